@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory for tables. A random look-up misses the TLB as often as the cache: from 1 GiB on, 4 KiB
+// pages halve the rate of random line reads, so a table asks for the largest pages that it fills.
+//
+//   order tried     taken when                                     how
+//   1 GiB pages     the request fills at least half of the last one  mmap(MAP_HUGETLB | 1 GiB)
+//   2 MiB pages     likewise, and enough of them are free             mmap(MAP_HUGETLB | 2 MiB)
+//   transparent     the kernel allows it                              mmap + madvise(MADV_HUGEPAGE)
+//   4 KiB pages     always                                            mmap
+//
+// Everything is populated at creation, in parallel, and bound to a NUMA node if one is given: a
+// shortage is an error then, not a SIGBUS when the first packet touches the page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace coua {
+
+enum class page_kind { automatic, gib1, mib2, transparent, kib4, caller };
+const char* to_string(page_kind kind);
+
+struct arena_params {
+  page_kind pages = page_kind::automatic;  // a kind other than automatic is tried alone
+  int numa_node = -1;                      // -1: wherever the creating thread runs
+  unsigned populate_threads = 0;           // 0: as many as the process may use, at most 16
+  bool populate = true;                    // false: sparse, for tests of 64-bit arithmetic only
+  // The caller's own allocator, used instead of mmap when both are set. `allocate` returns zeroed
+  // memory aligned to `alignment` bytes, or null.
+  void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr;
+  void (*release)(void* context, void* memory, std::size_t bytes) = nullptr;
+  void* context = nullptr;
+};
+
+/// One zeroed block of memory, released by the destructor. Movable, not copyable.
+class arena {
+ public:
+  /// `bytes` > 0, `alignment` a power of two <= 4096. Errors: no_memory (says which page kind was
+  /// asked for, how many bytes, and how to get them), invalid.
+  static result<arena> create(std::size_t bytes, const arena_params& params = {},
+                              std::size_t alignment = 64);
+  arena() = default;
+  arena(arena&& other) noexcept { *this = std::move(other); }
+  arena& operator=(arena&& other) noexcept;
+  ~arena();
+
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }          // as asked for
+  std::size_t bytes_mapped() const { return mapped_; }  // as taken from the system
+  page_kind pages() const { return pages_; }            // what it got
+  int numa_node() const { return numa_node_; }          // -1 when not bound
+  /// "8.0 GiB on 2 MiB pages, node 0"
+  std::string describe() const;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t mapped_ = 0;
+  page_kind pages_ = page_kind::kib4;
+  int numa_node_ = -1;
+  void (*release_)(void*, void*, std::size_t) = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace coua

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The switch as the control side sees it: ports, VLANs, workers, FIB and counters. No DPDK type
+// crosses this header, so ctl can be read without DPDK at hand.
+//
+// Threads: `l2_switch` starts the workers (DPDK lcores) and one thread, `tables`, that owns the FIB
+// and the configuration. Every public function may be called from any thread: it posts a command
+// to `tables` and waits for its answer, except the counters, which are read where they are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace coua::dp {
+
+/// How the DPDK environment starts; once per process.
+struct eal_params {
+  bool huge_pages = true;       // false, or none free: ordinary memory (--no-huge)
+  unsigned memory_mib = 512;    // for packets; not for the FIB, which has its own arena
+  std::vector<unsigned> cores;  // workers run on these; empty: all but the first, at least one
+  bool pci = false;             // probe PCI devices
+  std::vector<std::string> extra;  // further EAL arguments, as they are
+};
+
+enum class vlan_mode { access, trunk };
+
+struct port_config {
+  std::string name;     // 1 to 32 of [A-Za-z0-9_.-]; unique
+  std::string devargs;  // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
+  unsigned rx_queues = 0;       // 0: as many as workers, where the port can
+  unsigned tx_queues = 0;       // 0: one per worker, where the port can; else shared under a lock
+  unsigned rx_descriptors = 0;  // 0: the driver's default
+  unsigned tx_descriptors = 0;
+  unsigned mtu = 1500;          // 68 to 9600
+  bool promiscuous = true;
+  bool enabled = true;          // administratively up
+  vlan_mode mode = vlan_mode::access;
+  std::uint16_t native_vlan = 1;        // access: the VLAN; trunk: of untagged frames, 0: none
+  std::vector<std::uint16_t> tagged;    // trunk: VLANs carried with a tag; ignored on access ports
+  std::uint64_t mac_limit = 0;          // learned addresses; 0: no limit
+  bool learning = true;
+};
+
+enum class idle_mode { spin, yield, sleep };
+
+struct switch_config {
+  std::uint64_t fib_entries = 1'000'000;
+  double fib_max_load = 0.95;
+  unsigned port_bits = 10;       // ports numbers that a FIB entry can hold: 2^port_bits
+  unsigned ageing_s = 300;       // 0: learned entries never age; else 6 to 1,000,000
+  int fib_numa_node = -1;
+  idle_mode idle = idle_mode::yield;
+  unsigned tx_flush_us = 50;     // packets wait no longer than this in a transmit buffer
+  unsigned burst = 32;           // 1 to 64
+  unsigned mbufs = 0;            // per NUMA node; 0: computed from the queues
+  unsigned mbuf_bytes = 0;       // data room; 0: fits the MTU
+};
+
+struct port_status {
+  unsigned number;  // what the FIB stores
+  port_config config;
+  std::string driver;
+  std::uint8_t mac[6];
+  int numa_node;
+  bool link_up;
+  unsigned link_mbps;  // 0: unknown
+  unsigned rx_queues, tx_queues;
+  bool tx_shared;      // fewer transmit queues than workers
+  bool lost;           // the device went away
+  std::uint64_t learned;
+};
+
+/// One named counter, as the CLI and the metrics show it.
+struct counter {
+  std::string name;  // "rx_packets", "drop_ingress_vlan"...
+  std::uint64_t value;
+};
+
+struct fib_entry {
+  std::uint16_t vlan;
+  std::uint64_t mac;   // first byte on the wire in bits 40-47
+  unsigned port;       // port number
+  bool is_static;
+  unsigned age_s;      // upper bound of the time since it was last seen; 0 for static ones
+};
+
+struct fib_filter {
+  std::optional<std::uint16_t> vlan;
+  std::optional<unsigned> port;
+  std::optional<std::uint64_t> mac;
+  std::optional<bool> is_static;
+};
+
+struct fib_status {
+  std::uint64_t entries, slots, buckets, buckets_asked, statics, in_secondary, bytes;
+  std::uint64_t added, updated, erased, aged_out, refused, moves, retries;
+  std::vector<std::uint64_t> path_length;
+  std::string layout, memory, simd;
+  unsigned ageing_s, value_bits;
+  // Learning.
+  std::uint64_t reports, reports_dropped, reports_stale, moved, flapping, limited;
+};
+
+struct vlan_status {
+  std::uint16_t vlan;
+  std::vector<unsigned> tagged, untagged;  // port numbers: the flood list
+  std::uint64_t learned;
+  std::vector<counter> counters;
+};
+
+struct worker_status {
+  unsigned number, core;
+  int numa_node;
+  std::vector<std::string> queues;  // "p0:1": receive queue 1 of port p0
+  double cycles_per_packet;         // over the last second; 0: no packets
+  double busy;                      // share of the cycles that found packets, over the last second
+  std::vector<std::uint64_t> burst_histogram;  // index: packets in the burst
+  std::vector<counter> counters;
+};
+
+class l2_switch {
+ public:
+  /// Starts the environment, the workers and the FIB; no port yet. Once per process at a time.
+  static result<std::unique_ptr<l2_switch>> create(const eal_params&, const switch_config&);
+  virtual ~l2_switch() = default;  // stops the workers, closes the ports
+
+  /// "2 MiB huge pages, 1 worker on core 1, FIB 1.0 M entries (8.6 MiB, 2 MiB pages), avx512"
+  virtual std::string describe() const = 0;
+
+  /// Adds a port; on failure nothing is left behind. A port number is reused only after its FIB
+  /// entries are gone.
+  virtual result<unsigned> add_port(const port_config&) = 0;
+  virtual result<void> remove_port(const std::string& name) = 0;
+  /// Changes what can change while the port runs (enabled, VLANs, mac_limit, learning, promiscuous,
+  /// mtu); name, devargs, queues and descriptors must be the same (errc::unsupported).
+  virtual result<void> update_port(const port_config&) = 0;
+  virtual std::vector<port_status> ports() const = 0;
+  virtual result<std::vector<counter>> port_counters(const std::string& name) const = 0;
+
+  virtual std::vector<vlan_status> vlans() const = 0;
+  virtual std::vector<worker_status> workers() const = 0;
+  /// Sums over all ports and workers.
+  virtual std::vector<counter> totals() const = 0;
+
+  virtual fib_status fib() const = 0;
+  virtual result<void> set_ageing(unsigned seconds) = 0;
+  /// Adds or replaces static (or, for loads, dynamic) entries. Returns how many were stored; an
+  /// entry that is invalid or refused fails the call with its index in the message, those before
+  /// it stay.
+  virtual result<std::uint64_t> fib_insert(std::span<const fib_entry> entries) = 0;
+  virtual result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) = 0;
+  /// Removes all learned entries that match (static ones too if the filter says is_static = true).
+  /// Returns how many.
+  virtual result<std::uint64_t> fib_flush(const fib_filter&) = 0;
+  virtual result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const = 0;
+  /// Streams matching entries; `sink` returns false to stop. The table stays in use meanwhile.
+  virtual result<void> fib_dump(
+      const fib_filter&, const std::function<bool(std::span<const fib_entry>)>& sink) const = 0;
+};
+
+}  // namespace coua::dp
