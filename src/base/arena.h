@@ -3,14 +3,22 @@
 // Memory for tables. A random look-up misses the TLB as often as the cache: from 1 GiB on, 4 KiB
 // pages halve the rate of random line reads, so a table asks for the largest pages that it fills.
 //
-//   order tried     taken when                                     how
-//   1 GiB pages     the request fills at least half of the last one  mmap(MAP_HUGETLB | 1 GiB)
-//   2 MiB pages     likewise, and enough of them are free             mmap(MAP_HUGETLB | 2 MiB)
-//   transparent     the kernel allows it                              mmap + madvise(MADV_HUGEPAGE)
-//   4 KiB pages     always                                            mmap
+//   order tried     taken when                                      how
+//   1 GiB pages     rounding up wastes at most half a page, or at    mmap(MAP_HUGETLB | 1 GiB)
+//                   most 1/128 of the request, and enough are free
+//   2 MiB pages     likewise                                         mmap(MAP_HUGETLB | 2 MiB)
+//   transparent     the request is 2 MiB or more and the kernel      mmap + madvise(MADV_HUGEPAGE)
+//                   allows it; starts on a 2 MiB boundary
+//   4 KiB pages     always                                           mmap + MADV_NOHUGEPAGE
+//
+// So a small table never takes a large page for itself, and the memory per entry of a large one
+// grows by less than 1 %. A kind that is asked for by name is tried alone, whatever it wastes.
 //
 // Everything is populated at creation, in parallel, and bound to a NUMA node if one is given: a
-// shortage is an error then, not a SIGBUS when the first packet touches the page.
+// shortage is an error then, not a SIGBUS when the first packet touches the page. Ordinary memory
+// is also compared with what the system has available before it is touched, because the kernel
+// would sooner kill a process than refuse. Without a node, and unless the process has a memory
+// policy of its own (numactl), the memory comes from the creating thread's node while it lasts.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +37,8 @@ struct arena_params {
   page_kind pages = page_kind::automatic;  // a kind other than automatic is tried alone
   int numa_node = -1;                      // -1: wherever the creating thread runs
   unsigned populate_threads = 0;           // 0: as many as the process may use, at most 16
-  bool populate = true;                    // false: sparse, for tests of 64-bit arithmetic only
+  bool populate = true;                    // false: sparse, for tests of 64-bit arithmetic only;
+                                           // automatic then means 4 KiB pages
   // The caller's own allocator, used instead of mmap when both are set. `allocate` returns zeroed
   // memory aligned to `alignment` bytes, or null.
   void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr;
@@ -40,8 +49,9 @@ struct arena_params {
 /// One zeroed block of memory, released by the destructor. Movable, not copyable.
 class arena {
  public:
-  /// `bytes` > 0, `alignment` a power of two <= 4096. Errors: no_memory (says which page kind was
-  /// asked for, how many bytes, and how to get them), invalid.
+  /// `bytes` 1 to 2^46, `alignment` a power of two <= 4096. Errors: no_memory (says which page kind
+  /// was asked for, how many bytes, and how to get them), invalid, not_found (the NUMA node),
+  /// denied (the node cannot be bound), unsupported (the kernel lacks the kind), io. Any thread.
   static result<arena> create(std::size_t bytes, const arena_params& params = {},
                               std::size_t alignment = 64);
   arena() = default;
@@ -58,6 +68,11 @@ class arena {
   std::string describe() const;
 
  private:
+  static result<arena> create_from_caller(std::size_t bytes, const arena_params& params,
+                                          std::size_t alignment);
+  static arena adopt(void* data, std::size_t bytes, std::size_t mapped, page_kind kind,
+                     const arena_params& params);
+
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t mapped_ = 0;
