@@ -1,6 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# The words that this project is built by. Meson does the work; see `make help`.
+
 BUILD ?= build
-all:
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD)
-	@ninja -C $(BUILD)
-.PHONY: all
+PREFIX ?= /usr/local
+# What meson is given when a build directory is made: `make MESON_ARGS=-Dbuildtype=release`.
+MESON_ARGS ?=
+# Groups of tools/deps.txt.
+DEPS ?= build demo test lint bench-peers
+
+NINJA = ninja -C $(BUILD)
+
+.PHONY: all deps demo test test-race test-packet fuzz bench lint format install clean help
+.DEFAULT_GOAL := all
+
+## make: builds couad, coua, coua-bench, libcoua and their tests in build/
+all: $(BUILD)/build.ninja
+	@$(NINJA)
+
+$(BUILD)/build.ninja:
+	@tools/deps check build
+	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_ARGS)
+
+## make deps: installs the Debian packages that anything here needs (DEPS="build demo": fewer)
+deps:
+	@tools/deps install $(DEPS)
+
+## make demo: hosts in network namespaces talk through the switch; DEMO_PORTS=tap or af_xdp
+demo:
+	@tools/deps ensure build demo
+	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
+	@$(NINJA) --quiet couad coua coua-bench
+	@demo/run
+
+## make test: every test; STAGES="unit packet" picks some of them (tools/test --list)
+test:
+	@tools/deps ensure build demo test
+	@tools/test $(STAGES)
+
+## make test-race: the race tests under ThreadSanitizer
+test-race:
+	@tools/deps ensure build test
+	@tools/test race
+
+## make test-packet: the daemon and kernel hosts in network namespaces
+test-packet:
+	@tools/deps ensure build demo test
+	@tools/test build packet
+
+## make fuzz: each fuzzer for FUZZ_SECONDS (60), starting from its corpus, which keeps what it finds
+fuzz:
+	@tools/deps ensure build test
+	@tools/test --fuzz-seconds $${FUZZ_SECONDS:-60} --fuzz-keep fuzz
+
+## make bench: coua-bench with every table that it can compare with, and a short run
+bench: $(BUILD)/build.ninja
+	@tools/deps ensure build bench-peers
+	@meson configure $(BUILD) -Dbench=enabled -Dpeers=enabled
+	@$(NINJA) --quiet coua-bench
+	@$(BUILD)/coua-bench fib --entries 1M --peers
+
+## make lint: layers, formatting, SPDX lines, spelling, scripts, clang-tidy
+lint:
+	@tools/deps ensure lint
+	@tools/lint
+
+## make format: rewrites the sources as `make lint` wants them
+format:
+	@tools/deps ensure lint
+	@tools/lint --format
+
+## make install: programs, library and header below PREFIX (/usr/local), or in DESTDIR
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+## make clean: removes the build directories
+clean:
+	@rm -rf build build-*
+
+## make help: this list
+help:
+	@sed -n 's/^## //p' Makefile
