@@ -83,8 +83,11 @@ struct coua_fib_params {
   void* context;
 };
 
-#define COUA_FIB_PARAMS_INIT \
-  { sizeof(struct coua_fib_params), 0, 0, 0, 0, COUA_FIB_LAYOUT_AUTO, COUA_FIB_PAGES_AUTO, -1, 0, 0, 0, 0, 0, 0 }
+#define COUA_FIB_PARAMS_INIT                                                                      \
+  {                                                                                               \
+    sizeof(struct coua_fib_params), 0, 0, 0, 0, COUA_FIB_LAYOUT_AUTO, COUA_FIB_PAGES_AUTO, -1, 0, \
+        0, 0, 0, 0, 0                                                                             \
+  }
 
 /* One entry with its key, as the writer gives it and a cursor returns it. */
 struct coua_fib_record {
@@ -113,18 +116,18 @@ COUA_API int coua_fib_create(const struct coua_fib_params* params, coua_fib** fi
 COUA_API void coua_fib_destroy(coua_fib* fib);
 
 struct coua_fib_stats {
-  size_t size;               /* sizeof(struct coua_fib_stats), set by the caller */
-  uint64_t entries;          /* now in the table */
-  uint64_t slots;            /* it has; entries / slots is the load */
+  size_t size;      /* sizeof(struct coua_fib_stats), set by the caller */
+  uint64_t entries; /* now in the table */
+  uint64_t slots;   /* it has; entries / slots is the load */
   uint64_t buckets;
-  uint64_t buckets_asked;    /* that the parameters asked for; `buckets` may be more */
-  uint64_t in_secondary;     /* entries in their secondary bucket */
-  uint64_t statics;          /* static entries */
-  uint64_t bytes;            /* of memory taken, versions included */
+  uint64_t buckets_asked; /* that the parameters asked for; `buckets` may be more */
+  uint64_t in_secondary;  /* entries in their secondary bucket */
+  uint64_t statics;       /* static entries */
+  uint64_t bytes;         /* of memory taken, versions included */
   uint64_t added, updated, erased, aged_out, refused; /* since creation */
-  uint64_t moves;                              /* entries moved to make room */
-  uint64_t path_length[COUA_FIB_PATH_MAX + 1]; /* inserts by the number of moves they made */
-  uint64_t retries;  /* misses that readers looked up again because an entry moved meanwhile */
+  uint64_t moves;                                     /* entries moved to make room */
+  uint64_t path_length[COUA_FIB_PATH_MAX + 1];        /* inserts by the number of moves they made */
+  uint64_t retries; /* misses that readers looked up again because an entry moved meanwhile */
   enum coua_fib_layout layout;
   enum coua_fib_pages pages; /* what the memory is on */
   int32_t numa_node;
@@ -199,16 +202,18 @@ COUA_API size_t coua_fib_erase_batch(coua_fib* fib, const uint64_t* keys, size_t
 COUA_API int coua_fib_refresh(coua_fib* fib, uint64_t key);
 
 /* Bulk load on several threads. `next` is called by each thread with its own number and fills up to
- * `max` records; it returns 0 when that thread has no more. With `distinct` not 0 the caller vouches
- * that no key comes twice and none is in the table already: the load then reads half the memory.
- * `threads` 0: all processors. Readers may run; the writer may not. Returns 0, -EINVAL, or -ENOSPC
- * when entries were refused (`stats.refused` counts them, all others are loaded). [writer] */
+ * `max` records; it returns 0 when that thread has no more. With `distinct` not 0 the caller
+ * vouches that no key comes twice and none is in the table already: the load then reads half the
+ * memory. `threads` 0: all processors. Readers may run; the writer may not. Returns 0, -EINVAL, or
+ * -ENOSPC when entries were refused (`stats.refused` counts them, all others are loaded). [writer]
+ */
 typedef size_t (*coua_fib_bulk_source)(void* context, unsigned thread,
                                        struct coua_fib_record* records, size_t max);
 COUA_API int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* context,
                                 unsigned threads, int distinct);
 
-/* Ageing. Time is the caller's: an epoch is a sixth of the ageing time. ------------------------- */
+/* Ageing. Time is the caller's: an epoch is a sixth of the ageing time. -------------------------
+ */
 
 /* Looks at up to `n_buckets` further buckets and removes the dynamic entries that were refreshed
  * six epochs ago or earlier; `expired`, when not null, is told each (it must not call the writer
@@ -221,7 +226,8 @@ COUA_API int coua_fib_sweep(coua_fib* fib, uint64_t n_buckets, coua_fib_expired 
  * has 3 bits, and an entry must be looked at before its stamp comes round. [writer] */
 COUA_API int coua_fib_next_epoch(coua_fib* fib);
 
-/* Iteration. ------------------------------------------------------------------------------------ */
+/* Iteration. ------------------------------------------------------------------------------------
+ */
 
 /* A cursor returns every entry that stays in the table from opening to end exactly once, also when
  * entries are inserted, erased and moved between the calls. -ENOMEM. [writer] */

@@ -22,29 +22,29 @@ namespace coua::dp {
 
 /// How the DPDK environment starts; once per process.
 struct eal_params {
-  bool huge_pages = true;       // false, or none free: ordinary memory (--no-huge)
-  unsigned memory_mib = 512;    // for packets; not for the FIB, which has its own arena
-  std::vector<unsigned> cores;  // workers run on these; empty: all but the first, at least one
-  bool pci = false;             // probe PCI devices
+  bool huge_pages = true;          // false, or none free: ordinary memory (--no-huge)
+  unsigned memory_mib = 512;       // for packets; not for the FIB, which has its own arena
+  std::vector<unsigned> cores;     // workers run on these; empty: all but the first, at least one
+  bool pci = false;                // probe PCI devices
   std::vector<std::string> extra;  // further EAL arguments, as they are
 };
 
 enum class vlan_mode { access, trunk };
 
 struct port_config {
-  std::string name;     // 1 to 32 of [A-Za-z0-9_.-]; unique
-  std::string devargs;  // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
-  unsigned rx_queues = 0;       // 0: as many as workers, where the port can
-  unsigned tx_queues = 0;       // 0: one per worker, where the port can; else shared under a lock
+  std::string name;        // 1 to 32 of [A-Za-z0-9_.-]; unique
+  std::string devargs;     // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
+  unsigned rx_queues = 0;  // 0: as many as workers, where the port can
+  unsigned tx_queues = 0;  // 0: one per worker, where the port can; else shared under a lock
   unsigned rx_descriptors = 0;  // 0: the driver's default
   unsigned tx_descriptors = 0;
-  unsigned mtu = 1500;          // 68 to 9600
+  unsigned mtu = 1500;  // 68 to 9600
   bool promiscuous = true;
-  bool enabled = true;          // administratively up
+  bool enabled = true;  // administratively up
   vlan_mode mode = vlan_mode::access;
-  std::uint16_t native_vlan = 1;        // access: the VLAN; trunk: of untagged frames, 0: none
-  std::vector<std::uint16_t> tagged;    // trunk: VLANs carried with a tag; ignored on access ports
-  std::uint64_t mac_limit = 0;          // learned addresses; 0: no limit
+  std::uint16_t native_vlan = 1;      // access: the VLAN; trunk: of untagged frames, 0: none
+  std::vector<std::uint16_t> tagged;  // trunk: VLANs carried with a tag; ignored on access ports
+  std::uint64_t mac_limit = 0;        // learned addresses; 0: no limit
   bool learning = true;
 };
 
@@ -53,14 +53,14 @@ enum class idle_mode { spin, yield, sleep };
 struct switch_config {
   std::uint64_t fib_entries = 1'000'000;
   double fib_max_load = 0.95;
-  unsigned port_bits = 10;       // ports numbers that a FIB entry can hold: 2^port_bits
-  unsigned ageing_s = 300;       // 0: learned entries never age; else 6 to 1,000,000
+  unsigned port_bits = 10;  // ports numbers that a FIB entry can hold: 2^port_bits
+  unsigned ageing_s = 300;  // 0: learned entries never age; else 6 to 1,000,000
   int fib_numa_node = -1;
   idle_mode idle = idle_mode::yield;
-  unsigned tx_flush_us = 50;     // packets wait no longer than this in a transmit buffer
-  unsigned burst = 32;           // 1 to 64
-  unsigned mbufs = 0;            // per NUMA node; 0: computed from the queues
-  unsigned mbuf_bytes = 0;       // data room; 0: fits the MTU
+  unsigned tx_flush_us = 50;  // packets wait no longer than this in a transmit buffer
+  unsigned burst = 32;        // 1 to 64
+  unsigned mbufs = 0;         // per NUMA node; 0: computed from the queues
+  unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
 };
 
 struct port_status {
@@ -72,8 +72,8 @@ struct port_status {
   bool link_up;
   unsigned link_mbps;  // 0: unknown
   unsigned rx_queues, tx_queues;
-  bool tx_shared;      // fewer transmit queues than workers
-  bool lost;           // the device went away
+  bool tx_shared;  // fewer transmit queues than workers
+  bool lost;       // the device went away
   std::uint64_t learned;
 };
 
@@ -85,10 +85,10 @@ struct counter {
 
 struct fib_entry {
   std::uint16_t vlan;
-  std::uint64_t mac;   // first byte on the wire in bits 40-47
-  unsigned port;       // port number
+  std::uint64_t mac;  // first byte on the wire in bits 40-47
+  unsigned port;      // port number
   bool is_static;
-  unsigned age_s;      // upper bound of the time since it was last seen; 0 for static ones
+  unsigned age_s;  // upper bound of the time since it was last seen; 0 for static ones
 };
 
 struct fib_filter {
