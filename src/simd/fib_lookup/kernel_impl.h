@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels' common body, instantiated by generic.cc, avx2.cc and avx512.cc with their own way
+// to compare a bucket (`Match`) and with each layout.
+//
+// A vector load of a bucket only nominates a slot: eight words are not read in one piece. The
+// nominated slot is loaded again with acquire and compared again, and only that word counts. A miss
+// rests on the stamps: it stands if no entry moved from or to either bucket since before the primary
+// was read (table/fib_table.h explains why that suffices); else the key is looked up again.
+//
+// Hits and misses mixed at random would cost a branch misprediction per key. So the answer of a
+// probe is selected, not branched on, and keys not found are appended to a list whose length is
+// counted up by a comparison; only the length of a list is branched on, once per group.
+#pragma once
+
+#include <algorithm>
+
+#include "simd/fib_lookup/kernels.h"
+
+namespace coua::simd {
+namespace {
+
+template <class Match, class Layout>
+struct fib_kernel {
+  static constexpr std::size_t group = 32;
+  static constexpr unsigned immediate_retries = 4;
+
+  [[gnu::always_inline]] static const std::uint64_t* address(const fib_view& view,
+                                                             std::uint64_t permuted) noexcept {
+    return view.words + view.bucket(permuted) * Layout::n_words;
+  }
+  [[gnu::always_inline]] static void fetch(const std::uint64_t* bucket) noexcept {
+    __builtin_prefetch(bucket, 0, 3);
+    if constexpr (Layout::wide) __builtin_prefetch(bucket + Layout::n_slots, 0, 3);
+  }
+
+  /// The entry of the slot that holds `want`, or fib_miss.
+  [[gnu::always_inline]] static std::uint32_t probe(const fib_view& view,
+                                                    const std::uint64_t* bucket,
+                                                    std::uint64_t want) noexcept {
+    const std::uint32_t nominated = Match::find(bucket, want, view.match_mask, Layout{});
+    const unsigned slot =
+        static_cast<unsigned>(__builtin_ctz(nominated | (1u << (Layout::n_slots - 1))));
+    const std::uint64_t word = load_acquire(bucket + slot);
+    std::uint32_t entry;
+    if constexpr (Layout::wide) {
+      entry = static_cast<std::uint32_t>(load_acquire(bucket + Layout::n_slots + slot));
+    } else {
+      entry = static_cast<std::uint32_t>(word) & view.entry_mask;
+    }
+    return ((word ^ want) & view.match_mask) == 0 ? entry : fib_miss;
+  }
+
+  /// Whether the answer of a key may be given: of a wide slot, tag and entry are two words, which
+  /// belong together only if the bucket did not change hands in between.
+  [[gnu::always_inline]] static bool stands(const fib_view& view, std::uint64_t since,
+                                            std::uint64_t p, std::uint32_t entry) noexcept {
+    if (!Layout::wide && entry != fib_miss) return true;
+    return !view.moved_since(since, view.bucket(p), view.bucket(view.permutation.q_of_p(p)));
+  }
+
+  /// One key from the start, until the answer stands.
+  [[gnu::noinline]] static std::uint32_t look_again(const fib_view& view, fib_reader_state& state,
+                                                    std::uint64_t p) noexcept {
+    for (;;) {
+      store_relaxed(&state.retries, state.retries + 1);
+      const std::uint64_t since = load_acquire(view.clock);
+      std::uint32_t entry = probe(view, address(view, p), view.want_home(p));
+      if (entry == fib_miss) {
+        const std::uint64_t q = view.permutation.q_of_p(p);
+        entry = probe(view, address(view, q), view.want_guest(q));
+      }
+      if (stands(view, since, p, entry)) return entry;
+    }
+  }
+
+  /// Renews the age stamp of an entry that was found. The exchange fails if the writer changed or
+  /// moved the entry since; then the refresh is dropped.
+  [[gnu::noinline]] static void renew(const fib_view& view, std::uint64_t p,
+                                      std::uint32_t epoch) noexcept {
+    const std::uint64_t q = view.permutation.q_of_p(p);
+    const std::uint64_t wants[2] = {view.want_home(p), view.want_guest(q)};
+    const std::uint64_t* buckets[2] = {address(view, p), address(view, q)};
+    for (int i = 0; i < 2; ++i) {
+      for (unsigned slot = 0; slot < Layout::n_slots; ++slot) {
+        const std::uint64_t word = load_acquire(buckets[i] + slot);
+        if (((word ^ wants[i]) & view.match_mask) != 0) continue;
+        auto* target = const_cast<std::uint64_t*>(buckets[i]) + slot;
+        if constexpr (Layout::wide) target += Layout::n_slots;
+        const std::uint64_t old = Layout::wide ? load_acquire(target) : word;
+        if ((old & fib_static) != 0) return;
+        exchange_if(target, old, (old & ~std::uint64_t{fib_age_mask}) | epoch);
+        return;
+      }
+    }
+  }
+
+  [[gnu::always_inline]] static void hash_and_fetch(const fib_view& view, const std::uint64_t* keys,
+                                                    std::size_t n, std::uint64_t* p) noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      p[i] = view.permutation.p(keys[i]);
+      fetch(address(view, p[i]));
+    }
+  }
+
+  /// Resolves up to `group` keys whose primary buckets are being fetched, and has those of
+  /// `next_keys` fetched in between.
+  [[gnu::always_inline]] static std::size_t resolve(const fib_view& view, fib_reader_state& state,
+                                                    const std::uint64_t* p, std::size_t n,
+                                                    std::uint32_t* entries,
+                                                    const std::uint64_t* next_keys,
+                                                    std::size_t n_next,
+                                                    std::uint64_t* next_p) noexcept {
+    const std::uint64_t since = load_acquire(view.clock);
+    std::uint32_t pending[group];
+    std::size_t n_pending = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      entries[i] = probe(view, address(view, p[i]), view.want_home(p[i]));
+      pending[n_pending] = static_cast<std::uint32_t>(i);
+      n_pending += entries[i] == fib_miss;
+    }
+    for (std::size_t j = 0; j < n_pending; ++j) {
+      fetch(address(view, view.permutation.q_of_p(p[pending[j]])));
+    }
+    hash_and_fetch(view, next_keys, n_next, next_p);
+    std::size_t n_missed = 0;
+    for (std::size_t j = 0; j < n_pending; ++j) {
+      const std::uint32_t i = pending[j];
+      const std::uint64_t q = view.permutation.q_of_p(p[i]);
+      entries[i] = probe(view, address(view, q), view.want_guest(q));
+      pending[n_missed] = i;
+      n_missed += entries[i] == fib_miss;
+    }
+    const std::size_t n_unsure = Layout::wide ? n : n_missed;
+    for (std::size_t j = 0; j < n_unsure; ++j) {
+      const std::size_t i = Layout::wide ? j : pending[j];
+      if (!stands(view, since, p[i], entries[i])) [[unlikely]] {
+        const bool was_missed = entries[i] == fib_miss;
+        entries[i] = look_again(view, state, p[i]);
+        n_missed += std::size_t{entries[i] == fib_miss} - std::size_t{was_missed};
+      }
+    }
+    return n - n_missed;
+  }
+
+  static std::size_t ahead(const fib_view& view, fib_reader_state& state,
+                           const std::uint64_t* keys, std::size_t n, std::uint32_t* entries,
+                           const std::uint64_t* next_keys, std::size_t n_next) noexcept {
+    // What was fetched by the last call is not remembered but hashed again: it costs less than to
+    // find out whether these are the keys that were announced.
+    std::uint64_t p[2][group];
+    std::size_t size = std::min(n, group);
+    for (std::size_t i = 0; i < size; ++i) p[0][i] = view.permutation.p(keys[i]);
+    return run_groups(view, state, keys, n, entries, next_keys, n_next, p);
+  }
+
+  static std::size_t batch(const fib_view& view, fib_reader_state& state,
+                           const std::uint64_t* keys, std::size_t n,
+                           std::uint32_t* entries) noexcept {
+    std::uint64_t p[2][group];
+    hash_and_fetch(view, keys, std::min(n, group), p[0]);
+    return run_groups(view, state, keys, n, entries, keys, 0, p);
+  }
+
+  [[gnu::always_inline]] static std::size_t run_groups(
+      const fib_view& view, fib_reader_state& state, const std::uint64_t* keys, std::size_t n,
+      std::uint32_t* entries, const std::uint64_t* next_keys, std::size_t n_next,
+      std::uint64_t (&p)[2][group]) noexcept {
+    std::size_t hits = 0;
+    unsigned turn = 0;
+    for (std::size_t at = 0; at < n; turn ^= 1) {
+      const std::size_t size = std::min(n - at, group);
+      const std::size_t next = at + size;
+      const bool last = next == n;
+      const std::uint64_t* following = last ? next_keys : keys + next;
+      const std::size_t n_following = std::min(last ? n_next : n - next, group);
+      hits += resolve(view, state, p[turn], size, entries + at, following, n_following,
+                      p[turn ^ 1]);
+      at = next;
+    }
+    return hits;
+  }
+
+  static std::size_t refresh(const fib_view& view, fib_reader_state& state,
+                             const std::uint64_t* keys, std::size_t n,
+                             std::uint32_t* entries) noexcept {
+    const std::size_t hits = batch(view, state, keys, n, entries);
+    const std::uint32_t epoch = load_relaxed(view.epoch);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (entries[i] == fib_miss || (entries[i] & fib_static) != 0) continue;
+      if ((entries[i] & fib_age_mask) != epoch) renew(view, view.permutation.p(keys[i]), epoch);
+    }
+    return hits;
+  }
+
+  // The pipeline. Each stage works on whole blocks; a last, partial block only when drained.
+
+  static void hash_block(const fib_view& view, fib_pipeline& pipe, unsigned n) noexcept {
+    const std::size_t at = pipe.hashed % fib_pipeline::capacity;
+    hash_and_fetch(view, pipe.keys + at, n, pipe.permuted + at);
+    pipe.hashed += n;
+  }
+  static void probe_block(const fib_view& view, fib_pipeline& pipe, unsigned n) noexcept {
+    const std::size_t at = pipe.probed % fib_pipeline::capacity;
+    const std::size_t block = at / fib_pipeline::block;
+    const std::uint64_t* p = pipe.permuted + at;
+    std::uint8_t* pending = pipe.pending[block];
+    pipe.clock[block] = load_acquire(view.clock);
+    std::size_t n_pending = 0;
+    for (unsigned i = 0; i < n; ++i) {
+      const std::uint32_t entry = probe(view, address(view, p[i]), view.want_home(p[i]));
+      pipe.entries[at + i] = entry;
+      pending[n_pending] = static_cast<std::uint8_t>(i);
+      n_pending += entry == fib_miss;
+    }
+    for (std::size_t j = 0; j < n_pending; ++j) {
+      fetch(address(view, view.permutation.q_of_p(p[pending[j]])));
+    }
+    pipe.n_pending[block] = static_cast<std::uint8_t>(n_pending);
+    pipe.probed += n;
+  }
+  static void finish_block(const fib_view& view, fib_reader_state& state, unsigned n) noexcept {
+    fib_pipeline& pipe = state.pipeline;
+    const std::size_t at = pipe.done % fib_pipeline::capacity;
+    const std::size_t block = at / fib_pipeline::block;
+    const std::uint64_t* p = pipe.permuted + at;
+    std::uint32_t* entries = pipe.entries + at;
+    std::uint8_t* pending = pipe.pending[block];
+    std::size_t n_missed = 0;
+    for (std::size_t j = 0; j < pipe.n_pending[block]; ++j) {
+      const std::uint8_t i = pending[j];
+      const std::uint64_t q = view.permutation.q_of_p(p[i]);
+      entries[i] = probe(view, address(view, q), view.want_guest(q));
+      pending[n_missed] = i;
+      n_missed += entries[i] == fib_miss;
+    }
+    const std::size_t n_unsure = Layout::wide ? n : n_missed;
+    for (std::size_t j = 0; j < n_unsure; ++j) {
+      const std::size_t i = Layout::wide ? j : pending[j];
+      if (!stands(view, pipe.clock[block], p[i], entries[i])) [[unlikely]] {
+        entries[i] = look_again(view, state, p[i]);
+      }
+    }
+    pipe.done += n;
+  }
+  static std::size_t collect(fib_pipeline& pipe, std::size_t max,
+                             std::uint32_t* entries) noexcept {
+    const std::size_t n = std::min<std::size_t>(max, pipe.done - pipe.collected);
+    for (std::size_t i = 0; i < n; ++i) {
+      entries[i] = pipe.entries[(pipe.collected + i) % fib_pipeline::capacity];
+    }
+    pipe.collected += n;
+    return n;
+  }
+
+  static std::size_t pipeline(const fib_view& view, fib_reader_state& state,
+                              const std::uint64_t* keys, std::size_t n,
+                              std::uint32_t* entries) noexcept {
+    fib_pipeline& pipe = state.pipeline;
+    constexpr unsigned block = fib_pipeline::block;
+    std::size_t n_out = 0;
+    while (n > 0) {
+      const std::size_t at = pipe.submitted % fib_pipeline::capacity;
+      const std::size_t size = std::min<std::size_t>(n, block - pipe.submitted % block);
+      std::copy_n(keys, size, pipe.keys + at);
+      pipe.submitted += size;
+      keys += size;
+      n -= size;
+      if (pipe.submitted % block == 0) {
+        if (pipe.probed - pipe.done >= fib_pipeline::probe_ahead * block) {
+          finish_block(view, state, block);
+        }
+        if (pipe.hashed - pipe.probed >= fib_pipeline::hash_ahead * block) {
+          probe_block(view, pipe, block);
+        }
+        hash_block(view, pipe, block);
+      }
+      n_out += collect(pipe, size, entries + n_out);
+    }
+    return n_out;
+  }
+
+  static std::size_t drain(const fib_view& view, fib_reader_state& state,
+                           std::uint32_t* entries) noexcept {
+    fib_pipeline& pipe = state.pipeline;
+    constexpr std::uint64_t block = fib_pipeline::block;
+    const auto next = [&](std::uint64_t from, std::uint64_t to) {
+      return static_cast<unsigned>(std::min(block, to - from));
+    };
+    while (pipe.hashed < pipe.submitted) hash_block(view, pipe, next(pipe.hashed, pipe.submitted));
+    while (pipe.probed < pipe.hashed) probe_block(view, pipe, next(pipe.probed, pipe.hashed));
+    while (pipe.done < pipe.probed) finish_block(view, state, next(pipe.done, pipe.probed));
+    const std::size_t n = collect(pipe, fib_pipeline::capacity, entries);
+    // Blocks start at multiples of the block size again.
+    pipe.submitted = pipe.hashed = pipe.probed = pipe.done = pipe.collected = 0;
+    return n;
+  }
+
+  static constexpr fib_kernels table(isa instruction_set) {
+    return {instruction_set, &batch, &ahead, &refresh, &pipeline, &drain};
+  }
+};
+
+}  // namespace
+}  // namespace coua::simd

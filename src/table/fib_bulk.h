@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Filling a table on several threads. Most keys find room in one of their two buckets without a
+// move: every thread puts those by compare-exchange of an empty slot, with the buckets of a group of
+// keys fetched first. The few that need moves (about 1 in 30 at load 0.95) are put aside, and one
+// thread at a time, under a mutex, adds them as a single writer would; the others go on filling
+// empty slots meanwhile, and never move or clear one. So the rules for readers hold unchanged.
+//
+// Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen by
+// its primary bucket: two threads with the same key meet there. Order of locks: key, then mutex.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "coua/fib.h"
+#include "table/fib_counts.h"
+
+namespace coua {
+
+template <class Table>
+class fib_bulk_load {
+ public:
+  fib_bulk_load(Table& table, coua_fib_bulk_source next, void* context, unsigned threads,
+                bool distinct)
+      : table_(table),
+        next_(next),
+        context_(context),
+        n_threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
+        distinct_(distinct) {}
+
+  /// 0, -EINVAL (some records were out of range), -ENOSPC (some were refused); all others are in.
+  int run() {
+    const std::uint64_t refused_before = table_.counts_.refused();
+    if constexpr (Table::is_wide) {
+      for (unsigned thread = 0; thread < n_threads_; ++thread) load_alone(thread);
+    } else {
+      std::vector<std::thread> threads;
+      threads.reserve(n_threads_ - 1);
+      for (unsigned i = 1; i < n_threads_; ++i) threads.emplace_back([this, i] { load(i); });
+      load(0);
+      for (std::thread& thread : threads) thread.join();
+    }
+    if (n_invalid_ != 0) return -EINVAL;
+    return table_.counts_.refused() != refused_before ? -ENOSPC : 0;
+  }
+
+ private:
+  static constexpr std::size_t chunk = 256;
+  static constexpr std::size_t group = 32;
+  static constexpr std::size_t n_locks = 4096;
+
+  struct item {
+    std::uint64_t p;
+    std::uint32_t entry;
+  };
+
+  /// A byte to spin on: held for some tens of nanoseconds, and rarely wanted by two.
+  class key_lock {
+   public:
+    explicit key_lock(std::atomic_flag& flag) : flag_(flag) {
+      while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~key_lock() { flag_.clear(std::memory_order_release); }
+    key_lock(const key_lock&) = delete;
+    key_lock& operator=(const key_lock&) = delete;
+
+   private:
+    std::atomic_flag& flag_;
+  };
+
+  std::size_t read(unsigned thread, coua_fib_record* records) {
+    return std::min(next_(context_, thread, records, chunk), chunk);
+  }
+
+  /// Small tables: one thread, as the writer.
+  void load_alone(unsigned thread) {
+    coua_fib_record records[chunk];
+    std::int8_t results[chunk];
+    while (const std::size_t n = read(thread, records)) {
+      table_.insert_batch({records, n}, results);
+      for (std::size_t i = 0; i < n; ++i) n_invalid_ += results[i] < 0;
+    }
+  }
+
+  void load(unsigned thread) {
+    coua_fib_record records[chunk];
+    std::vector<item> aside;
+    fib_counts counts;
+    while (const std::size_t n = read(thread, records)) {
+      for (std::size_t at = 0; at < n; at += group) {
+        item items[group];
+        std::size_t n_items = 0;
+        for (std::size_t i = at; i < std::min(n, at + group); ++i) {
+          if (!table_.valid(records[i])) {
+            ++n_invalid_;
+            continue;
+          }
+          items[n_items++] = {table_.view_.permutation.p(records[i].key),
+                              table_.make_entry(records[i])};
+        }
+        distinct_ ? put_distinct(items, n_items, aside, counts)
+                  : put_checked(items, n_items, counts);
+      }
+      if (aside.size() >= chunk) add_with_moves(aside);
+    }
+    add_with_moves(aside);
+    const std::lock_guard guard(mutex_);
+    table_.counts_.add_many(counts);
+  }
+
+  void put_distinct(const item* items, std::size_t n, std::vector<item>& aside,
+                    fib_counts& counts) {
+    for (std::size_t i = 0; i < n; ++i) table_.fetch_bucket(table_.view_.bucket(items[i].p));
+    std::size_t n_full = 0;
+    item full[group];
+    for (std::size_t i = 0; i < n; ++i) {
+      if (put_home(items[i], counts)) continue;
+      full[n_full++] = items[i];
+      table_.fetch_bucket(table_.view_.bucket(q_of(items[i])));
+    }
+    for (std::size_t i = 0; i < n_full; ++i) {
+      if (!put_second(full[i], counts)) aside.push_back(full[i]);
+    }
+  }
+
+  void put_checked(const item* items, std::size_t n, fib_counts& counts) {
+    for (std::size_t i = 0; i < n; ++i) table_.fetch_both(items[i].p);
+    for (std::size_t i = 0; i < n; ++i) {
+      const item& key = items[i];
+      const key_lock lock((*locks_)[table_.view_.bucket(key.p) % n_locks]);
+      if (is_present(key.p)) {
+        replace(key);
+      } else if (!put_home(key, counts) && !put_second(key, counts)) {
+        const std::lock_guard guard(mutex_);
+        table_.template add<true>(key.p, key.entry);
+      }
+    }
+  }
+
+  bool is_present(std::uint64_t p) const {
+    for (;;) {
+      const std::uint64_t since = load_acquire(table_.view_.clock);
+      slot_position at;
+      if (table_.locate(p, at)) return true;
+      if (!table_.view_.moved_since(since, table_.view_.bucket(p),
+                                    table_.view_.bucket(table_.view_.permutation.q_of_p(p)))) {
+        return false;
+      }
+    }
+  }
+
+  void replace(const item& key) {
+    const std::lock_guard guard(mutex_);  // keeps the entry where it is
+    slot_position at;
+    if (!table_.locate(key.p, at)) return;
+    table_.counts_.replace(table_.load_entry(at), key.entry);
+    table_.store_entry(at, key.entry);
+  }
+
+  std::uint64_t q_of(const item& key) const { return table_.view_.permutation.q_of_p(key.p); }
+
+  bool put_home(const item& key, fib_counts& counts) {
+    return put_into(table_.view_.bucket(key.p), table_.view_.want_home(key.p), key, counts, false);
+  }
+  bool put_second(const item& key, fib_counts& counts) {
+    return put_into(table_.view_.bucket(q_of(key)), table_.view_.want_guest(q_of(key)), key, counts,
+                    true);
+  }
+  bool put_into(std::uint64_t bucket, std::uint64_t want, const item& key, fib_counts& counts,
+                bool as_guest) {
+    for (int slot; (slot = table_.free_slot(bucket)) >= 0;) {
+      if (table_.template put<true>({bucket, static_cast<unsigned>(slot)}, want, key.entry)) {
+        counts.add(key.entry, as_guest, 0);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void add_with_moves(std::vector<item>& aside) {
+    const std::lock_guard guard(mutex_);
+    for (std::size_t i = 0; i < aside.size(); ++i) {
+      if (i + 8 < aside.size()) table_.fetch_both(aside[i + 8].p);
+      table_.template add<true>(aside[i].p, aside[i].entry);
+    }
+    aside.clear();
+  }
+
+  using lock_array = std::array<std::atomic_flag, n_locks>;
+
+  Table& table_;
+  coua_fib_bulk_source next_;
+  void* context_;
+  unsigned n_threads_;
+  bool distinct_;
+  std::mutex mutex_;
+  std::unique_ptr<lock_array> locks_ = std::make_unique<lock_array>();
+  std::atomic<std::uint64_t> n_invalid_{0};
+};
+
+}  // namespace coua

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The FIB's cuckoo table: two buckets per key, one slot per entry, one writer, lock-free readers.
+//
+//   bucket (packed8)   [slot 0][slot 1] ... [slot 7]      one line of 64 bytes
+//   slot               tag, occupied, guest, value, static, age: fib_geometry.h
+//   key -> buckets     primary by P(key), secondary by Q(key): base/key_permutation.h
+//
+// Placement. A free slot in the primary bucket; else a guest in the primary bucket (an entry that
+// sits there as in its secondary) is sent home, if its own primary has room; else a free slot in the
+// secondary; else the shortest path of moves (path_search.h). Keeping entries in their primaries is
+// what look-ups live on: 13 % are in their secondary bucket at load 0.90, 17 % at 0.95.
+//
+// Concurrency (CuckooSwitch, section 3.2, goes as far as the x86 memory order; this holds under the
+// C++ memory model). Every word is read with acquire and written with release.
+//
+//   A hit in a packed slot is one word, key and value together: nothing can tear.
+//   A move copies to the free slot, then stamps, then clears the old slot, from the free end of the
+//     path backwards: a key that is present is in one of its buckets at any moment, but a reader
+//     who looks at the target too early and at the source too late may see it in neither.
+//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripes of
+//     both buckets, between copy and clear. A reader loads the clock before it reads the first
+//     bucket (once per batch); a miss stands if neither stripe shows a later number afterwards.
+//     Proof: let a reader miss an entry because of move n. It read the target before the copy and
+//     the source after the clear. If its clock showed n or more, the load synchronised with the
+//     store of n, which follows the copy: it could not have missed the copy. So it showed less than
+//     n. It saw the clear, which follows the stamps: it sees a stamp of at least n. It looks again.
+//     There is no odd state: a writer that loses its processor in the middle of a move stalls nobody.
+//   The paper's readers load two version counters per key before and two after; here hits load none
+//     and misses two afterwards.
+//   An update in place stores the word again. An erase stores zero.
+//   Readers may refresh the age stamp by compare-exchange of the word they read; it fails if the
+//     writer changed the word since. When an entry has expired, the writer kills it by
+//     compare-exchange too, so that a refresh in the same moment wins or loses, but is never half
+//     done.
+//   Wide slots have two words. A slot that is filled gets its entry word first and its tag last, and
+//     the bucket is stamped before; a reader checks the stamps after a hit too, so tag and entry
+//     belong together. An entry word of fib_miss is an entry being killed.
+//
+// Ageing. The stamp of an entry is the epoch (3 bits) of its last refresh. An entry expires six
+// epochs later; each epoch ends only when a sweep has looked at every bucket, so no stamp comes
+// round. An entry about to expire that a move carries behind the sweep's back is looked at again.
+//
+// Limits: 2^40 entries, values of 24 bits, stamps of 64 bits (at 10 M moves a second: 58,000 years).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/check.h"
+#include "table/fib.h"
+#include "table/fib_bulk.h"
+#include "table/fib_counts.h"
+#include "table/fib_cursor.h"
+#include "table/fib_sync.h"
+#include "table/path_search.h"
+
+namespace coua {
+
+template <class Layout, class Sync = move_stamps>
+class fib_table final : public fib {
+ public:
+  static constexpr unsigned n_slots = Layout::n_slots;
+  static constexpr bool is_wide = Layout::wide;
+  static constexpr std::uint32_t epochs_to_live = 6;
+
+  fib_table(const fib_geometry& geometry, arena memory, arena stamps, const key_permutation& keys,
+            unsigned search_budget)
+      : search_(search_budget) {
+    geometry_ = geometry;
+    memory_ = std::move(memory);
+    stamps_ = std::move(stamps);
+    shared_ = std::make_unique<shared_words>();
+    const unsigned w = geometry.tag_bits;
+    sync_ = {static_cast<std::uint64_t*>(stamps_.data()),
+             stamps_.bytes() / sizeof(std::uint64_t) - 1, &shared_->clock};
+    view_.words = static_cast<std::uint64_t*>(memory_.data());
+    view_.stamps = sync_.stamps;
+    view_.stripe_mask = sync_.stripe_mask;
+    view_.clock = &shared_->clock;
+    view_.epoch = &shared_->epoch;
+    view_.n_buckets = geometry.n_buckets;
+    view_.permutation = keys;
+    view_.tag_shift = key_permutation::key_bits - w;
+    view_.occupied = std::uint64_t{1} << (63 - w);
+    view_.guest = std::uint64_t{1} << (62 - w);
+    view_.match_mask = ~(view_.guest - 1);
+    view_.entry_mask =
+        (std::uint32_t{1} << (geometry.value_bits + simd::fib_value_shift)) - 1;
+    kernels_ = &simd::select_fib_kernels(geometry.layout, best_isa());
+  }
+
+  int insert(const coua_fib_record& record) override {
+    if (!valid(record)) return -EINVAL;
+    return insert_permuted(view_.permutation.p(record.key), make_entry(record));
+  }
+
+  std::size_t insert_batch(std::span<const coua_fib_record> records,
+                           std::int8_t* results) override {
+    std::size_t n_stored = 0;
+    std::uint64_t p[write_group];
+    for (std::size_t at = 0; at < records.size(); at += write_group) {
+      const std::size_t n = std::min(records.size() - at, write_group);
+      for (std::size_t i = 0; i < n; ++i) {
+        p[i] = view_.permutation.p(records[at + i].key & key_permutation::key_mask);
+        fetch_both(p[i]);
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        const coua_fib_record& record = records[at + i];
+        const int done =
+            valid(record) ? insert_permuted(p[i], make_entry(record)) : -EINVAL;
+        n_stored += done == COUA_FIB_ADDED || done == COUA_FIB_UPDATED;
+        if (results != nullptr) results[at + i] = static_cast<std::int8_t>(done);
+      }
+    }
+    return n_stored;
+  }
+
+  bool erase(std::uint64_t key) override { return erase_permuted(view_.permutation.p(key)); }
+
+  std::size_t erase_batch(std::span<const std::uint64_t> keys) override {
+    std::size_t n_erased = 0;
+    std::uint64_t p[write_group];
+    for (std::size_t at = 0; at < keys.size(); at += write_group) {
+      const std::size_t n = std::min(keys.size() - at, write_group);
+      for (std::size_t i = 0; i < n; ++i) {
+        p[i] = view_.permutation.p(keys[at + i] & key_permutation::key_mask);
+        fetch_both(p[i]);
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        n_erased += valid_key(keys[at + i]) && erase_permuted(p[i]);
+      }
+    }
+    return n_erased;
+  }
+
+  bool refresh(std::uint64_t key) override {
+    slot_position at;
+    if (!locate(view_.permutation.p(key), at)) return false;
+    const std::uint32_t entry = load_entry(at);
+    if ((entry & simd::fib_static) == 0) {
+      store_entry(at, (entry & ~simd::fib_age_mask) | shared_->epoch);
+    }
+    return true;
+  }
+
+  int bulk_load(coua_fib_bulk_source next, void* context, unsigned threads,
+                bool distinct) override {
+    return fib_bulk_load<fib_table>(*this, next, context, threads, distinct).run();
+  }
+
+  bool sweep(std::uint64_t n_buckets, coua_fib_expired expired, void* context) override {
+    while (n_escaped_ > 0) sweep_bucket(escaped_[--n_escaped_], expired, context);
+    const std::uint64_t end =
+        sweep_position_ + std::min(n_buckets, geometry_.n_buckets - sweep_position_);
+    while (sweep_position_ < end) sweep_bucket(sweep_position_++, expired, context);
+    return sweep_position_ == geometry_.n_buckets && n_escaped_ == 0;
+  }
+
+  bool next_epoch() override {
+    if (sweep_position_ != geometry_.n_buckets || n_escaped_ != 0) return false;
+    sweep_position_ = 0;
+    store_relaxed(&shared_->epoch, (shared_->epoch + 1) & simd::fib_age_mask);
+    return true;
+  }
+
+  bool find(std::uint64_t key, coua_fib_record& record) const override {
+    slot_position at;
+    if (!valid_key(key) || !locate(view_.permutation.p(key), at)) return false;
+    record = make_record(key, load_entry(at));
+    return true;
+  }
+
+  void get_stats(coua_fib_stats& stats) const override {
+    counts_.fill(stats);
+    stats.slots = geometry_.n_buckets * n_slots;
+    stats.buckets = geometry_.n_buckets;
+    stats.buckets_asked = geometry_.n_buckets_asked;
+    stats.bytes = memory_.bytes_mapped() + stamps_.bytes_mapped() + sizeof(shared_words);
+    stats.retries = sum_retries();
+    stats.value_bits = geometry_.value_bits;
+    stats.epoch = epoch();
+  }
+
+  // For path_search. -----------------------------------------------------------------------------
+
+  int free_slot(std::uint64_t bucket) const {
+    const std::uint64_t* words = tags(bucket);
+    std::uint32_t free = 0;
+    for (unsigned i = 0; i < n_slots; ++i) free |= std::uint32_t{load_relaxed(words + i) == 0} << i;
+    return free == 0 ? -1 : __builtin_ctz(free);
+  }
+
+  void other_buckets(std::uint64_t bucket, std::uint64_t* others) const {
+    const std::uint64_t base = interval_base(bucket);
+    for (unsigned i = 0; i < n_slots; ++i) {
+      const std::uint64_t word = load_relaxed(tags(bucket) + i);
+      others[i] = view_.bucket(other(word, permuted_at(base, word)));
+    }
+  }
+
+  void fetch_bucket(std::uint64_t bucket) const { __builtin_prefetch(tags(bucket), 1, 3); }
+
+ private:
+  friend class fib_bulk_load<fib_table>;
+  static constexpr std::size_t write_group = 16;
+
+  // Slots. -----------------------------------------------------------------------------------------
+
+  std::uint64_t* tags(std::uint64_t bucket) const { return view_.words + bucket * Layout::n_words; }
+
+  std::uint32_t load_entry(slot_position at) const {
+    if constexpr (Layout::wide) {
+      return static_cast<std::uint32_t>(load_acquire(tags(at.bucket) + n_slots + at.slot));
+    } else {
+      return static_cast<std::uint32_t>(load_acquire(tags(at.bucket) + at.slot)) &
+             view_.entry_mask;
+    }
+  }
+  /// Replaces the entry of an occupied slot.
+  void store_entry(slot_position at, std::uint32_t entry) {
+    std::uint64_t* word = tags(at.bucket) + at.slot;
+    if constexpr (Layout::wide) {
+      store_release(word + n_slots, std::uint64_t{entry});
+    } else {
+      store_release(word, (load_relaxed(word) & view_.match_mask) | entry);
+    }
+  }
+  /// Fills an empty slot. With Shared, threads of a bulk load fill slots at the same time: false
+  /// when another was faster.
+  template <bool Shared>
+  bool put(slot_position at, std::uint64_t want, std::uint32_t entry) {
+    std::uint64_t* word = tags(at.bucket) + at.slot;
+    if constexpr (Layout::wide) {
+      static_assert(!Shared || !Layout::wide);
+      Sync::reuse(sync_, at.bucket);
+      store_release(word + n_slots, std::uint64_t{entry});
+      store_release(word, want);
+    } else if constexpr (Shared) {
+      return exchange_if(word, std::uint64_t{0}, want | entry);
+    } else {
+      store_release(word, want | entry);
+    }
+    return true;
+  }
+  void clear(slot_position at) { store_release(tags(at.bucket) + at.slot, std::uint64_t{0}); }
+
+  /// Clears the slot if its entry still is `entry`: a reader may be refreshing it.
+  bool kill(slot_position at, std::uint32_t entry) {
+    std::uint64_t* word = tags(at.bucket) + at.slot;
+    if constexpr (Layout::wide) {
+      if (!exchange_if(word + n_slots, std::uint64_t{entry}, std::uint64_t{simd::fib_miss})) {
+        return false;
+      }
+      clear(at);
+      return true;
+    } else {
+      const std::uint64_t tag = load_relaxed(word) & view_.match_mask;
+      return exchange_if(word, tag | entry, std::uint64_t{0});
+    }
+  }
+
+  std::uint32_t make_entry(const coua_fib_record& record) const {
+    return record.value << simd::fib_value_shift |
+           (record.is_static ? simd::fib_static : shared_->epoch);
+  }
+  std::uint32_t age_of(std::uint32_t entry) const {
+    return (entry & simd::fib_static) != 0 ? 0 : (shared_->epoch - entry) & simd::fib_age_mask;
+  }
+  coua_fib_record make_record(std::uint64_t key, std::uint32_t entry) const {
+    coua_fib_record record{};
+    record.key = key;
+    record.value = entry >> simd::fib_value_shift;
+    record.is_static = (entry & simd::fib_static) != 0;
+    record.age = static_cast<std::uint8_t>(age_of(entry));
+    return record;
+  }
+  bool valid(const coua_fib_record& record) const {
+    return valid_key(record.key) && record.value >> geometry_.value_bits == 0 &&
+           record.is_static <= 1;
+  }
+
+  // From slots back to keys. -------------------------------------------------------------------------
+
+  /// First value of a bucket's interval of [0, 2^60).
+  std::uint64_t interval_base(std::uint64_t bucket) const {
+    const auto scaled = static_cast<unsigned __int128>(bucket) << key_permutation::key_bits;
+    return static_cast<std::uint64_t>((scaled + geometry_.n_buckets - 1) / geometry_.n_buckets);
+  }
+  /// The permuted key (top 60 bits) whose low bits a slot word holds.
+  std::uint64_t permuted_at(std::uint64_t base, std::uint64_t word) const {
+    const unsigned w = geometry_.tag_bits;
+    const std::uint64_t low = word >> (64 - w);
+    return (base + ((low - base) & ((std::uint64_t{1} << w) - 1))) << 4;
+  }
+  bool is_guest(std::uint64_t word) const { return (word & view_.guest) != 0; }
+  std::uint64_t other(std::uint64_t word, std::uint64_t permuted) const {
+    return is_guest(word) ? view_.permutation.p_of_q(permuted)
+                          : view_.permutation.q_of_p(permuted);
+  }
+  std::uint64_t key_at(std::uint64_t base, std::uint64_t word) const {
+    const std::uint64_t permuted = permuted_at(base, word);
+    return view_.permutation.key_of_p(is_guest(word) ? view_.permutation.p_of_q(permuted)
+                                                     : permuted);
+  }
+
+  std::size_t read_bucket(std::uint64_t bucket, coua_fib_record* records) const override {
+    std::size_t n = 0;
+    std::uint64_t base = 0;
+    for (unsigned slot = 0; slot < n_slots; ++slot) {
+      const std::uint64_t word = load_acquire(tags(bucket) + slot);
+      if (word == 0) continue;
+      if (n == 0) base = interval_base(bucket);
+      records[n++] = make_record(key_at(base, word), load_entry({bucket, slot}));
+    }
+    return n;
+  }
+
+  // Insert and erase. ----------------------------------------------------------------------------------
+
+  int find_slot(std::uint64_t bucket, std::uint64_t want) const {
+    const std::uint64_t* words = tags(bucket);
+    std::uint32_t found = 0;
+    for (unsigned i = 0; i < n_slots; ++i) {
+      found |= std::uint32_t{((load_relaxed(words + i) ^ want) & view_.match_mask) == 0} << i;
+    }
+    return found == 0 ? -1 : __builtin_ctz(found);
+  }
+
+  bool locate(std::uint64_t p, slot_position& at) const {
+    at.bucket = view_.bucket(p);
+    int slot = find_slot(at.bucket, view_.want_home(p));
+    if (slot < 0) {
+      const std::uint64_t q = view_.permutation.q_of_p(p);
+      at.bucket = view_.bucket(q);
+      slot = find_slot(at.bucket, view_.want_guest(q));
+    }
+    at.slot = static_cast<unsigned>(slot);
+    return slot >= 0;
+  }
+
+  void fetch_both(std::uint64_t p) const {
+    const std::uint64_t buckets[2] = {view_.bucket(p), view_.bucket(view_.permutation.q_of_p(p))};
+    for (const std::uint64_t bucket : buckets) {
+      fetch_bucket(bucket);
+      if constexpr (Layout::wide) __builtin_prefetch(tags(bucket) + n_slots, 1, 3);
+    }
+  }
+
+  int insert_permuted(std::uint64_t p, std::uint32_t entry) {
+    slot_position at;
+    if (locate(p, at)) {
+      counts_.replace(load_entry(at), entry);
+      store_entry(at, entry);
+      return COUA_FIB_UPDATED;
+    }
+    return add<false>(p, entry);
+  }
+
+  /// Adds a key that is not in the table. With Shared, slots found free may be taken meanwhile by
+  /// other threads of a bulk load (which never move or clear): then it starts again.
+  template <bool Shared>
+  int add(std::uint64_t p, std::uint32_t entry) {
+    const std::uint64_t q = view_.permutation.q_of_p(p);
+    const std::uint64_t home = view_.bucket(p);
+    const std::uint64_t second = view_.bucket(q);
+    for (;;) {
+      unsigned n_moves = 0;
+      slot_position at{home, 0};
+      int slot = free_slot(home);
+      if (slot < 0) {
+        slot = send_guest_home<Shared>(home);
+        n_moves = slot >= 0;
+      }
+      if (slot < 0) {
+        at.bucket = second;
+        slot = free_slot(second);
+      }
+      if (slot < 0) {
+        n_moves = search_.find(*this, home, second, path_);
+        if (n_moves == 0) {
+          counts_.refuse();
+          return COUA_FIB_FULL;
+        }
+        if (!move_along<Shared>(n_moves)) continue;
+        at.bucket = path_[0].bucket;
+        slot = static_cast<int>(path_[0].slot);
+      }
+      at.slot = static_cast<unsigned>(slot);
+      const bool as_guest = at.bucket != home;
+      if (!put<Shared>(at, as_guest ? view_.want_guest(q) : view_.want_home(p), entry)) continue;
+      counts_.add(entry, as_guest, n_moves);
+      return COUA_FIB_ADDED;
+    }
+  }
+
+  /// Makes the moves of path_ from its free end backwards.
+  template <bool Shared>
+  bool move_along(unsigned n_moves) {
+    for (unsigned i = n_moves; i > 0; --i) {
+      if (!move<Shared>(path_[i - 1], path_[i])) return false;
+    }
+    return true;
+  }
+
+  /// Moves one guest of a full bucket to its primary, if one has room. Returns the freed slot or -1.
+  template <bool Shared>
+  int send_guest_home(std::uint64_t bucket) {
+    std::uint64_t base = 0;
+    std::uint64_t homes[n_slots];
+    std::uint32_t guests = 0;
+    for (unsigned slot = 0; slot < n_slots; ++slot) {
+      const std::uint64_t word = load_relaxed(tags(bucket) + slot);
+      if (!is_guest(word)) continue;
+      if (guests == 0) base = interval_base(bucket);
+      homes[slot] = view_.bucket(view_.permutation.p_of_q(permuted_at(base, word)));
+      fetch_bucket(homes[slot]);
+      guests |= 1u << slot;
+    }
+    for (; guests != 0; guests &= guests - 1) {
+      const unsigned slot = static_cast<unsigned>(__builtin_ctz(guests));
+      const int free = free_slot(homes[slot]);
+      if (free < 0) continue;
+      if (move<Shared>({bucket, slot}, {homes[slot], static_cast<unsigned>(free)})) {
+        return static_cast<int>(slot);
+      }
+    }
+    return -1;
+  }
+
+  /// Copies an entry to its other bucket, then clears it here. False: the target was taken.
+  template <bool Shared>
+  bool move(slot_position from, slot_position to) {
+    const std::uint64_t word = load_relaxed(tags(from.bucket) + from.slot);
+    const std::uint32_t entry = load_entry(from);
+    const std::uint64_t permuted = permuted_at(interval_base(from.bucket), word);
+    const std::uint64_t target = other(word, permuted);
+    COUA_ASSERT(view_.bucket(target) == to.bucket);
+    const bool goes_home = is_guest(word);
+    Sync::begin_move(sync_, from.bucket, to.bucket);
+    const bool copied = put<Shared>(
+        to, goes_home ? view_.want_home(target) : view_.want_guest(target), entry);
+    if (copied) {
+      Sync::copied(sync_, from.bucket, to.bucket);
+      clear(from);
+    }
+    Sync::end_move(sync_, from.bucket, to.bucket);
+    if (!copied) return false;
+    counts_.move(goes_home);
+    if (from.bucket >= sweep_position_ && to.bucket < sweep_position_ &&
+        age_of(entry) >= epochs_to_live) {
+      note_escape(to.bucket);
+    }
+    if (!cursors_.empty()) tell_cursors(goes_home ? target : permuted, from.bucket, to.bucket);
+    return true;
+  }
+
+  [[gnu::noinline]] void tell_cursors(std::uint64_t p, std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t key = view_.permutation.key_of_p(p);
+    for (fib_cursor* cursor : cursors_) cursor->on_move(key, from, to);
+  }
+
+  bool erase_permuted(std::uint64_t p) {
+    slot_position at;
+    if (!locate(p, at)) return false;
+    counts_.erase(load_entry(at), is_guest(load_relaxed(tags(at.bucket) + at.slot)));
+    clear(at);
+    return true;
+  }
+
+  // Ageing. ----------------------------------------------------------------------------------------------
+
+  void sweep_bucket(std::uint64_t bucket, coua_fib_expired expired, void* context) {
+    for (unsigned slot = 0; slot < n_slots; ++slot) {
+      const slot_position at{bucket, slot};
+      const std::uint64_t word = load_relaxed(tags(bucket) + slot);
+      if (word == 0) continue;
+      const std::uint32_t entry = load_entry(at);
+      if (age_of(entry) < epochs_to_live || !kill(at, entry)) continue;
+      counts_.age_out(is_guest(word));
+      if (expired != nullptr) {
+        const coua_fib_record record =
+            make_record(key_at(interval_base(bucket), word), entry);
+        expired(context, &record);
+      }
+    }
+  }
+
+  /// A bucket behind the sweep received an entry that should expire in it.
+  void note_escape(std::uint64_t bucket) {
+    if (n_escaped_ == escaped_.size()) {
+      n_escaped_ = 0;
+      sweep_position_ = 0;
+    } else {
+      escaped_[n_escaped_++] = bucket;
+    }
+  }
+
+  sync_words sync_{};
+  path_search search_;
+  slot_position path_[path_search::max_moves + 1];
+  fib_counts counts_;
+  std::uint64_t sweep_position_ = 0;
+  std::array<std::uint64_t, 256> escaped_{};
+  std::size_t n_escaped_ = 0;
+};
+
+}  // namespace coua
