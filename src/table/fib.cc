@@ -24,7 +24,8 @@ page_kind to_page_kind(enum coua_fib_pages pages) {
 
 result<void> check(const coua_fib_params& params) {
   if (params.pages < COUA_FIB_PAGES_AUTO || params.pages > COUA_FIB_PAGES_4K) {
-    return fail(errc::invalid, "pages", "is not a value of enum coua_fib_pages that can be asked for");
+    return fail(errc::invalid, "pages",
+                "is not a value of enum coua_fib_pages that can be asked for");
   }
   if (params.search_budget > (1u << 20)) {
     return fail(errc::invalid, "search_budget", "must be at most 1,048,576 buckets");
@@ -35,15 +36,15 @@ result<void> check(const coua_fib_params& params) {
   return {};
 }
 
-result<key_permutation> make_permutation(const std::uint8_t* hash_key) {
+result<key_permutation> make_permutation(const std::uint8_t* given) {
   std::uint64_t secret[4];
-  if (hash_key != nullptr) {
-    std::memcpy(secret, hash_key, sizeof secret);
+  if (given != nullptr) {
+    std::memcpy(secret, given, sizeof secret);
   } else {
-    const auto random = random_hash_key();
-    if (!random) return tl::unexpected(random.error());
-    static_assert(sizeof *random >= sizeof secret);
-    std::memcpy(secret, random->data(), sizeof secret);
+    const auto drawn = draw_hash_key();
+    if (!drawn) return tl::unexpected(drawn.error());
+    static_assert(sizeof(hash_key) >= sizeof secret);
+    std::memcpy(secret, drawn->data(), sizeof secret);
   }
   return key_permutation::create(secret);
 }

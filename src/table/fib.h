@@ -4,8 +4,8 @@
 // behind it are instances of one template (fib_table.h). Only writer calls are virtual; look-ups go
 // through `kernels()`, chosen once.
 //
-// Records, parameters, results and statistics are those of the public header coua/fib.h, where their
-// ranges, units and thread rules stand.
+// Records, parameters, results and statistics are those of the public header coua/fib.h, where
+// their ranges, units and thread rules stand.
 #pragma once
 
 #include <cstddef>

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Filling a table on several threads. Most keys find room in one of their two buckets without a
-// move: every thread puts those by compare-exchange of an empty slot, with the buckets of a group of
-// keys fetched first. The few that need moves (about 1 in 30 at load 0.95) are put aside, and one
-// thread at a time, under a mutex, adds them as a single writer would; the others go on filling
+// move: every thread puts those by compare-exchange of an empty slot, with the buckets of a group
+// of keys fetched first. The few that need moves (about 1 in 30 at load 0.95) are put aside, and
+// one thread at a time, under a mutex, adds them as a single writer would; the others go on filling
 // empty slots meanwhile, and never move or clear one. So the rules for readers hold unchanged.
 //
-// Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen by
-// its primary bucket: two threads with the same key meet there. Order of locks: key, then mutex.
+// Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen
+// by its primary bucket: two threads with the same key meet there. Order of locks: key, then mutex.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -20,6 +21,7 @@
 
 #include "coua/fib.h"
 #include "table/fib_counts.h"
+#include "table/path_search.h"
 
 namespace coua {
 

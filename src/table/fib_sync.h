@@ -40,7 +40,9 @@ struct move_stamps {
     store_release(words.stripe(to), now);
   }
   static void end_move(const sync_words&, std::uint64_t, std::uint64_t) {}
-  static void reuse(const sync_words& words, std::uint64_t bucket) { copied(words, bucket, bucket); }
+  static void reuse(const sync_words& words, std::uint64_t bucket) {
+    copied(words, bucket, bucket);
+  }
 };
 
 /// Algorithm 1: atomic increments and full barriers.

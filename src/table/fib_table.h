@@ -7,9 +7,10 @@
 //   key -> buckets     primary by P(key), secondary by Q(key): base/key_permutation.h
 //
 // Placement. A free slot in the primary bucket; else a guest in the primary bucket (an entry that
-// sits there as in its secondary) is sent home, if its own primary has room; else a free slot in the
-// secondary; else the shortest path of moves (path_search.h). Keeping entries in their primaries is
-// what look-ups live on: 13 % are in their secondary bucket at load 0.90, 17 % at 0.95.
+// sits there as in its secondary) is sent home, if its own primary has room; else a free slot in
+// the secondary; else the shortest path of moves (path_search.h). Keeping entries in their
+// primaries is what look-ups live on: 13 % are in their secondary bucket at load 0.90, 17 % at
+// 0.95.
 //
 // Concurrency (CuckooSwitch, section 3.2, goes as far as the x86 memory order; this holds under the
 // C++ memory model). Every word is read with acquire and written with release.
@@ -18,14 +19,16 @@
 //   A move copies to the free slot, then stamps, then clears the old slot, from the free end of the
 //     path backwards: a key that is present is in one of its buckets at any moment, but a reader
 //     who looks at the target too early and at the source too late may see it in neither.
-//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripes of
+//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripes
+//   of
 //     both buckets, between copy and clear. A reader loads the clock before it reads the first
 //     bucket (once per batch); a miss stands if neither stripe shows a later number afterwards.
 //     Proof: let a reader miss an entry because of move n. It read the target before the copy and
 //     the source after the clear. If its clock showed n or more, the load synchronised with the
 //     store of n, which follows the copy: it could not have missed the copy. So it showed less than
 //     n. It saw the clear, which follows the stamps: it sees a stamp of at least n. It looks again.
-//     There is no odd state: a writer that loses its processor in the middle of a move stalls nobody.
+//     There is no odd state: a writer that loses its processor in the middle of a move stalls
+//     nobody.
 //   The paper's readers load two version counters per key before and two after; here hits load none
 //     and misses two afterwards.
 //   An update in place stores the word again. An erase stores zero.
@@ -33,7 +36,8 @@
 //     writer changed the word since. When an entry has expired, the writer kills it by
 //     compare-exchange too, so that a refresh in the same moment wins or loses, but is never half
 //     done.
-//   Wide slots have two words. A slot that is filled gets its entry word first and its tag last, and
+//   Wide slots have two words. A slot that is filled gets its entry word first and its tag last,
+//   and
 //     the bucket is stamped before; a reader checks the stamps after a hit too, so tag and entry
 //     belong together. An entry word of fib_miss is an entry being killed.
 //
@@ -41,7 +45,8 @@
 // epochs later; each epoch ends only when a sweep has looked at every bucket, so no stamp comes
 // round. An entry about to expire that a move carries behind the sweep's back is looked at again.
 //
-// Limits: 2^40 entries, values of 24 bits, stamps of 64 bits (at 10 M moves a second: 58,000 years).
+// Limits: 2^40 entries, values of 24 bits, stamps of 64 bits (at 10 M moves a second: 58,000
+// years).
 #pragma once
 
 #include <algorithm>
@@ -86,9 +91,8 @@ class fib_table final : public fib {
     view_.occupied = std::uint64_t{1} << (63 - w);
     view_.guest = std::uint64_t{1} << (62 - w);
     view_.match_mask = ~(view_.guest - 1);
-    view_.entry_mask =
-        (std::uint32_t{1} << (geometry.value_bits + simd::fib_value_shift)) - 1;
-    kernels_ = &simd::select_fib_kernels(geometry.layout, best_isa());
+    view_.entry_mask = (std::uint32_t{1} << (geometry.value_bits + simd::fib_value_shift)) - 1;
+    kernels_ = &simd::select_fib_kernels(geometry.layout, active_isa());
   }
 
   int insert(const coua_fib_record& record) override {
@@ -108,8 +112,7 @@ class fib_table final : public fib {
       }
       for (std::size_t i = 0; i < n; ++i) {
         const coua_fib_record& record = records[at + i];
-        const int done =
-            valid(record) ? insert_permuted(p[i], make_entry(record)) : -EINVAL;
+        const int done = valid(record) ? insert_permuted(p[i], make_entry(record)) : -EINVAL;
         n_stored += done == COUA_FIB_ADDED || done == COUA_FIB_UPDATED;
         if (results != nullptr) results[at + i] = static_cast<std::int8_t>(done);
       }
@@ -206,7 +209,8 @@ class fib_table final : public fib {
   friend class fib_bulk_load<fib_table>;
   static constexpr std::size_t write_group = 16;
 
-  // Slots. -----------------------------------------------------------------------------------------
+  // Slots.
+  // -----------------------------------------------------------------------------------------
 
   std::uint64_t* tags(std::uint64_t bucket) const { return view_.words + bucket * Layout::n_words; }
 
@@ -214,8 +218,7 @@ class fib_table final : public fib {
     if constexpr (Layout::wide) {
       return static_cast<std::uint32_t>(load_acquire(tags(at.bucket) + n_slots + at.slot));
     } else {
-      return static_cast<std::uint32_t>(load_acquire(tags(at.bucket) + at.slot)) &
-             view_.entry_mask;
+      return static_cast<std::uint32_t>(load_acquire(tags(at.bucket) + at.slot)) & view_.entry_mask;
     }
   }
   /// Replaces the entry of an occupied slot.
@@ -281,7 +284,8 @@ class fib_table final : public fib {
            record.is_static <= 1;
   }
 
-  // From slots back to keys. -------------------------------------------------------------------------
+  // From slots back to keys.
+  // -------------------------------------------------------------------------
 
   /// First value of a bucket's interval of [0, 2^60).
   std::uint64_t interval_base(std::uint64_t bucket) const {
@@ -296,8 +300,7 @@ class fib_table final : public fib {
   }
   bool is_guest(std::uint64_t word) const { return (word & view_.guest) != 0; }
   std::uint64_t other(std::uint64_t word, std::uint64_t permuted) const {
-    return is_guest(word) ? view_.permutation.p_of_q(permuted)
-                          : view_.permutation.q_of_p(permuted);
+    return is_guest(word) ? view_.permutation.p_of_q(permuted) : view_.permutation.q_of_p(permuted);
   }
   std::uint64_t key_at(std::uint64_t base, std::uint64_t word) const {
     const std::uint64_t permuted = permuted_at(base, word);
@@ -317,7 +320,8 @@ class fib_table final : public fib {
     return n;
   }
 
-  // Insert and erase. ----------------------------------------------------------------------------------
+  // Insert and erase.
+  // ----------------------------------------------------------------------------------
 
   int find_slot(std::uint64_t bucket, std::uint64_t want) const {
     const std::uint64_t* words = tags(bucket);
@@ -404,7 +408,8 @@ class fib_table final : public fib {
     return true;
   }
 
-  /// Moves one guest of a full bucket to its primary, if one has room. Returns the freed slot or -1.
+  /// Moves one guest of a full bucket to its primary, if one has room. Returns the freed slot or
+  /// -1.
   template <bool Shared>
   int send_guest_home(std::uint64_t bucket) {
     std::uint64_t base = 0;
@@ -439,8 +444,8 @@ class fib_table final : public fib {
     COUA_ASSERT(view_.bucket(target) == to.bucket);
     const bool goes_home = is_guest(word);
     Sync::begin_move(sync_, from.bucket, to.bucket);
-    const bool copied = put<Shared>(
-        to, goes_home ? view_.want_home(target) : view_.want_guest(target), entry);
+    const bool copied =
+        put<Shared>(to, goes_home ? view_.want_home(target) : view_.want_guest(target), entry);
     if (copied) {
       Sync::copied(sync_, from.bucket, to.bucket);
       clear(from);
@@ -469,7 +474,8 @@ class fib_table final : public fib {
     return true;
   }
 
-  // Ageing. ----------------------------------------------------------------------------------------------
+  // Ageing.
+  // ----------------------------------------------------------------------------------------------
 
   void sweep_bucket(std::uint64_t bucket, coua_fib_expired expired, void* context) {
     for (unsigned slot = 0; slot < n_slots; ++slot) {
@@ -480,8 +486,7 @@ class fib_table final : public fib {
       if (age_of(entry) < epochs_to_live || !kill(at, entry)) continue;
       counts_.age_out(is_guest(word));
       if (expired != nullptr) {
-        const coua_fib_record record =
-            make_record(key_at(interval_base(bucket), word), entry);
+        const coua_fib_record record = make_record(key_at(interval_base(bucket), word), entry);
         expired(context, &record);
       }
     }

@@ -66,8 +66,7 @@ class path_search {
         if (others[slot] == at.bucket) continue;
         table.fetch_bucket(others[slot]);
         nodes_[tail++] = {others[slot], static_cast<std::uint32_t>(head),
-                          static_cast<std::uint8_t>(slot),
-                          static_cast<std::uint8_t>(at.depth + 1)};
+                          static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(at.depth + 1)};
       }
     }
     return 0;

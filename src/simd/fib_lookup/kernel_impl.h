@@ -5,8 +5,8 @@
 //
 // A vector load of a bucket only nominates a slot: eight words are not read in one piece. The
 // nominated slot is loaded again with acquire and compared again, and only that word counts. A miss
-// rests on the stamps: it stands if no entry moved from or to either bucket since before the primary
-// was read (table/fib_table.h explains why that suffices); else the key is looked up again.
+// rests on the stamps: it stands if no entry moved from or to either bucket since before the
+// primary was read (table/fib_table.h explains why that suffices); else the key is looked up again.
 //
 // Hits and misses mixed at random would cost a branch misprediction per key. So the answer of a
 // probe is selected, not branched on, and keys not found are appended to a list whose length is
@@ -143,9 +143,9 @@ struct fib_kernel {
     return n - n_missed;
   }
 
-  static std::size_t ahead(const fib_view& view, fib_reader_state& state,
-                           const std::uint64_t* keys, std::size_t n, std::uint32_t* entries,
-                           const std::uint64_t* next_keys, std::size_t n_next) noexcept {
+  static std::size_t ahead(const fib_view& view, fib_reader_state& state, const std::uint64_t* keys,
+                           std::size_t n, std::uint32_t* entries, const std::uint64_t* next_keys,
+                           std::size_t n_next) noexcept {
     // What was fetched by the last call is not remembered but hashed again: it costs less than to
     // find out whether these are the keys that were announced.
     std::uint64_t p[2][group];
@@ -154,9 +154,8 @@ struct fib_kernel {
     return run_groups(view, state, keys, n, entries, next_keys, n_next, p);
   }
 
-  static std::size_t batch(const fib_view& view, fib_reader_state& state,
-                           const std::uint64_t* keys, std::size_t n,
-                           std::uint32_t* entries) noexcept {
+  static std::size_t batch(const fib_view& view, fib_reader_state& state, const std::uint64_t* keys,
+                           std::size_t n, std::uint32_t* entries) noexcept {
     std::uint64_t p[2][group];
     hash_and_fetch(view, keys, std::min(n, group), p[0]);
     return run_groups(view, state, keys, n, entries, keys, 0, p);
@@ -174,8 +173,8 @@ struct fib_kernel {
       const bool last = next == n;
       const std::uint64_t* following = last ? next_keys : keys + next;
       const std::size_t n_following = std::min(last ? n_next : n - next, group);
-      hits += resolve(view, state, p[turn], size, entries + at, following, n_following,
-                      p[turn ^ 1]);
+      hits +=
+          resolve(view, state, p[turn], size, entries + at, following, n_following, p[turn ^ 1]);
       at = next;
     }
     return hits;
@@ -243,8 +242,7 @@ struct fib_kernel {
     }
     pipe.done += n;
   }
-  static std::size_t collect(fib_pipeline& pipe, std::size_t max,
-                             std::uint32_t* entries) noexcept {
+  static std::size_t collect(fib_pipeline& pipe, std::size_t max, std::uint32_t* entries) noexcept {
     const std::size_t n = std::min<std::size_t>(max, pipe.done - pipe.collected);
     for (std::size_t i = 0; i < n; ++i) {
       entries[i] = pipe.entries[(pipe.collected + i) % fib_pipeline::capacity];

@@ -6,7 +6,8 @@
 //   batch     groups of 32; while a group is resolved, the next one's primary buckets are fetched
 //   ahead     the same, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
-//   pipeline  keys go through three stages, block by block; answers come in order, some blocks later
+//   pipeline  keys go through three stages, block by block; answers come in order, some blocks
+//   later
 //
 // Thread rules: any number of threads, each with its own `fib_reader_state`.
 #pragma once
@@ -34,9 +35,9 @@ struct fib_pipeline {
   std::uint64_t keys[capacity];
   std::uint64_t permuted[capacity];
   std::uint32_t entries[capacity];
-  std::uint64_t clock[capacity / block];         // when the block's primary buckets were read
-  std::uint8_t n_pending[capacity / block];      // keys of the block not found there
-  std::uint8_t pending[capacity / block][block]; // their places in the block
+  std::uint64_t clock[capacity / block];          // when the block's primary buckets were read
+  std::uint8_t n_pending[capacity / block];       // keys of the block not found there
+  std::uint8_t pending[capacity / block][block];  // their places in the block
 };
 
 struct fib_reader_state {
@@ -46,10 +47,10 @@ struct fib_reader_state {
 
 struct fib_kernels {
   isa instruction_set;
-  std::size_t (*batch)(const fib_view&, fib_reader_state&, const std::uint64_t* keys,
-                       std::size_t n, std::uint32_t* entries) noexcept;
-  std::size_t (*ahead)(const fib_view&, fib_reader_state&, const std::uint64_t* keys,
-                       std::size_t n, std::uint32_t* entries, const std::uint64_t* next_keys,
+  std::size_t (*batch)(const fib_view&, fib_reader_state&, const std::uint64_t* keys, std::size_t n,
+                       std::uint32_t* entries) noexcept;
+  std::size_t (*ahead)(const fib_view&, fib_reader_state&, const std::uint64_t* keys, std::size_t n,
+                       std::uint32_t* entries, const std::uint64_t* next_keys,
                        std::size_t n_next) noexcept;
   std::size_t (*refresh)(const fib_view&, fib_reader_state&, const std::uint64_t* keys,
                          std::size_t n, std::uint32_t* entries) noexcept;

@@ -33,8 +33,7 @@ struct fib_view {
 
   /// Bucket of a permuted key: its share of the interval [0, 2^60).
   [[gnu::always_inline]] std::uint64_t bucket(std::uint64_t permuted) const noexcept {
-    return static_cast<std::uint64_t>(
-        (static_cast<unsigned __int128>(permuted) * n_buckets) >> 64);
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(permuted) * n_buckets) >> 64);
   }
   [[gnu::always_inline]] std::uint64_t want_home(std::uint64_t p) const noexcept {
     return (p << tag_shift) | occupied;
