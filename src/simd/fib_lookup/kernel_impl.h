@@ -48,7 +48,15 @@ struct fib_kernel {
     } else {
       entry = static_cast<std::uint32_t>(word) & view.entry_mask;
     }
-    return ((word ^ want) & view.match_mask) == 0 ? entry : fib_miss;
+    return entry | miss_mask((word ^ want) & view.match_mask);
+  }
+
+  /// 0 when the words agree, else fib_miss. Written so that no compiler makes a branch of it: with
+  /// hits and misses mixed at random that branch would cost more than all the rest.
+  [[gnu::always_inline]] static std::uint32_t miss_mask(std::uint64_t differs) noexcept {
+    std::uint32_t mask = 0u - std::uint32_t{differs != 0};
+    __asm__("" : "+r"(mask));
+    return mask;
   }
 
   /// Whether the answer of a key may be given: of a wide slot, tag and entry are two words, which
@@ -115,9 +123,10 @@ struct fib_kernel {
     std::uint32_t pending[group];
     std::size_t n_pending = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      entries[i] = probe(view, address(view, p[i]), view.want_home(p[i]));
+      const std::uint32_t entry = probe(view, address(view, p[i]), view.want_home(p[i]));
+      entries[i] = entry;
       pending[n_pending] = static_cast<std::uint32_t>(i);
-      n_pending += entries[i] == fib_miss;
+      n_pending += entry == fib_miss;
     }
     for (std::size_t j = 0; j < n_pending; ++j) {
       fetch(address(view, view.permutation.q_of_p(p[pending[j]])));
@@ -127,9 +136,10 @@ struct fib_kernel {
     for (std::size_t j = 0; j < n_pending; ++j) {
       const std::uint32_t i = pending[j];
       const std::uint64_t q = view.permutation.q_of_p(p[i]);
-      entries[i] = probe(view, address(view, q), view.want_guest(q));
+      const std::uint32_t entry = probe(view, address(view, q), view.want_guest(q));
+      entries[i] = entry;
       pending[n_missed] = i;
-      n_missed += entries[i] == fib_miss;
+      n_missed += entry == fib_miss;
     }
     const std::size_t n_unsure = Layout::wide ? n : n_missed;
     for (std::size_t j = 0; j < n_unsure; ++j) {
@@ -143,9 +153,10 @@ struct fib_kernel {
     return n - n_missed;
   }
 
-  static std::size_t ahead(const fib_view& view, fib_reader_state& state, const std::uint64_t* keys,
-                           std::size_t n, std::uint32_t* entries, const std::uint64_t* next_keys,
-                           std::size_t n_next) noexcept {
+  static std::size_t ahead(const fib_view& shared_view, fib_reader_state& state,
+                           const std::uint64_t* keys, std::size_t n, std::uint32_t* entries,
+                           const std::uint64_t* next_keys, std::size_t n_next) noexcept {
+    const fib_view view = shared_view;
     // What was fetched by the last call is not remembered but hashed again: it costs less than to
     // find out whether these are the keys that were announced.
     std::uint64_t p[2][group];
@@ -154,8 +165,10 @@ struct fib_kernel {
     return run_groups(view, state, keys, n, entries, next_keys, n_next, p);
   }
 
-  static std::size_t batch(const fib_view& view, fib_reader_state& state, const std::uint64_t* keys,
-                           std::size_t n, std::uint32_t* entries) noexcept {
+  static std::size_t batch(const fib_view& shared_view, fib_reader_state& state,
+                           const std::uint64_t* keys, std::size_t n,
+                           std::uint32_t* entries) noexcept {
+    const fib_view view = shared_view;
     std::uint64_t p[2][group];
     hash_and_fetch(view, keys, std::min(n, group), p[0]);
     return run_groups(view, state, keys, n, entries, keys, 0, p);
@@ -194,12 +207,14 @@ struct fib_kernel {
 
   // The pipeline. Each stage works on whole blocks; a last, partial block only when drained.
 
-  static void hash_block(const fib_view& view, fib_pipeline& pipe, unsigned n) noexcept {
+  [[gnu::always_inline]] static void hash_block(const fib_view& view, fib_pipeline& pipe,
+                                                unsigned n) noexcept {
     const std::size_t at = pipe.hashed % fib_pipeline::capacity;
     hash_and_fetch(view, pipe.keys + at, n, pipe.permuted + at);
     pipe.hashed += n;
   }
-  static void probe_block(const fib_view& view, fib_pipeline& pipe, unsigned n) noexcept {
+  [[gnu::always_inline]] static void probe_block(const fib_view& view, fib_pipeline& pipe,
+                                                 unsigned n) noexcept {
     const std::size_t at = pipe.probed % fib_pipeline::capacity;
     const std::size_t block = at / fib_pipeline::block;
     const std::uint64_t* p = pipe.permuted + at;
@@ -218,7 +233,8 @@ struct fib_kernel {
     pipe.n_pending[block] = static_cast<std::uint8_t>(n_pending);
     pipe.probed += n;
   }
-  static void finish_block(const fib_view& view, fib_reader_state& state, unsigned n) noexcept {
+  [[gnu::always_inline]] static void finish_block(const fib_view& view, fib_reader_state& state,
+                                                  unsigned n) noexcept {
     fib_pipeline& pipe = state.pipeline;
     const std::size_t at = pipe.done % fib_pipeline::capacity;
     const std::size_t block = at / fib_pipeline::block;
@@ -229,9 +245,10 @@ struct fib_kernel {
     for (std::size_t j = 0; j < pipe.n_pending[block]; ++j) {
       const std::uint8_t i = pending[j];
       const std::uint64_t q = view.permutation.q_of_p(p[i]);
-      entries[i] = probe(view, address(view, q), view.want_guest(q));
+      const std::uint32_t entry = probe(view, address(view, q), view.want_guest(q));
+      entries[i] = entry;
       pending[n_missed] = i;
-      n_missed += entries[i] == fib_miss;
+      n_missed += entry == fib_miss;
     }
     const std::size_t n_unsure = Layout::wide ? n : n_missed;
     for (std::size_t j = 0; j < n_unsure; ++j) {
@@ -251,9 +268,10 @@ struct fib_kernel {
     return n;
   }
 
-  static std::size_t pipeline(const fib_view& view, fib_reader_state& state,
+  static std::size_t pipeline(const fib_view& shared_view, fib_reader_state& state,
                               const std::uint64_t* keys, std::size_t n,
                               std::uint32_t* entries) noexcept {
+    const fib_view view = shared_view;
     fib_pipeline& pipe = state.pipeline;
     constexpr unsigned block = fib_pipeline::block;
     std::size_t n_out = 0;
