@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/config.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "ctl/config_schema.h"
+#include "ctl/port_rules.h"
+#include "net/mac.h"
+
+namespace coua::ctl {
+namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{64} << 20;
+
+std::string item(const char* list, std::size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+// A field below `path` has been complained about: what follows from it needs no words.
+bool troubled(const config_reader& reader, const std::string& path) {
+  return std::ranges::any_of(reader.errors, [&](const config_error& e) {
+    return e.field.starts_with(path) &&
+           (e.field.size() == path.size() || e.field[path.size()] == '.');
+  });
+}
+
+void check_ports(config_reader& reader, const config& c) {
+  std::map<std::string, std::size_t> names, devices;
+  for (std::size_t i = 0; i < c.ports.size(); i++) {
+    const auto& port = c.ports[i];
+    const std::string path = item("ports", i);
+    if (reader.has(path + ".vlan") && reader.has(path + ".vlans"))
+      reader.complain_at(path + ".vlan", "is given together with vlans; keep one of them");
+    if (!troubled(reader, path)) {
+      for (const auto& problem : check_port(port)) {
+        // `vlan` sets the same member as `vlans.native`.
+        reader.complain_at(path + "." + problem.field, problem.reason);
+      }
+    }
+    const auto unique = [&](auto& seen, const std::string& key, const char* field,
+                            const char* what) {
+      if (key.empty()) return;
+      const auto [before, fresh] = seen.emplace(key, i);
+      if (fresh) return;
+      const std::string other = item("ports", before->second);
+      reader.complain_at(path + "." + field,
+                         std::string(what) + " of " + other + " in line " +
+                             std::to_string(nearest_line(reader.lines, other + "." + field)) +
+                             " too");
+    };
+    unique(names, port.name, "name", "is the name");
+    unique(devices, port.devargs.substr(0, port.devargs.find(',')), "devargs", "is the device");
+  }
+  const std::uint64_t most = std::uint64_t{1} << c.tables.port_bits;
+  if (c.ports.size() > most)
+    reader.complain_at(item("ports", most), "is one more than fib.port_bits " +
+                                                std::to_string(c.tables.port_bits) + " can hold");
+}
+
+void check_statics(config_reader& reader, const config& c) {
+  std::vector<std::string> names;
+  for (const auto& port : c.ports) names.push_back(port.name);
+  std::set<std::pair<std::uint16_t, std::uint64_t>> seen;
+  for (std::size_t i = 0; i < c.statics.size(); i++) {
+    const auto& entry = c.statics[i];
+    const std::string path = item("fib.static", i);
+    if (!entry.port.empty() && std::ranges::find(names, entry.port) == names.end()) {
+      const std::string near = nearest(entry.port, names);
+      reader.complain_at(path + ".port",
+                         "no port of this file is called '" + entry.port + "'" +
+                             (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    }
+    if (!troubled(reader, path) && !seen.emplace(entry.vlan, entry.mac).second)
+      reader.complain_at(path + ".mac", net::format_mac(entry.mac) + " in VLAN " +
+                                            std::to_string(entry.vlan) + " is given twice");
+  }
+}
+
+config_result whole_file_error(int line, std::string reason) {
+  return tl::unexpected(std::vector<config_error>{{line, "", std::move(reason)}});
+}
+
+config_result interpret(const YAML::Node& root, const std::string& file) {
+  config out;
+  out.file = file;
+  config_reader reader;
+  read_mapping(reader, root, file_fields(), out);
+  if (reader.has("workers.cores") && reader.has("workers.count"))
+    reader.complain_at("workers.count", "is given together with cores; keep one of them");
+  check_ports(reader, out);
+  check_statics(reader, out);
+  if (!reader.errors.empty()) {
+    std::ranges::stable_sort(reader.errors, {}, &config_error::line);
+    return tl::unexpected(std::move(reader.errors));
+  }
+  out.lines = std::move(reader.lines);
+  return out;
+}
+
+}  // namespace
+
+std::string config::place(const std::string& path) const {
+  const int line = nearest_line(lines, path);
+  return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + path;
+}
+
+std::string to_string(const config_error& error, const std::string& file) {
+  return file + (error.line > 0 ? ":" + std::to_string(error.line) : "") + ": " +
+         (error.field.empty() ? "" : error.field + ": ") + error.reason;
+}
+
+config_result parse_config(std::string_view text, const std::string& file) {
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    if (documents.size() > 1)
+      return whole_file_error(documents[1].Mark().line + 1,
+                              "a second document starts here; the file is one document");
+    return interpret(documents.empty() ? YAML::Node() : documents[0], file);
+  } catch (const YAML::Exception& e) {
+    return whole_file_error(e.mark.is_null() ? 0 : e.mark.line + 1, "is not YAML: " + e.msg);
+  } catch (const std::exception& e) {
+    return whole_file_error(0, std::string("cannot be read: ") + e.what());
+  }
+}
+
+config_result load_config(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  struct stat status {};
+  if (!in || stat(path.c_str(), &status) != 0)
+    return whole_file_error(0, std::string("cannot be opened: ") + std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) return whole_file_error(0, "is a directory");
+  std::string text;
+  std::string block(1 << 16, '\0');
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
+    if (text.size() > file_bytes_max)
+      return whole_file_error(0, "has more than 64 MiB; load many addresses by `coua fib load`");
+  }
+  return parse_config(text, path);
+}
+
+}  // namespace coua::ctl

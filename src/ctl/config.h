@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The configuration file of couad, parsed and checked as a whole: either a `config` comes out with
+// which everything can be started, or every error of the file, each with its line, field and
+// reason. Nothing is applied while errors remain. The fields are described in config_schema.h,
+// from which docs/configuration.md is made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "dp/switch.h"
+
+namespace coua::ctl {
+
+enum class huge_page_mode { automatic, off, required };
+enum class pci_mode { automatic, on, off };
+
+/// A FIB entry of the file. It names its port; the number is known when the port runs.
+struct static_entry {
+  std::uint16_t vlan = 0;
+  std::uint64_t mac = 0;
+  std::string port;
+};
+
+struct config {
+  std::string file;    // as given on the command line
+  std::string socket;  // of the API; empty: default_socket()
+  huge_page_mode huge_pages = huge_page_mode::automatic;
+  unsigned packet_mib = 512;
+  std::vector<unsigned> cores;  // empty: see `worker_count`
+  unsigned worker_count = 0;    // 0: the default of dp::eal_params
+  pci_mode pci = pci_mode::automatic;
+  std::vector<std::string> eal_arguments;
+  dp::switch_config tables;
+  std::vector<dp::port_config> ports;
+  std::vector<static_entry> statics;
+  std::map<std::string, int> lines;  // field path ("ports[2].devargs") -> line, of what is there
+
+  /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file.
+  std::string place(const std::string& path) const;
+};
+
+struct config_error {
+  int line = 0;       // from 1; 0: the file as a whole
+  std::string field;  // "ports[2].vlans.native"; empty: not in a field
+  std::string reason;
+};
+
+/// "FILE:12: ports[2].mtu: 20 is not from 68 to 9600"
+std::string to_string(const config_error& error, const std::string& file);
+
+using config_result = tl::expected<config, std::vector<config_error>>;
+
+/// Parses and checks the text of a file. `file` only names it. Errors come in the order of lines.
+config_result parse_config(std::string_view text, const std::string& file);
+
+/// The same for a file on disk, of at most 64 MiB.
+config_result load_config(const std::string& path);
+
+/// What the DPDK environment and the switch start with. Here the configuration meets the machine:
+/// cores that are not there and huge pages that are required but missing are errors that name
+/// their line.
+result<dp::eal_params> resolve_environment(const config& config);
+
+}  // namespace coua::ctl

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/config_schema.h"
+
+#include <algorithm>
+
+#include "base/default_socket.h"
+#include "ctl/port_rules.h"
+#include "ctl/ranges.h"
+#include "net/mac.h"
+
+namespace coua::ctl {
+namespace {
+
+std::string check_socket(const std::string& path) {
+  if (path.empty() || path[0] != '/') return "is not an absolute path";
+  if (path.size() > socket_path_max)
+    return "has " + std::to_string(path.size()) + " bytes, a socket's path at most " +
+           std::to_string(socket_path_max);
+  if (path.find('\0') != std::string::npos) return "has a zero byte";
+  if (path.back() == '/') return "is a directory";
+  return {};
+}
+
+std::string check_argument(const std::string& text) {
+  const bool printable =
+      std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  return text.empty() || !printable ? "is not one argument of printable ASCII without blanks" : "";
+}
+
+// A mapping below another: its fields come from a table of their own.
+template <typename Owner, typename Inner, typename Get>
+field<Owner> section_field(std::string name, std::string meaning, std::string example,
+                           const field_table<Inner>& fields, Get get) {
+  field_info info{std::move(name), std::move(meaning), std::move(example)};
+  info.type = "mapping";
+  return {info, [&fields, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+            read_mapping(reader, node, fields, get(owner));
+          }};
+}
+
+const auto itself = [](auto& owner) -> auto& { return owner; };
+
+const field_table<config>& api_fields() {
+  static const field_table<config> fields = {
+      text_field<config>(
+          {.name = "socket",
+           .meaning = "Unix socket of the management API. Its directory is made when it is missing",
+           .example = "/run/coua/couad.sock",
+           .default_value = "/run/coua/couad.sock for root, else "
+                            "$XDG_RUNTIME_DIR/coua/couad.sock"},
+          "absolute path, at most 107 bytes", check_socket,
+          [](config& c) -> auto& { return c.socket; }),
+  };
+  return fields;
+}
+
+const field_table<config>& memory_fields() {
+  static const field_table<config> fields = {
+      choice_field<config>({.name = "huge_pages",
+                            .meaning = "Memory for packets: `auto` takes huge pages where they are "
+                                       "free and ordinary memory else, `off` never asks for them, "
+                                       "`required` does not start without them",
+                            .example = "auto"},
+                           {"auto", "off", "required"},
+                           [](config& c) -> auto& { return c.huge_pages; }),
+      integer_field<config>({.name = "packet_mib",
+                             .meaning = "Memory for packets; the FIB has its own",
+                             .example = "1024",
+                             .unit = "MiB"},
+                            32, 1 << 20, [](config& c) -> auto& { return c.packet_mib; }),
+      integer_field<config>({.name = "mbufs",
+                             .meaning = "Packet buffers per NUMA node; 0: computed from the queues",
+                             .example = "65536"},
+                            0, 1 << 26, [](config& c) -> auto& { return c.tables.mbufs; }),
+      integer_field<config>({.name = "mbuf_bytes",
+                             .meaning = "Data room of a packet buffer; 0: fits the largest MTU",
+                             .example = "2176",
+                             .unit = "bytes"},
+                            0, 65535, [](config& c) -> auto& { return c.tables.mbuf_bytes; }),
+  };
+  return fields;
+}
+
+field<config> cores_field() {
+  field_info info{.name = "cores",
+                  .meaning =
+                      "CPUs that the workers run on, one worker each. Not together with "
+                      "`count`",
+                  .example = "[2, 4-7]"};
+  info.type = "list of integers and ranges";
+  info.range = "0 to 1023";
+  info.default_value = "every CPU of the process but the first, at least one";
+  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+            std::vector<unsigned> cores;
+            if (!read_ranges(reader, node, 0, 1023, cores)) return;
+            if (cores.empty()) return reader.complain(node, "is empty");
+            auto sorted = cores;
+            std::ranges::sort(sorted);
+            const auto twice = std::ranges::adjacent_find(sorted);
+            if (twice != sorted.end())
+              return reader.complain(node, "CPU " + std::to_string(*twice) + " is given twice");
+            c.cores = cores;
+          }};
+}
+
+const field_table<config>& worker_fields() {
+  static const field_table<config> fields = {
+      cores_field(),
+      integer_field<config>({.name = "count",
+                             .meaning = "That many workers, on the last CPUs of the process. Not "
+                                        "together with `cores`",
+                             .example = "4",
+                             .default_value = "see `cores`"},
+                            1, 1024, [](config& c) -> auto& { return c.worker_count; }),
+      choice_field<config>({.name = "idle",
+                            .meaning = "What a worker does when no packet came: `spin` polls on, "
+                                       "`yield` lets others run between two polls, `sleep` also "
+                                       "sleeps for short times",
+                            .example = "yield"},
+                           {"spin", "yield", "sleep"},
+                           [](config& c) -> auto& { return c.tables.idle; }),
+      integer_field<config>({.name = "burst",
+                             .meaning = "Packets that are taken from a queue and looked up at once",
+                             .example = "32",
+                             .unit = "packets"},
+                            1, 64, [](config& c) -> auto& { return c.tables.burst; }),
+      integer_field<config>({.name = "tx_flush_us",
+                             .meaning = "The longest that a packet waits in a transmit buffer",
+                             .example = "50",
+                             .unit = "us"},
+                            0, 10'000, [](config& c) -> auto& { return c.tables.tx_flush_us; }),
+  };
+  return fields;
+}
+
+const field_table<config>& dpdk_fields() {
+  static const field_table<config> fields = [] {
+    field_info arguments{.name = "arguments",
+                         .meaning = "Further arguments for the DPDK environment (EAL), as they are",
+                         .example = "[\"--log-level=pmd.net.tap:debug\"]"};
+    arguments.type = "list of texts";
+    arguments.range = "printable, without blanks";
+    arguments.default_value = "none";
+    return field_table<config>{
+        choice_field<config>({.name = "pci",
+                              .meaning = "Look for network cards on the PCI bus; `auto`: when a "
+                                         "port of this file is one",
+                              .example = "auto"},
+                             {"auto", "on", "off"}, [](config& c) -> auto& { return c.pci; }),
+        {arguments, [](config_reader& reader, const YAML::Node& node, config& c) {
+           read_list(reader, node, [&](const YAML::Node& item) {
+             std::string text;
+             if (!read_scalar(reader, item, text)) return;
+             if (const auto reason = check_argument(text); !reason.empty())
+               return reader.complain(item, reason);
+             c.eal_arguments.push_back(text);
+           });
+         }}};
+  }();
+  return fields;
+}
+
+template <typename Owner, typename Get>
+field<Owner> vlan_field(field_info info, Get get) {
+  return integer_field<Owner>(std::move(info), limits::vlan_min, limits::vlan_max, get);
+}
+
+const field_table<static_entry>& static_fields() {
+  static const field_table<static_entry> fields = [] {
+    field_info mac{.name = "mac",
+                   .meaning = "Address of a station",
+                   .example = "02:00:00:00:00:01",
+                   .required = true};
+    mac.type = "MAC address";
+    mac.range = "unicast";
+    return field_table<static_entry>{
+        vlan_field<static_entry>(
+            {.name = "vlan", .meaning = "VLAN of the entry", .example = "10", .required = true},
+            [](static_entry& e) -> auto& { return e.vlan; }),
+        {mac,
+         [](config_reader& reader, const YAML::Node& node, static_entry& e) {
+           std::string text;
+           if (!read_scalar(reader, node, text)) return;
+           const auto value = net::parse_mac(text);
+           if (!value) return reader.complain(node, "is not an address such as 02:00:00:00:00:01");
+           if (const auto reason = check_fib_mac(*value); !reason.empty())
+             return reader.complain(node, reason);
+           e.mac = *value;
+         }},
+        text_field<static_entry>({.name = "port",
+                                  .meaning = "Port of this file that the station is behind",
+                                  .example = "p0",
+                                  .required = true},
+                                 "name of a port", check_port_name,
+                                 [](static_entry& e) -> auto& { return e.port; })};
+  }();
+  return fields;
+}
+
+field<config> ageing_field() {
+  field_info info{.name = "ageing_s",
+                  .meaning = "A learned address goes when it was not seen for that long; 0: never",
+                  .example = "300",
+                  .unit = "s"};
+  info.type = "integer";
+  info.range = "0, 6 to 1000000";
+  info.default_value = std::to_string(config{}.tables.ageing_s);
+  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+            std::int64_t value = 0;
+            if (!read_integer(reader, node, 0, limits::ageing_max_s, value)) return;
+            if (value != 0 && value < limits::ageing_min_s)
+              return reader.complain(
+                  node, std::to_string(value) + " is too short: 0 (never) or 6 to 1000000");
+            c.tables.ageing_s = static_cast<unsigned>(value);
+          }};
+}
+
+const field_table<config>& fib_fields() {
+  static const field_table<config> fields = [] {
+    field_info statics{.name = "static",
+                       .meaning = "Entries that never age and that learning does not move",
+                       .example = "[{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]"};
+    statics.type = "list of mappings";
+    statics.default_value = "none";
+    return field_table<config>{
+        size_field<config>({.name = "entries",
+                            .meaning = "Addresses that must fit at `max_load`; K, M, G are powers "
+                                       "of ten, Ki, Mi, Gi powers of two",
+                            .example = "10M"},
+                           1, std::uint64_t{1} << 40,
+                           [](config& c) -> auto& { return c.tables.fib_entries; }),
+        real_field<config>({.name = "max_load",
+                            .meaning = "Share of the table that `entries` may fill",
+                            .example = "0.95"},
+                           0.05, 0.99, [](config& c) -> auto& { return c.tables.fib_max_load; }),
+        ageing_field(),
+        integer_field<config>({.name = "port_bits",
+                               .meaning = "Width of a port number in an entry: 2^port_bits ports. "
+                                          "Fewer bits let a small table pack more tightly",
+                               .example = "10",
+                               .unit = "bits"},
+                              1, 16, [](config& c) -> auto& { return c.tables.port_bits; }),
+        integer_field<config>({.name = "numa_node",
+                               .meaning = "NUMA node of the table's memory; -1: any",
+                               .example = "0"},
+                              -1, 63, [](config& c) -> auto& { return c.tables.fib_numa_node; }),
+        {statics, [](config_reader& reader, const YAML::Node& node, config& c) {
+           read_list(reader, node, [&](const YAML::Node& item) {
+             static_entry entry;
+             if (item.IsNull()) return reader.complain(item, "has no value");
+             read_mapping(reader, item, static_fields(), entry);
+             c.statics.push_back(entry);
+           });
+         }}};
+  }();
+  return fields;
+}
+
+const field_table<dp::port_config>& vlans_fields() {
+  using port = dp::port_config;
+  static const field_table<port> fields = [] {
+    field_info tagged{.name = "tagged",
+                      .meaning = "Trunk: VLANs that are carried with a tag",
+                      .example = "[10, 20-30]"};
+    tagged.type = "list of integers and ranges";
+    tagged.range = "1 to 4094, without the native VLAN";
+    tagged.default_value = "none";
+    return field_table<port>{
+        choice_field<port>({.name = "mode",
+                            .meaning = "`access`: untagged frames of one VLAN; `trunk`: tagged "
+                                       "frames of many",
+                            .example = "trunk",
+                            .default_value = "trunk when `tagged` is given, else access"},
+                           {"access", "trunk"}, [](port& p) -> auto& { return p.mode; }),
+        integer_field<port>({.name = "native",
+                             .meaning = "The VLAN of untagged frames; 0 on a trunk: they are "
+                                        "dropped",
+                             .example = "1"},
+                            0, limits::vlan_max, [](port& p) -> auto& { return p.native_vlan; }),
+        {tagged, [](config_reader& reader, const YAML::Node& node, port& p) {
+           std::vector<unsigned> vlans;
+           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, vlans)) return;
+           p.tagged.assign(vlans.begin(), vlans.end());
+           normalise_vlans(p.tagged);
+         }}};
+  }();
+  return fields;
+}
+
+field<dp::port_config> queue_field(std::string name, std::string meaning, unsigned high,
+                                   std::string example, unsigned dp::port_config::*member) {
+  return integer_field<dp::port_config>(
+      {.name = std::move(name), .meaning = std::move(meaning), .example = std::move(example)}, 0,
+      high, [member](dp::port_config& p) -> auto& { return p.*member; });
+}
+
+const field_table<dp::port_config>& port_fields() {
+  using port = dp::port_config;
+  static const field_table<port> fields = {
+      text_field<port>({.name = "name",
+                        .meaning = "Name of the port everywhere; unique",
+                        .example = "p0",
+                        .required = true},
+                       "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
+                       [](port& p) -> auto& { return p.name; }),
+      text_field<port>({.name = "devargs",
+                        .meaning = "The DPDK device: a PCI address, or a driver with a number and "
+                                   "arguments",
+                        .example = "\"net_tap0,iface=tap0\"",
+                        .required = true},
+                       "printable, without blanks, at most 1024 bytes", check_devargs,
+                       [](port& p) -> auto& { return p.devargs; }),
+      queue_field("rx_queues", "Receive queues; 0: one per worker, where the port can",
+                  limits::queues_max, "2", &port::rx_queues),
+      queue_field(
+          "tx_queues",
+          "Transmit queues; 0: one per worker, where the port can. With fewer than workers, "
+          "workers share them",
+          limits::queues_max, "2", &port::tx_queues),
+      queue_field("rx_descriptors", "Length of a receive queue; 0: the driver's default",
+                  limits::descriptors_max, "1024", &port::rx_descriptors),
+      queue_field("tx_descriptors", "Length of a transmit queue; 0: the driver's default",
+                  limits::descriptors_max, "1024", &port::tx_descriptors),
+      integer_field<port>({.name = "mtu",
+                           .meaning = "Largest payload of a frame",
+                           .example = "9000",
+                           .unit = "bytes"},
+                          limits::mtu_min, limits::mtu_max, [](port& p) -> auto& { return p.mtu; }),
+      boolean_field<port>({.name = "promiscuous",
+                           .meaning = "Receive frames for every address, as a switch must",
+                           .example = "true"},
+                          [](port& p) -> auto& { return p.promiscuous; }),
+      boolean_field<port>({.name = "enabled",
+                           .meaning = "Administratively up; a port that is not forwards nothing",
+                           .example = "true"},
+                          [](port& p) -> auto& { return p.enabled; }),
+      boolean_field<port>(
+          {.name = "learning", .meaning = "Learn source addresses", .example = "true"},
+          [](port& p) -> auto& { return p.learning; }),
+      integer_field<port>({.name = "mac_limit",
+                           .meaning = "Addresses that are learned at most; 0: no limit",
+                           .example = "1000",
+                           .unit = "addresses"},
+                          0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),
+      vlan_field<port>(
+          {.name = "vlan",
+           .meaning = "Short for `vlans: {mode: access, native: N}`. Not together with "
+                      "`vlans`",
+           .example = "10"},
+          [](port& p) -> auto& { return p.native_vlan; }),
+      section_field<port>("vlans", "How the port belongs to VLANs",
+                          "{mode: trunk, native: 1, tagged: [10, 20-30]}", vlans_fields(), itself),
+  };
+  return fields;
+}
+
+field<config> ports_field() {
+  field_info info{.name = "ports",
+                  .meaning = "The ports, in the order of their start",
+                  .example = "[{name: p0, devargs: net_null0}]"};
+  info.type = "list of mappings";
+  info.default_value = "none";
+  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+            read_list(reader, node, [&](const YAML::Node& item) {
+              dp::port_config port;
+              if (item.IsNull()) return reader.complain(item, "has no value");
+              read_mapping(reader, item, port_fields(), port);
+              if (reader.has(reader.path() + ".vlans.tagged") &&
+                  !reader.has(reader.path() + ".vlans.mode"))
+                port.mode = dp::vlan_mode::trunk;
+              c.ports.push_back(std::move(port));
+            });
+          }};
+}
+
+template <typename Owner>
+section_info describe(std::string path, std::string meaning, const field_table<Owner>& fields) {
+  section_info info{std::move(path), std::move(meaning), {}};
+  for (const auto& f : fields) info.fields.push_back(f.info);
+  return info;
+}
+
+}  // namespace
+
+const field_table<config>& file_fields() {
+  static const field_table<config> fields = {
+      section_field<config>("api", "The management API", "{socket: /run/coua/couad.sock}",
+                            api_fields(), itself),
+      section_field<config>("memory", "Memory for packets", "{huge_pages: auto, packet_mib: 512}",
+                            memory_fields(), itself),
+      section_field<config>("workers", "The threads that forward", "{cores: [1-3], idle: yield}",
+                            worker_fields(), itself),
+      section_field<config>("dpdk", "The DPDK environment", "{pci: auto}", dpdk_fields(), itself),
+      section_field<config>("fib", "The forwarding table", "{entries: 10M, ageing_s: 300}",
+                            fib_fields(), itself),
+      ports_field(),
+  };
+  return fields;
+}
+
+std::vector<section_info> describe_sections() {
+  return {describe("", "The file is one mapping. Every part may be left out.", file_fields()),
+          describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
+          describe("memory", "Memory for packets.", memory_fields()),
+          describe("workers", "The threads that forward packets.", worker_fields()),
+          describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
+          describe("fib", "The forwarding table.", fib_fields()),
+          describe("fib.static[]", "One static entry.", static_fields()),
+          describe("ports[]", "One port.", port_fields()),
+          describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
+}
+
+std::string config_reference() {
+  std::string out;
+  for (const auto& section : describe_sections()) {
+    out += "### " + (section.path.empty() ? "The file" : "`" + section.path + "`") + "\n\n" +
+           section.meaning + "\n\n";
+    out += "| field | type | unit | range | default | example | meaning |\n";
+    out += "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const auto& f : section.fields) {
+      const auto cell = [](const std::string& text) { return text.empty() ? "-" : text; };
+      out += "| `" + f.name + "` | " + f.type + " | " + cell(f.unit) + " | " + cell(f.range) +
+             " | " + (f.required ? "required" : cell(f.default_value)) + " | `" + f.example +
+             "` | " + f.meaning + " |\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace coua::ctl

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/port_rules.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "ctl/ranges.h"
+
+namespace coua::ctl {
+namespace {
+
+bool is_name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+}
+
+std::string out_of_range(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+  return std::to_string(value) + " is not from " + std::to_string(low) + " to " +
+         std::to_string(high);
+}
+
+void check_vlans(const dp::port_config& port, std::vector<field_problem>& problems) {
+  const bool access = port.mode == dp::vlan_mode::access;
+  const bool native_ok =
+      port.native_vlan <= limits::vlan_max && (port.native_vlan >= limits::vlan_min || !access);
+  if (!native_ok)
+    problems.push_back(
+        {"vlans.native",
+         out_of_range(port.native_vlan, access ? limits::vlan_min : 0, limits::vlan_max)});
+  for (std::uint16_t vlan : port.tagged) {
+    if (vlan < limits::vlan_min || vlan > limits::vlan_max)
+      problems.push_back({"vlans.tagged", out_of_range(vlan, limits::vlan_min, limits::vlan_max)});
+  }
+  if (access && !port.tagged.empty())
+    problems.push_back({"vlans.tagged", "an access port carries no tagged VLANs; use mode trunk"});
+  if (!access && port.tagged.empty() && port.native_vlan == 0)
+    problems.push_back({"vlans.tagged", "a trunk port without a native VLAN needs tagged VLANs"});
+  if (!access && std::ranges::binary_search(port.tagged, port.native_vlan))
+    problems.push_back({"vlans.tagged", "VLAN " + std::to_string(port.native_vlan) +
+                                            " is the native VLAN, so it cannot be tagged too"});
+}
+
+}  // namespace
+
+std::string check_port_name(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > limits::name_max)
+    return "has " + std::to_string(name.size()) + " bytes, at most " +
+           std::to_string(limits::name_max) + " are allowed";
+  if (!std::ranges::all_of(name, is_name_char))
+    return "may have letters, digits, '_', '.' and '-' only";
+  return {};
+}
+
+std::string check_devargs(std::string_view devargs) {
+  if (devargs.empty()) return "is empty; give a DPDK device such as net_tap0,iface=tap0";
+  if (devargs.size() > limits::devargs_max)
+    return "has " + std::to_string(devargs.size()) + " bytes, at most " +
+           std::to_string(limits::devargs_max) + " are allowed";
+  if (!std::ranges::all_of(devargs, [](unsigned char c) { return c > ' ' && c < 0x7f; }))
+    return "may have printable ASCII without blanks only";
+  if (!std::isalnum(static_cast<unsigned char>(devargs[0])))
+    return "must start with a driver's name or a PCI address";
+  return {};
+}
+
+std::vector<field_problem> check_port(const dp::port_config& port) {
+  std::vector<field_problem> problems;
+  const auto text = [&](const char* field, std::string reason) {
+    if (!reason.empty()) problems.push_back({field, std::move(reason)});
+  };
+  const auto range = [&](const char* field, std::uint64_t value, std::uint64_t low,
+                         std::uint64_t high) {
+    if (value < low || value > high) problems.push_back({field, out_of_range(value, low, high)});
+  };
+  text("name", check_port_name(port.name));
+  text("devargs", check_devargs(port.devargs));
+  range("rx_queues", port.rx_queues, 0, limits::queues_max);
+  range("tx_queues", port.tx_queues, 0, limits::queues_max);
+  range("rx_descriptors", port.rx_descriptors, 0, limits::descriptors_max);
+  range("tx_descriptors", port.tx_descriptors, 0, limits::descriptors_max);
+  range("mtu", port.mtu, limits::mtu_min, limits::mtu_max);
+  range("mac_limit", port.mac_limit, 0, limits::mac_limit_max);
+  check_vlans(port, problems);
+  return problems;
+}
+
+std::string check_fib_mac(std::uint64_t mac) {
+  if (mac == 0) return "is all zeros";
+  if ((mac >> 40 & 1) != 0) return "is a group address (its first byte is odd), which is flooded";
+  return {};
+}
+
+void normalise_vlans(std::vector<std::uint16_t>& vlans) {
+  std::ranges::sort(vlans);
+  const auto tail = std::ranges::unique(vlans);
+  vlans.erase(tail.begin(), tail.end());
+}
+
+bool same_port(dp::port_config a, dp::port_config b) {
+  normalise_vlans(a.tagged);
+  normalise_vlans(b.tagged);
+  return a.name == b.name && a.devargs == b.devargs && a.rx_queues == b.rx_queues &&
+         a.tx_queues == b.tx_queues && a.rx_descriptors == b.rx_descriptors &&
+         a.tx_descriptors == b.tx_descriptors && a.mtu == b.mtu && a.promiscuous == b.promiscuous &&
+         a.enabled == b.enabled && a.mode == b.mode && a.native_vlan == b.native_vlan &&
+         a.tagged == b.tagged && a.mac_limit == b.mac_limit && a.learning == b.learning;
+}
+
+bool is_pci_devargs(std::string_view devargs) {
+  std::string_view name = devargs.substr(0, devargs.find(','));
+  // The pattern of an address from its end: hh:hh.h, with an optional domain hhhh: before it.
+  const auto matches = [&](std::string_view pattern) {
+    return name.size() == pattern.size() && std::ranges::equal(name, pattern, [](char c, char p) {
+             return p == 'h' ? std::isxdigit(static_cast<unsigned char>(c)) != 0 : c == p;
+           });
+  };
+  return matches("hh:hh.h") || matches("hhhh:hh:hh.h");
+}
+
+std::string format_vlans(const std::vector<std::uint16_t>& sorted) {
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) last++;
+    if (!text.empty()) text += ',';
+    text += std::to_string(sorted[i]);
+    if (last > i) text += '-' + std::to_string(sorted[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace coua::ctl
