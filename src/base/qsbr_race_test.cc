@@ -6,8 +6,9 @@
 // early is seen soon. Payloads are plain memory: ThreadSanitizer also reports any access that the
 // domain does not order.
 //
-// Turns red when poll() ignores a reader, when quiescent() counts before the start, and when
-// online() does not look at the epoch again (under ThreadSanitizer).
+// Turns red when poll() ignores a reader, and, under ThreadSanitizer, when quiescent() or offline()
+// does not release. The barrier of online() guards a window of some ten nanoseconds that no test
+// here hits: for it there is the argument in the header (rule 3).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,7 +34,7 @@ struct shared_state {
   qsbr domain;
   std::atomic<object*> root{nullptr};
   std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> violations{0}, bursts{0};
+  std::atomic<std::uint64_t> violations{0}, started{0};
 };
 
 /// A reader that goes offline (`offline_every` > 0) or unregisters (`leave_every` > 0) at times.
@@ -63,7 +64,8 @@ void read(shared_state& state, unsigned offline_every, unsigned leave_every) {
       // More threads than cores: a reader that keeps its core holds up every grace period.
       if (bursts % 16 == 0) std::this_thread::yield();
     }
-    state.bursts.fetch_add(1, std::memory_order_relaxed);
+    // Only once: a locked instruction per burst would be a barrier that hides a missing one.
+    if (bursts == 1) state.started.fetch_add(1, std::memory_order_relaxed);
   }
   state.violations.fetch_add(violations, std::memory_order_relaxed);
 }
@@ -108,7 +110,7 @@ void race(unsigned n_readers, unsigned offline_every, unsigned leave_every) {
     readers.emplace_back([&] { read(state, offline_every, leave_every); });
   }
   // On one core the writer would be done before any reader has begun.
-  while (state.bursts.load(std::memory_order_relaxed) < n_readers) std::this_thread::yield();
+  while (state.started.load(std::memory_order_relaxed) < n_readers) std::this_thread::yield();
   EXPECT_GT(write(state, queue, unused), 2 * pool.size()) << "no object was used again";
   state.stop.store(true, std::memory_order_relaxed);
   for (std::thread& reader : readers) reader.join();

@@ -10,15 +10,20 @@
 
 namespace coua::net {
 
-/// "aa:bb:cc:dd:ee:ff", also with '-' between the bytes or in upper case; exactly six bytes of two
-/// digits each.
+/// "aa:bb:cc:dd:ee:ff", "aa-bb-cc-dd-ee-ff" or "aabb.ccdd.eeff", in upper or lower case; every
+/// digit must be there.
 inline std::optional<std::uint64_t> parse_mac(std::string_view text) {
-  if (text.size() != 17) return std::nullopt;
+  // Groups of two digits between ':' or '-', or of four between '.'.
+  const bool dotted = text.size() == 14;
+  if (!dotted && text.size() != 17) return std::nullopt;
+  const std::size_t group = dotted ? 4 : 2;
+  const char separator = text[group];
+  if (dotted ? separator != '.' : separator != ':' && separator != '-') return std::nullopt;
   std::uint64_t mac = 0;
-  for (std::size_t i = 0; i < 17; i++) {
+  for (std::size_t i = 0; i < text.size(); i++) {
     const char c = text[i];
-    if (i % 3 == 2) {
-      if (c != text[2] || (c != ':' && c != '-')) return std::nullopt;
+    if (i % (group + 1) == group) {
+      if (c != separator) return std::nullopt;
       continue;
     }
     unsigned digit = 0;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ethernet frames as bytes, without an I/O library.
+//
+//   offset 0      6      12         14        (16)
+//          dst    src    ethertype  payload            untagged
+//          dst    src    0x8100     tag       ethertype payload     tagged (IEEE 802.1Q)
+//
+//   tag: pcp (3 bits), dei (1 bit), vid (12 bits); vid 0 carries a priority only
+//
+// A MAC is a 48-bit word with its first byte on the wire in bits 40-47.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace coua::net {
+
+inline constexpr std::size_t mac_bytes = 6;
+inline constexpr std::size_t ethernet_header_bytes = 14;
+inline constexpr std::size_t ethertype_offset = 12;
+inline constexpr std::size_t vlan_tag_bytes = 4;    // with its ethertype 0x8100
+inline constexpr std::size_t min_frame_bytes = 60;  // without the 4 bytes of the check sequence
+
+inline constexpr std::uint16_t ethertype_ipv4 = 0x0800;
+inline constexpr std::uint16_t ethertype_arp = 0x0806;
+inline constexpr std::uint16_t ethertype_vlan = 0x8100;  // IEEE 802.1Q customer tag
+inline constexpr std::uint16_t ethertype_qinq = 0x88a8;  // IEEE 802.1ad service tag
+inline constexpr std::uint16_t ethertype_ipv6 = 0x86dd;
+inline constexpr std::uint16_t ethertype_slow = 0x8809;  // LACP
+inline constexpr std::uint16_t ethertype_lldp = 0x88cc;
+inline constexpr std::uint16_t ethertype_test = 0x88b5;  // IEEE local experimental 1
+
+inline constexpr std::uint16_t vid_max = 4094;  // 4095 is reserved
+inline constexpr std::uint64_t mac_broadcast = 0xffff'ffff'ffff;
+inline constexpr std::uint64_t mac_mask = 0xffff'ffff'ffff;
+
+/// Big-endian 16 bits at any address.
+constexpr std::uint16_t load_be16(const std::uint8_t* bytes) noexcept {
+  return static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
+}
+constexpr void store_be16(std::uint8_t* bytes, std::uint16_t value) noexcept {
+  bytes[0] = static_cast<std::uint8_t>(value >> 8);
+  bytes[1] = static_cast<std::uint8_t>(value);
+}
+
+/// The six bytes at `bytes` as a word. Compilers make one load, one swap and one shift of it where
+/// they may read eight bytes, else two of each.
+constexpr std::uint64_t load_mac(const std::uint8_t* bytes) noexcept {
+  std::uint64_t mac = 0;
+  for (std::size_t i = 0; i < mac_bytes; ++i) mac = mac << 8 | bytes[i];
+  return mac;
+}
+constexpr void store_mac(std::uint8_t* bytes, std::uint64_t mac) noexcept {
+  for (std::size_t i = 0; i < mac_bytes; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
+  }
+}
+
+/// Group addresses; broadcast is one of them.
+constexpr bool is_multicast(std::uint64_t mac) noexcept { return (mac >> 40 & 1) != 0; }
+constexpr bool is_broadcast(std::uint64_t mac) noexcept { return mac == mac_broadcast; }
+/// 01:80:c2:00:00:00 to 0f: protocols between neighbours, which a bridge must not forward
+/// (IEEE 802.1Q table 8-1).
+constexpr bool is_link_local(std::uint64_t mac) noexcept {
+  return (mac & ~std::uint64_t{0xf}) == 0x0180'c200'0000;
+}
+/// What a frame may name as its source and a table may learn: one station, not zero.
+constexpr bool is_station(std::uint64_t mac) noexcept { return mac != 0 && !is_multicast(mac); }
+
+/// The 16 bits after ethertype 0x8100.
+constexpr std::uint16_t make_tci(std::uint16_t vid, unsigned pcp = 0, bool dei = false) noexcept {
+  return static_cast<std::uint16_t>((pcp & 7) << 13 | unsigned{dei} << 12 | (vid & 0xfffU));
+}
+
+enum class tag_kind : std::uint8_t { truncated, untagged, tagged };
+
+struct frame_tag {
+  tag_kind kind = tag_kind::truncated;  // truncated: the other members are 0
+  std::uint8_t pcp = 0;
+  bool dei = false;
+  std::uint16_t vid = 0;               // 0 to 4095, as the frame says
+  std::uint16_t ethertype = 0;         // of the payload
+  std::uint16_t ethertype_offset = 0;  // where it stands: 12 or 16
+};
+
+/// Looks at the outermost customer tag of a frame; reads no byte at or after `length`. A service
+/// tag (0x88a8) is payload to a bridge of customer VLANs. Any thread.
+constexpr frame_tag classify(const std::uint8_t* frame, std::size_t length) noexcept {
+  frame_tag tag;
+  if (length < ethernet_header_bytes) return tag;
+  const std::uint16_t outer = load_be16(frame + ethertype_offset);
+  if (outer != ethertype_vlan) {
+    tag.kind = tag_kind::untagged;
+    tag.ethertype = outer;
+    tag.ethertype_offset = ethertype_offset;
+    return tag;
+  }
+  if (length < ethernet_header_bytes + vlan_tag_bytes) return tag;
+  const std::uint16_t tci = load_be16(frame + ethertype_offset + 2);
+  tag.kind = tag_kind::tagged;
+  tag.pcp = static_cast<std::uint8_t>(tci >> 13);
+  tag.dei = (tci >> 12 & 1) != 0;
+  tag.vid = tci & 0xfff;
+  tag.ethertype = load_be16(frame + ethertype_offset + vlan_tag_bytes);
+  tag.ethertype_offset = ethertype_offset + vlan_tag_bytes;
+  return tag;
+}
+
+}  // namespace coua::net
