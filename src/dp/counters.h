@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counters of the datapath, by name; the names are stable and the same in the API, the CLI and
+// the metrics. Every worker has its own rows (base/counters.h), readers sum them.
+//
+// A frame that was received is counted once in `rx_packets` of its port and once in exactly one of
+// `forwarded`, `flooded` and the drops marked (rx). A frame or copy handed to a port is counted
+// once in `tx_packets` or `drop_tx_full` of that port. So, over all ports and at rest:
+//
+//   rx_packets              = forwarded + flooded + sum of drops (rx)
+//   forwarded + flood_copies = tx_packets + drop_tx_full
+#pragma once
+
+#include <cstddef>
+
+namespace coua::dp {
+
+namespace port_counter {
+enum id : unsigned {
+  rx_packets,               // received
+  rx_bytes,                 //   without the frame check sequence
+  tx_packets,               // taken by the driver
+  tx_bytes,                 //
+  forwarded,                // received here, sent to the one port that the FIB names
+  flooded,                  // received here, sent to the other ports of the VLAN
+  flood_copies,             //   copies made by that, one per port
+  drop_truncated,           // (rx) shorter than its Ethernet or VLAN header
+  drop_ingress_vlan,        // (rx) the port does not carry this VLAN
+  drop_source_multicast,    // (rx) its source is a group address
+  drop_link_local,          // (rx) for 01:80:C2:00:00:0x, which no bridge forwards
+  drop_hairpin,             // (rx) its destination is behind the port that it came from
+  drop_egress_vlan,         // (rx) the port of its destination does not carry this VLAN
+  drop_port_down,           // (rx) the port of its destination is down, disabled or gone
+  drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
+  drop_no_headroom,         // (rx) no room to push a tag
+  drop_no_mbuf,             // a copy for flooding or tagging could not be made: pool exhausted
+  drop_tx_full,             // the transmit queue of this port was full
+  learn_reports,            // addresses reported to the FIB's owner
+  learn_suppressed,         // not reported: the same report went out just before
+  learn_ring_full,          // not reported: the ring is full (the next packet tries again)
+  source_static_elsewhere,  // its source has a static entry at another port (forwarded all the
+                            // same)
+  count
+};
+const char* name(std::size_t id);
+}  // namespace port_counter
+
+namespace vlan_counter {
+enum id : unsigned { rx_packets, rx_bytes, forwarded, flooded, count };
+const char* name(std::size_t id);
+}  // namespace vlan_counter
+
+namespace worker_counter {
+enum id : unsigned {
+  rounds,        // turns over all its queues
+  rounds_empty,  //   that found nothing
+  rx_packets,    // received
+  cycles_busy,   // in rounds that found packets
+  cycles_idle,   // in the others
+  yields,        // times it left the CPU to others
+  sleeps,        // times it slept
+  tx_flushes,    // transmit bursts
+  count
+};
+const char* name(std::size_t id);
+}  // namespace worker_counter
+
+}  // namespace coua::dp

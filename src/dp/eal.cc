@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/eal.h"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/cpu.h"
+#include "base/log.h"
+
+namespace coua::dp {
+namespace {
+
+// What DPDK writes to its log goes to ours, line by line, and the last line of rank error is kept:
+// most DPDK calls return a bare number and put the reason into the log only.
+struct eal_log {
+  std::mutex mutex;
+  std::string partial;
+  std::string last_error;
+};
+
+eal_log& the_log() {
+  static eal_log log;
+  return log;
+}
+
+void forward_line(eal_log& log, const std::string& line) {
+  if (line.find_first_not_of(' ') == std::string::npos) return;
+  const int level = rte_log_cur_msg_loglevel();
+  if (level <= static_cast<int>(RTE_LOG_ERR)) {
+    log.last_error = line;
+    log_warning("dpdk: %s", line.c_str());
+  } else if (level <= static_cast<int>(RTE_LOG_WARNING)) {
+    log_info("dpdk: %s", line.c_str());
+  } else {
+    log_debug("dpdk: %s", line.c_str());
+  }
+}
+
+ssize_t log_write(void*, const char* text, size_t bytes) {
+  eal_log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  for (const char c : std::string_view(text, bytes)) {
+    if (c != '\n') {
+      log.partial += c;
+      continue;
+    }
+    forward_line(log, log.partial);
+    log.partial.clear();
+  }
+  return static_cast<ssize_t>(bytes);
+}
+
+void capture_log() {
+  static FILE* stream = [] {
+    cookie_io_functions_t functions{};
+    functions.write = log_write;
+    FILE* file = fopencookie(nullptr, "w", functions);
+    if (file != nullptr) setvbuf(file, nullptr, _IOLBF, 0);
+    return file;
+  }();
+  if (stream != nullptr) rte_openlog_stream(stream);
+}
+
+/// MiB of free huge pages of one size.
+std::uint64_t free_huge_mib(const char* kib, std::uint64_t page_mib) {
+  std::ifstream file(std::string("/sys/kernel/mm/hugepages/hugepages-") + kib +
+                     "kB/free_hugepages");
+  std::uint64_t pages = 0;
+  return file >> pages ? pages * page_mib : 0;
+}
+
+struct memory_plan {
+  bool huge;
+  std::string text;
+};
+
+memory_plan choose_memory(const eal_params& params) {
+  if (!params.huge_pages) return {false, "ordinary memory (huge pages are switched off)"};
+  const std::uint64_t of_2m = free_huge_mib("2048", 2);
+  const std::uint64_t of_1g = free_huge_mib("1048576", 1024);
+  if (of_2m >= params.memory_mib) return {true, "2 MiB huge pages"};
+  if (of_1g >= params.memory_mib) return {true, "1 GiB huge pages"};
+  if (of_2m + of_1g == 0) return {false, "ordinary memory (no huge pages are free)"};
+  return {false, "ordinary memory (" + std::to_string(std::max(of_2m, of_1g)) +
+                     " MiB of huge pages are free, " + std::to_string(params.memory_mib) +
+                     " MiB are needed)"};
+}
+
+std::string cpu_list(const std::vector<unsigned>& cpus) {
+  std::string text;
+  for (const unsigned cpu : cpus) text += (text.empty() ? "" : ",") + std::to_string(cpu);
+  return text;
+}
+
+result<std::vector<unsigned>> choose_cores(const eal_params& params,
+                                           const std::vector<unsigned>& allowed) {
+  if (params.cores.empty()) {
+    if (allowed.size() == 1) return allowed;
+    return std::vector<unsigned>(allowed.begin() + 1, allowed.end());
+  }
+  for (const unsigned core : params.cores) {
+    if (std::find(allowed.begin(), allowed.end(), core) == allowed.end())
+      return fail(errc::invalid, "worker core " + std::to_string(core),
+                  "this process may not run there; it may use cores " + cpu_list(allowed));
+    if (std::count(params.cores.begin(), params.cores.end(), core) > 1)
+      return fail(errc::invalid, "worker core " + std::to_string(core), "named twice");
+  }
+  return params.cores;
+}
+
+/// DPDK makes its runtime folder even when it puts nothing there. A private folder avoids clashes
+/// with other daemons and works where /run is read-only.
+class runtime_folder {
+ public:
+  runtime_folder() {
+    if (const char* old = getenv("RUNTIME_DIRECTORY")) before_ = old;
+    char path[] = "/tmp/coua-eal-XXXXXX";
+    if (mkdtemp(path) == nullptr) return;
+    path_ = path;
+    setenv("RUNTIME_DIRECTORY", path, 1);
+  }
+  ~runtime_folder() {
+    if (path_.empty()) return;
+    before_ ? setenv("RUNTIME_DIRECTORY", before_->c_str(), 1) : unsetenv("RUNTIME_DIRECTORY");
+    rmdir((path_ + "/dpdk/rte").c_str());
+    rmdir((path_ + "/dpdk").c_str());
+    rmdir(path_.c_str());
+  }
+  runtime_folder(const runtime_folder&) = delete;
+  runtime_folder& operator=(const runtime_folder&) = delete;
+
+ private:
+  std::string path_;
+  std::optional<std::string> before_;
+};
+
+std::vector<std::string> arguments(const eal_params& params, const memory_plan& memory,
+                                   const std::vector<unsigned>& control) {
+  std::vector<std::string> list{"coua", "--no-telemetry", "--iova-mode=va",
+                                "--lcores=0@(" + cpu_list(control) + ")"};
+  list.push_back(memory.huge ? "--in-memory" : "--no-huge");
+  if (!memory.huge) list.push_back("--no-shconf");
+  list.insert(list.end(), {"-m", std::to_string(params.memory_mib)});
+  if (!params.pci) list.push_back("--no-pci");
+  list.insert(list.end(), params.extra.begin(), params.extra.end());
+  return list;
+}
+
+int init_on_this_thread(std::vector<std::string> list) {
+  std::vector<char*> argv;
+  for (std::string& word : list) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const runtime_folder folder;
+  return rte_eal_init(static_cast<int>(list.size()), argv.data()) < 0 ? rte_errno : 0;
+}
+
+result<void> init(const eal_params& params, const memory_plan& memory,
+                  const std::vector<unsigned>& control) {
+  int error = 0;
+  result<void> pinned;
+  // rte_eal_init pins its caller and gives its threads the caller's CPUs: not ours to lose.
+  std::thread starter([&] {
+    pinned = pin_this_thread(control);
+    if (pinned) error = init_on_this_thread(arguments(params, memory, control));
+  });
+  starter.join();
+  if (!pinned) return pinned;
+  if (error == 0) return {};
+  std::string reason = last_eal_error(rte_strerror(error));
+  const bool short_memory = error == ENOMEM || reason.find("memory") != std::string::npos;
+  if (short_memory)
+    reason += "; " + std::to_string(params.memory_mib) + " MiB were asked for packets on " +
+              memory.text + ": lower memory_mib or free memory";
+  return fail(short_memory ? errc::no_memory : errc::io, "DPDK start", reason);
+}
+
+struct running_eal {
+  eal_params params;
+  memory_plan memory;
+};
+
+std::optional<running_eal>& running() {
+  static std::optional<running_eal> state;
+  return state;
+}
+
+}  // namespace
+
+result<eal_info> start_eal(const eal_params& params) {
+  const std::vector<unsigned> allowed = allowed_cpus();
+  auto cores = choose_cores(params, allowed);
+  if (!cores) return tl::unexpected(cores.error());
+  if (auto& now = running()) {
+    const eal_params& old = now->params;
+    if (old.memory_mib != params.memory_mib || old.pci != params.pci || old.extra != params.extra ||
+        old.huge_pages != params.huge_pages)
+      return fail(errc::unsupported, "DPDK start",
+                  "DPDK runs in this process with other parameters, and starts only once");
+    return eal_info{now->memory.huge, now->memory.text, *cores};
+  }
+  static bool failed = false;
+  if (failed)
+    return fail(errc::unsupported, "DPDK start", "it failed before, and starts once per process");
+
+  std::vector<unsigned> control;
+  for (const unsigned cpu : allowed)
+    if (std::find(cores->begin(), cores->end(), cpu) == cores->end()) control.push_back(cpu);
+  if (control.empty()) control.push_back(allowed.front());
+  capture_log();
+  clear_eal_error();
+  const memory_plan memory = choose_memory(params);
+  if (auto done = init(params, memory, control); !done) {
+    failed = true;
+    return tl::unexpected(done.error());
+  }
+  running() = running_eal{params, memory};
+  return eal_info{memory.huge, memory.text, *cores};
+}
+
+std::string last_eal_error(const std::string& otherwise) {
+  eal_log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  return log.last_error.empty() ? otherwise : log.last_error;
+}
+
+void clear_eal_error() {
+  eal_log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  log.last_error.clear();
+}
+
+eal_thread::eal_thread() : registered_(rte_thread_register() == 0) {}
+eal_thread::~eal_thread() {
+  if (registered_) rte_thread_unregister();
+}
+
+}  // namespace coua::dp

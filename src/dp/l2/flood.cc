@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Flooding: to every other port of the VLAN that is up. Copies share the bytes: a reference is
+// counted per port. Only where the VLAN has ports of both kinds (tagged and untagged) one real copy
+// is made, for the kind that needs another tag than the frame came with.
+//
+//   ports that want the frame as it is   ---> the frame, one reference each
+//   ports that want the other form       ---> one copy, retagged, one reference each
+#include <rte_mbuf.h>
+
+#include "dp/l2/retag.h"
+#include "dp/worker.h"
+
+namespace coua::dp {
+namespace {
+
+template <typename Visit>
+void for_each_port(port_set ports, const Visit& visit) noexcept {
+  for (; ports != 0; ports &= ports - 1) visit(static_cast<unsigned>(std::countr_zero(ports)));
+}
+
+}  // namespace
+
+[[gnu::noinline]] void worker::flood(burst& b, unsigned i) noexcept {
+  rte_mbuf* frame = b.mbufs[i];
+  const std::uint16_t vid = b.vlan_of(i);
+  const tag_state tag = b.tag_of(i);
+  const plan_vlan& vlan = plan_->vlans[vid];
+  const port_set targets = vlan.members() & plan_->up & ~port_bit(b.port);
+  if (targets == 0) return drop(b, i, port_counter::drop_no_member);
+
+  const counters::row count = port_counters_.of(b.port);
+  count.add(port_counter::flooded);
+  vlan_counters_.of(vid).add(vlan_counter::flooded);
+  const bool is_tagged = tag == tag_state::tagged;
+  port_set as_is = targets & (is_tagged ? vlan.tagged : vlan.untagged);
+  if (tag == tag_state::priority) as_is = 0;
+  const port_set changed = targets & ~as_is;
+
+  const auto send = [&](rte_mbuf* m, port_set ports) {
+    const int n = std::popcount(ports);
+    // The frame's own reference serves the first port.
+    if (n > 1) rte_pktmbuf_refcnt_update(m, static_cast<std::int16_t>(n - 1));
+    count.add(port_counter::flood_copies, static_cast<unsigned>(n));
+    for_each_port(ports, [&](unsigned out) { enqueue(out, m, m->pkt_len); });
+  };
+  for (const bool tagged : {false, true}) {
+    const port_set ports = changed & (tagged ? vlan.tagged : vlan.untagged);
+    if (ports == 0) continue;
+    // Retagging writes into the bytes: into a copy, unless no other port gets this frame.
+    rte_mbuf* m = ports == targets ? frame : rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
+    if (m != nullptr && retag(m, tag, tagged, vid)) {
+      send(m, ports);
+      if (m == frame) return;
+      continue;
+    }
+    count.add(port_counter::drop_no_mbuf);
+    if (m != frame) rte_pktmbuf_free(m);
+  }
+  if (as_is != 0) send(frame, as_is);
+  else rte_pktmbuf_free(frame);
+}
+
+}  // namespace coua::dp

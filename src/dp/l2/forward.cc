@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a received burst to transmit buffers. The common case, an untagged unicast frame from one
+// access port to another, runs through three short loops (classify, compare sources, send); all
+// that is rarer leaves them by one branch into a function of its own.
+#include <rte_mbuf.h>
+
+#include "dp/l2/retag.h"
+#include "dp/worker.h"
+
+namespace coua::dp {
+namespace {
+
+const std::uint8_t* bytes_of(const rte_mbuf* frame) noexcept {
+  return rte_pktmbuf_mtod(frame, const std::uint8_t*);
+}
+
+}  // namespace
+
+bool worker::classify_untagged(burst& b) noexcept {
+  const plan_port& port = plan_->ports[b.port];
+  const std::uint64_t domain = std::uint64_t{port.native_vlan} << vlan_shift;
+  std::uint64_t bytes = 0;
+  std::uint64_t odd = 0;  // not zero: some frame is tagged, for or from a group, or too short
+  const unsigned n = b.n;
+  for (unsigned i = 0; i < n; ++i) {
+    const rte_mbuf* frame = b.mbufs[i];
+    const std::uint8_t* header = bytes_of(frame);
+    const std::uint64_t high = load_be64(header);
+    const std::uint64_t low = load_be64(header + 6);
+    b.keys[i] = domain | high >> 16;
+    b.keys[n + i] = domain | low >> 16;
+    odd |= ((high | low) >> 16) & group_bit;
+    odd |= (low & 0xFFFF) == vlan_ethertype;
+    odd |= frame->data_len < ethernet_header_bytes;
+    bytes += frame->pkt_len;
+  }
+  if (odd != 0) [[unlikely]]
+    return false;
+  b.uniform = true;
+  b.vlan[0] = port.native_vlan;
+  const counters::row of_port = port_counters_.of(b.port);
+  of_port.add(port_counter::rx_packets, n);
+  of_port.add(port_counter::rx_bytes, bytes);
+  const counters::row of_vlan = vlan_counters_.of(port.native_vlan);
+  of_vlan.add(vlan_counter::rx_packets, n);
+  of_vlan.add(vlan_counter::rx_bytes, bytes);
+  return true;
+}
+
+void worker::classify_any(burst& b) noexcept {
+  std::array<std::uint64_t, max_burst> sources;
+  const counters::row of_port = port_counters_.of(b.port);
+  std::uint64_t bytes = 0;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < b.n; ++i) {
+    rte_mbuf* frame = b.mbufs[i];
+    bytes += frame->pkt_len;
+    if (plan_->ports[b.port].strips_tags && !restore_tag(frame)) {
+      of_port.add(port_counter::drop_no_headroom);
+      rte_pktmbuf_free(frame);
+      continue;
+    }
+    const ingress in = classify(*plan_, b.port, bytes_of(frame), frame->data_len);
+    if (in.verdict != port_counter::forwarded) {
+      of_port.add(in.verdict);
+      rte_pktmbuf_free(frame);
+      continue;
+    }
+    const counters::row of_vlan = vlan_counters_.of(in.vlan);
+    of_vlan.add(vlan_counter::rx_packets);
+    of_vlan.add(vlan_counter::rx_bytes, frame->pkt_len);
+    b.mbufs[kept] = frame;
+    b.keys[kept] = in.destination;
+    sources[kept] = in.source;
+    b.vlan[kept] = in.vlan;
+    b.tag[kept] = in.tag;
+    ++kept;
+  }
+  of_port.add(port_counter::rx_packets, b.n);
+  of_port.add(port_counter::rx_bytes, bytes);
+  b.n = kept;
+  b.uniform = false;
+  for (unsigned i = 0; i < kept; ++i) b.keys[kept + i] = sources[i];
+}
+
+void worker::forward(burst& b, const burst* next) noexcept {
+  if (next != nullptr)
+    coua_fib_lookup_ahead(reader_, b.keys.data(), 2 * b.n, b.entries.data(), next->keys.data(),
+                          2 * next->n);
+  else
+    coua_fib_lookup_batch(reader_, b.keys.data(), 2 * b.n, b.entries.data());
+  if (plan_->ports[b.port].learning) learn(b);
+  b.uniform ? send_all<true>(b) : send_all<false>(b);
+}
+
+/// `Uniform`: the VLAN's port set is the same for all frames and no frame has a tag.
+template <bool Uniform>
+void worker::send_all(burst& b) noexcept {
+  const port_set others = plan_->up & ~port_bit(b.port);
+  port_set allowed = Uniform ? plan_->vlans[b.vlan[0]].untagged & others : 0;
+  unsigned sent = 0;
+  for (unsigned i = 0; i < b.n; ++i) {
+    rte_mbuf* frame = b.mbufs[i];
+    if constexpr (!Uniform) {
+      // Ports where this frame can leave as it is.
+      const plan_vlan& vlan = plan_->vlans[b.vlan[i]];
+      allowed = b.tag[i] == tag_state::tagged ? vlan.tagged
+                : b.tag[i] == tag_state::none ? vlan.untagged
+                                              : port_set{0};
+      allowed &= others;
+    }
+    const std::uint32_t out = b.entries[i] >> COUA_FIB_ENTRY_VALUE_SHIFT;  // a miss is above 63
+    if (out < max_ports && (allowed >> out & 1) != 0) [[likely]] {
+      if constexpr (!Uniform) vlan_counters_.of(b.vlan[i]).add(vlan_counter::forwarded);
+      enqueue(out, frame, frame->pkt_len);
+      ++sent;
+    } else {
+      send_other(b, i);
+    }
+  }
+  if (sent == 0) return;
+  port_counters_.of(b.port).add(port_counter::forwarded, sent);
+  if constexpr (Uniform) vlan_counters_.of(b.vlan[0]).add(vlan_counter::forwarded, sent);
+}
+template void worker::send_all<true>(burst&) noexcept;
+template void worker::send_all<false>(burst&) noexcept;
+
+/// A frame that floods, is dropped, or needs its tag changed.
+[[gnu::noinline, gnu::cold]] void worker::send_other(burst& b, unsigned i) noexcept {
+  if (b.entries[i] == COUA_FIB_MISS) return flood(b, i);
+  const std::uint32_t out = b.entries[i] >> COUA_FIB_ENTRY_VALUE_SHIFT;
+  if (out == b.port) return drop(b, i, port_counter::drop_hairpin);
+  if (out >= max_ports || (plan_->up & port_bit(out)) == 0)
+    return drop(b, i, port_counter::drop_port_down);
+  const plan_vlan& vlan = plan_->vlans[b.vlan_of(i)];
+  if ((vlan.members() & port_bit(out)) == 0) return drop(b, i, port_counter::drop_egress_vlan);
+  send_retagged(b, i, out, (vlan.tagged & port_bit(out)) != 0);
+}
+
+void worker::send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noexcept {
+  rte_mbuf* frame = b.mbufs[i];
+  if (!retag(frame, b.tag_of(i), tagged, b.vlan_of(i)))
+    return drop(b, i, port_counter::drop_no_headroom);
+  port_counters_.of(b.port).add(port_counter::forwarded);
+  vlan_counters_.of(b.vlan_of(i)).add(vlan_counter::forwarded);
+  enqueue(out, frame, frame->pkt_len);
+}
+
+void worker::drop(burst& b, unsigned i, port_counter::id why) noexcept {
+  port_counters_.of(b.port).add(why);
+  rte_pktmbuf_free(b.mbufs[i]);
+}
+
+}  // namespace coua::dp

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pushing, popping and rewriting the VLAN tag of a frame that nobody else refers to.
+#pragma once
+
+#include <cstdint>
+
+#include "dp/l2/classify.h"
+
+struct rte_mbuf;
+
+namespace coua::dp {
+
+/// Brings a frame from the form that it came in (`from`) to the form in which it leaves: with a tag
+/// of `vlan`, or without one. The priority bits of a tag that was there are kept. False: there is
+/// no headroom for a tag; the frame is unchanged. Datapath.
+bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noexcept;
+
+/// Puts the tag back that a driver took out of the frame, and clears its mark. False: no headroom.
+bool restore_tag(rte_mbuf* frame) noexcept;
+
+}  // namespace coua::dp

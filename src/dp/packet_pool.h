@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The packets (mbufs) that one port receives into, on the port's NUMA node.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+struct rte_mempool;
+
+namespace coua::dp {
+
+/// Owns a DPDK pool. Freeing it while a packet is out would pull the memory from under a driver, so
+/// the destructor of a pool that is not idle leaves it to the process: use pool_graveyard.
+class packet_pool {
+ public:
+  packet_pool() = default;
+  packet_pool(packet_pool&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)) {}
+  packet_pool& operator=(packet_pool&& other) noexcept {
+    std::swap(pool_, other.pool_);
+    return *this;
+  }
+  ~packet_pool();
+
+  /// `room`: bytes for a frame, headroom included. Errors: no_memory, with what is missing.
+  static result<packet_pool> create(const std::string& where, unsigned packets, unsigned room,
+                                    int numa_node);
+
+  rte_mempool* get() const { return pool_; }
+  explicit operator bool() const { return pool_ != nullptr; }
+  /// Packets that are not in the pool now. Exact only while nobody uses it.
+  unsigned in_use() const;
+
+ private:
+  rte_mempool* pool_ = nullptr;
+};
+
+}  // namespace coua::dp

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan: all that a worker needs to know of the configuration, in one immutable object. The
+// thread `tables` builds a new one for every change and publishes it by one pointer; a worker loads
+// the pointer once per round. The old plan, and what only it refers to (a removed port), goes when
+// a QSBR grace period has passed.
+//
+//   plan --- ports[number]    what a frame meets when it comes in
+//        |-- vlans[vid]       two bit sets of port numbers: sent untagged, sent tagged
+//        |-- up               bit set of the ports that may send
+//        `-- workers[w]       the receive queues to poll; per port, the transmit queue to use
+//
+// A port number is what the FIB stores. There are at most 64, so a set of ports is one word, and
+// "may this frame leave there" is one shift and one AND.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace coua::dp {
+
+inline constexpr unsigned max_ports = 64;  // bits of a port_set; DPDK's own limit is 32 devices
+inline constexpr unsigned n_vlans = 4096;
+inline constexpr unsigned max_burst = 64;
+
+using port_set = std::uint64_t;
+constexpr port_set port_bit(unsigned number) { return port_set{1} << number; }
+
+struct plan_vlan {
+  port_set untagged = 0;
+  port_set tagged = 0;
+  port_set members() const noexcept { return untagged | tagged; }
+};
+
+struct plan_port {
+  bool present = false;
+  bool trunk = false;
+  bool learning = true;
+  bool strips_tags = false;        // the driver takes the tag out of the frame (net_af_packet)
+  std::uint16_t native_vlan = 0;   // 0: untagged frames are dropped
+};
+
+/// One transmit queue as one worker sees it.
+struct tx_queue {
+  std::uint16_t device = 0;  // DPDK's port id
+  std::uint16_t queue = 0;
+  struct tx_lock* lock = nullptr;  // not null: the queue is shared with other workers
+};
+
+struct rx_queue {
+  std::uint16_t device = 0;
+  std::uint16_t queue = 0;
+  std::uint8_t port = 0;  // number
+};
+
+struct worker_plan {
+  std::vector<rx_queue> rx;
+  std::array<tx_queue, max_ports> tx{};
+};
+
+struct plan {
+  port_set present = 0;  // has a device
+  port_set up = 0;       // present, enabled, with link: may send
+  std::array<plan_port, max_ports> ports{};
+  std::array<plan_vlan, n_vlans> vlans{};
+  std::vector<worker_plan> workers;
+};
+
+}  // namespace coua::dp

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/port.h"
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/log.h"
+#include "dp/eal.h"
+
+namespace coua::dp {
+namespace {
+
+constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
+constexpr unsigned mtu_min = 68, mtu_max = 9600;
+constexpr unsigned descriptors_default = 1024;
+
+// Devices whose receive queues exist, and receive, whether or not they are asked for: all of them
+// must be polled. Their number comes from the devargs.
+constexpr std::array fixed_queue_drivers{"net_af_packet", "net_af_xdp", "net_pcap", "net_ring",
+                                         "net_vhost"};
+// Devices that want as many transmit as receive queues.
+constexpr std::array paired_queue_drivers{"net_tap"};
+
+template <std::size_t N>
+bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
+  return std::find(list.begin(), list.end(), driver) != list.end();
+}
+
+
+int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
+  static_cast<std::atomic<bool>*>(lost)->store(true, std::memory_order_relaxed);
+  return 0;
+}
+
+bool valid_name(const std::string& name) {
+  return !name.empty() && name.size() <= 32 &&
+         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
+             std::string::npos;
+}
+
+result<void> validate_vlans(const port_config& config, const std::string& where) {
+  const auto bad = [](std::uint16_t vlan) { return vlan < 1 || vlan > 4094; };
+  const bool trunk = config.mode == vlan_mode::trunk;
+  if (bad(config.native_vlan) && !(trunk && config.native_vlan == 0))
+    return fail(errc::invalid, where,
+                "native VLAN " + std::to_string(config.native_vlan) + " is not in 1 to 4094");
+  if (!trunk) return {};
+  for (const std::uint16_t vlan : config.tagged) {
+    if (bad(vlan))
+      return fail(errc::invalid, where,
+                  "tagged VLAN " + std::to_string(vlan) + " is not in 1 to 4094");
+    if (vlan == config.native_vlan)
+      return fail(errc::invalid, where,
+                  "VLAN " + std::to_string(vlan) + " is both native (untagged) and tagged");
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::unexpected<error> port::failed(const std::string& step, int code) const {
+  const int number = code < 0 ? -code : code;
+  return fail(number == ENOMEM ? errc::no_memory : number == EPERM || number == EACCES ? errc::denied : errc::io,
+              where(), step + ": " + last_eal_error(rte_strerror(number)));
+}
+
+result<void> port::validate(const port_config& config) {
+  const std::string where = "port " + config.name;
+  if (!valid_name(config.name))
+    return fail(errc::invalid, where, "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -");
+  if (config.devargs.empty()) return fail(errc::invalid, where, "devargs are missing");
+  if (config.mtu < mtu_min || config.mtu > mtu_max)
+    return fail(errc::invalid, where, "MTU " + std::to_string(config.mtu) + " is not in 68 to 9600");
+  for (const unsigned n : {config.rx_queues, config.tx_queues, config.rx_descriptors, config.tx_descriptors})
+    if (n > UINT16_MAX) return fail(errc::invalid, where, "queues and descriptors end at 65,535");
+  return validate_vlans(config, where);
+}
+
+result<std::unique_ptr<port>> port::open(const port_config& config, const port_limits& limits) {
+  if (auto valid = validate(config); !valid) return tl::unexpected(valid.error());
+  std::unique_ptr<port> opened(new port);
+  opened->config_ = config;
+  clear_eal_error();
+  // The destructor undoes the steps that were taken.
+  if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
+  if (auto done = opened->configure(limits); !done) return tl::unexpected(done.error());
+  if (auto done = opened->setup_queues(limits); !done) return tl::unexpected(done.error());
+  if (auto done = opened->start(); !done) return tl::unexpected(done.error());
+  return opened;
+}
+
+result<void> port::probe(const port_limits& limits) {
+  // A device that exists already (made by the embedding program or by EAL arguments) is taken over.
+  if (rte_eth_dev_get_port_by_name(config_.devargs.c_str(), &device_) != 0) {
+    const int error = rte_dev_probe(config_.devargs.c_str());
+    if (error == -EEXIST)
+      return fail(errc::exists, where(), "the device of " + config_.devargs + " is in use");
+    if (error != 0) return failed("cannot probe " + config_.devargs, error);
+    rte_dev_iterator iterator;
+    std::uint16_t found = RTE_MAX_ETHPORTS, each;
+    RTE_ETH_FOREACH_MATCHING_DEV(each, config_.devargs.c_str(), &iterator) {
+      if (found == RTE_MAX_ETHPORTS) found = each;
+    }
+    if (found == RTE_MAX_ETHPORTS)
+      return fail(errc::unsupported, where(), config_.devargs + " is no network device");
+    device_ = found;
+  } else if ((limits.devices_used >> device_ & 1) != 0) {
+    return fail(errc::exists, where(), "the device of " + config_.devargs + " is in use");
+  }
+  probed_ = true;
+  rte_eth_dev_callback_register(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
+  rte_ether_addr address{};
+  rte_eth_macaddr_get(device_, &address);
+  std::memcpy(mac_, address.addr_bytes, sizeof mac_);
+  numa_node_ = rte_eth_dev_socket_id(device_);
+  return {};
+}
+
+result<void> port::configure(const port_limits& limits) {
+  rte_eth_dev_info info{};
+  if (const int error = rte_eth_dev_info_get(device_, &info); error != 0)
+    return failed("cannot read the device's limits", error);
+  driver_ = info.driver_name;
+  if (info.max_rx_queues == 0 || info.max_tx_queues == 0)
+    return fail(errc::unsupported, where(), "the device cannot both receive and send");
+  const auto clamp = [](unsigned n, unsigned most) { return std::clamp(n, 1u, std::max(1u, most)); };
+  const bool fixed = any_of(fixed_queue_drivers, driver_);
+  rx_queues_ = config_.rx_queues != 0 ? config_.rx_queues
+               : fixed ? info.max_rx_queues : clamp(limits.workers, info.max_rx_queues);
+  tx_queues_ = config_.tx_queues != 0 ? config_.tx_queues
+                                      : clamp(limits.workers_all, info.max_tx_queues);
+  if (config_.tx_queues == 0 && config_.rx_queues == 0 && any_of(paired_queue_drivers, driver_))
+    rx_queues_ = tx_queues_ = std::max(rx_queues_, tx_queues_);
+  if (rx_queues_ > info.max_rx_queues || tx_queues_ > info.max_tx_queues)
+    return fail(errc::invalid, where(),
+                "the device has " + std::to_string(info.max_rx_queues) + " receive and " +
+                    std::to_string(info.max_tx_queues) + " transmit queues at most");
+
+  rte_eth_conf conf{};
+  constexpr std::uint64_t wanted = RTE_ETH_RSS_IP | RTE_ETH_RSS_L2_PAYLOAD;
+  const std::uint64_t rss = info.flow_type_rss_offloads & wanted;
+  if (rx_queues_ > 1 && rss != 0) {
+    conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+    conf.rx_adv_conf.rss_conf.rss_hf = rss;
+  }
+  conf.rxmode.mtu = config_.mtu;
+  conf.intr_conf.rmv = info.dev_flags != nullptr && (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
+  if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0 && limits.mbuf_bytes != 0 &&
+      limits.mbuf_bytes < config_.mtu + header_bytes)
+    conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+  if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0)
+    conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  if (const int error = rte_eth_dev_configure(device_, static_cast<std::uint16_t>(rx_queues_),
+                                              static_cast<std::uint16_t>(tx_queues_), &conf);
+      error != 0)
+    return failed("cannot configure", error);
+  return {};
+}
+
+result<void> port::setup_queues(const port_limits& limits) {
+  const auto or_default = [](unsigned n) {
+    return static_cast<std::uint16_t>(n != 0 ? n : descriptors_default);
+  };
+  rx_descriptors_ = or_default(config_.rx_descriptors);
+  tx_descriptors_ = or_default(config_.tx_descriptors);
+  if (const int error = rte_eth_dev_adjust_nb_rx_tx_desc(device_, &rx_descriptors_, &tx_descriptors_);
+      error != 0)
+    return failed("cannot use that many descriptors", error);
+  // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
+  // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
+  const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
+                            limits.workers_all * (384 + 16 * limits.burst) + 1024;
+  mbuf_bytes_ = limits.mbuf_bytes != 0
+                    ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM
+                    : std::max<unsigned>(RTE_MBUF_DEFAULT_BUF_SIZE,
+                                         RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
+  auto pool = packet_pool::create(where(), limits.mbufs != 0 ? limits.mbufs : computed, mbuf_bytes_,
+                                  numa_node_);
+  if (!pool) return tl::unexpected(pool.error());
+  pool_ = std::move(*pool);
+  const unsigned node = numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
+  for (unsigned q = 0; q < rx_queues_; ++q)
+    if (const int error = rte_eth_rx_queue_setup(device_, static_cast<std::uint16_t>(q), rx_descriptors_, node, nullptr, pool_.get());
+        error != 0)
+      return failed("cannot set up receive queue " + std::to_string(q), error);
+  for (unsigned q = 0; q < tx_queues_; ++q)
+    if (const int error = rte_eth_tx_queue_setup(device_, static_cast<std::uint16_t>(q), tx_descriptors_, node, nullptr);
+        error != 0)
+      return failed("cannot set up transmit queue " + std::to_string(q), error);
+  if (tx_queues_ < limits.workers_all)
+    for (unsigned q = 0; q < tx_queues_; ++q) locks_.push_back(std::make_unique<tx_lock>());
+  return {};
+}
+
+result<void> port::start() {
+  // Some virtual devices have a fixed MTU and say so: they carry what they carry.
+  if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config_.mtu));
+      error != 0 && error != -ENOTSUP)
+    return failed("cannot set MTU " + std::to_string(config_.mtu), error);
+  if (const int error = rte_eth_dev_start(device_); error != 0) return failed("cannot start", error);
+  started_ = true;
+  if (auto done = set_promiscuous(config_.promiscuous); !done) return done;
+  if (!config_.enabled) rte_eth_dev_set_link_down(device_);
+  return {};
+}
+
+result<void> port::set_promiscuous(bool on) {
+  const int error = on ? rte_eth_promiscuous_enable(device_) : rte_eth_promiscuous_disable(device_);
+  // Virtual devices without the notion see all frames anyway.
+  if (error != 0 && error != -ENOTSUP) return failed("cannot change promiscuous mode", error);
+  return {};
+}
+
+result<void> port::update(const port_config& config) {
+  const port_config& old = config_;
+  if (config.devargs != old.devargs || config.rx_queues != old.rx_queues ||
+      config.tx_queues != old.tx_queues || config.rx_descriptors != old.rx_descriptors ||
+      config.tx_descriptors != old.tx_descriptors)
+    return fail(errc::unsupported, where(),
+                "devargs, queues and descriptors cannot change while the port exists: remove it "
+                "and add it again");
+  if (auto valid = validate(config); !valid) return valid;
+  if (config.mtu != old.mtu) {
+    if (config.mtu + header_bytes + RTE_PKTMBUF_HEADROOM > mbuf_bytes_)
+      return fail(errc::unsupported, where(),
+                  "MTU " + std::to_string(config.mtu) + " does not fit this port's packets of " +
+                      std::to_string(mbuf_bytes_) + " bytes: remove the port and add it again");
+    clear_eal_error();
+    if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config.mtu));
+        error != 0)
+      return failed("cannot set MTU " + std::to_string(config.mtu), error);
+  }
+  if (config.promiscuous != old.promiscuous)
+    if (auto done = set_promiscuous(config.promiscuous); !done) return done;
+  if (config.enabled != old.enabled)
+    config.enabled ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
+  config_ = config;
+  return {};
+}
+
+tx_queue port::tx_queue_of(unsigned worker) const {
+  const unsigned queue = worker % tx_queues_;
+  return {device_, static_cast<std::uint16_t>(queue), locks_.empty() ? nullptr : locks_[queue].get()};
+}
+
+link_state port::link() const {
+  link_state state;
+  if (lost_.load(std::memory_order_relaxed) || rte_eth_dev_is_removed(device_) == 1) {
+    state.lost = true;
+    return state;
+  }
+  rte_eth_link link{};
+  if (rte_eth_link_get_nowait(device_, &link) != 0) return state;
+  state.up = link.link_status == RTE_ETH_LINK_UP;
+  state.mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+  return state;
+}
+
+std::vector<counter> port::device_counters() const {
+  rte_eth_stats stats{};
+  if (rte_eth_stats_get(device_, &stats) != 0) stats = {};
+  return {{"rx_missed", stats.imissed},
+          {"rx_errors", stats.ierrors},
+          {"rx_no_mbuf", stats.rx_nombuf},
+          {"tx_errors", stats.oerrors}};
+}
+
+port::~port() {
+  if (started_) rte_eth_dev_stop(device_);
+  if (!probed_) return;
+  rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
+  rte_eth_dev_info info{};
+  const bool known = rte_eth_dev_info_get(device_, &info) == 0;
+  rte_eth_dev_close(device_);
+  if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)
+    log_warning("%s: the device stays with DPDK: %s", where().c_str(),
+                last_eal_error("cannot be removed").c_str());
+}
+
+}  // namespace coua::dp

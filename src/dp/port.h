@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One DPDK device with its queues and its packet pool. Control threads only; the workers know
+// nothing but device and queue numbers (plan.h).
+//
+// Life: probe (DPDK creates the device from its devargs) -> configure, queues, start -> ... ->
+// stop, close, remove. The pool goes last: its packets may still sit in the transmit queues of
+// other devices, so it is handed out when the port closes and freed once all its packets are back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "dp/packet_pool.h"
+#include "dp/plan.h"
+#include "dp/switch.h"
+#include "dp/tx_lock.h"
+
+namespace coua::dp {
+
+struct port_limits {
+  unsigned workers = 1;       // that poll, on the port's node where possible
+  unsigned workers_all = 1;   // that send
+  unsigned burst = 32;
+  unsigned mbufs = 0;         // 0: computed
+  unsigned mbuf_bytes = 0;    // 0: fits the MTU
+  std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
+};
+
+struct link_state {
+  bool up = false;
+  unsigned mbps = 0;
+  bool lost = false;  // the device went away
+};
+
+class port {
+ public:
+  /// Checks everything that can be checked without the device: name, MTU, VLANs.
+  static result<void> validate(const port_config& config);
+
+  /// Probes, configures and starts the device. On failure nothing is left behind. Errors name the
+  /// port and carry the driver's reason.
+  static result<std::unique_ptr<port>> open(const port_config& config, const port_limits& limits);
+  ~port();  // stops, closes and removes the device; no worker may use it any more
+  port(const port&) = delete;
+  port& operator=(const port&) = delete;
+
+  const port_config& config() const { return config_; }
+  /// Applies what can change while the port runs. Nothing is changed on failure.
+  result<void> update(const port_config& config);
+
+  std::uint16_t device() const { return device_; }
+  unsigned rx_queues() const { return rx_queues_; }
+  unsigned tx_queues() const { return tx_queues_; }
+  /// The transmit queue of a worker, with its lock if it is shared.
+  tx_queue tx_queue_of(unsigned worker) const;
+  bool tx_shared() const { return !locks_.empty(); }
+  int numa_node() const { return numa_node_; }
+  const std::string& driver() const { return driver_; }
+  const std::uint8_t* mac() const { return mac_; }
+  bool strips_tags() const { return driver_ == "net_af_packet"; }
+  link_state link() const;
+  /// What the device counts itself: rx_missed, rx_errors, rx_no_mbuf, tx_errors.
+  std::vector<counter> device_counters() const;
+  /// The pool, to be freed when it is full again (packet_pool.h).
+  packet_pool take_pool() { return std::move(pool_); }
+  const packet_pool& pool() const { return pool_; }
+
+ private:
+  port() = default;
+  result<void> probe(const port_limits& limits);
+  result<void> configure(const port_limits& limits);
+  result<void> setup_queues(const port_limits& limits);
+  result<void> start();
+  result<void> set_promiscuous(bool on);
+  tl::unexpected<error> failed(const std::string& step, int code) const;
+  std::string where() const { return "port " + config_.name; }
+
+  port_config config_;
+  std::uint16_t device_ = 0;
+  bool probed_ = false;
+  bool started_ = false;
+  unsigned rx_queues_ = 0;
+  unsigned tx_queues_ = 0;
+  int numa_node_ = -1;
+  std::string driver_;
+  std::uint8_t mac_[6] = {};
+  std::uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
+  unsigned mbuf_bytes_ = 0;
+  packet_pool pool_;
+  std::vector<std::unique_ptr<tx_lock>> locks_;
+  std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
+};
+
+}  // namespace coua::dp

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that owns the FIB and the configuration. Others post commands to it and wait for the
+// answer. Between commands it does its housekeeping (drain learning rings, age, flush, watch
+// links) in slices, so that no command waits for a long job.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+
+namespace coua::dp {
+
+class tables {
+ public:
+  /// `housekeeping` is called again and again; it returns true when it has more to do at once.
+  explicit tables(std::function<bool()> housekeeping);
+  ~tables();  // runs the commands that are queued, then ends the thread
+  tables(const tables&) = delete;
+  tables& operator=(const tables&) = delete;
+
+  /// Runs `f` in the thread and returns its answer. Any thread; in the thread itself `f` runs at
+  /// once.
+  template <typename F>
+  auto call(F&& f) -> std::invoke_result_t<F> {
+    using answer = std::invoke_result_t<F>;
+    if (std::this_thread::get_id() == thread_.get_id()) return f();
+    std::promise<answer> promise;
+    std::future<answer> future = promise.get_future();
+    post([&] {
+      if constexpr (std::is_void_v<answer>) {
+        f();
+        promise.set_value();
+      } else {
+        promise.set_value(f());
+      }
+    });
+    return future.get();
+  }
+
+ private:
+  void post(std::function<void()> command);
+  void run();
+  bool run_commands();
+
+  std::function<bool()> housekeeping_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> commands_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace coua::dp

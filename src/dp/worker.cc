@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/worker.h"
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "dp/eal.h"
+#include "dp/tx_lock.h"
+
+namespace coua::dp {
+namespace {
+
+// An empty round takes some 50 ns, so a worker spins for a few microseconds before it looks for
+// anything else to do; packets on their way then meet a worker that is awake.
+constexpr unsigned rounds_before_yield = 64;
+// In yield mode it goes on yielding for this many rounds (about 100 us on a free core) before it
+// takes naps: on a core that is shared with the hosts of a demo they get the CPU.
+constexpr unsigned rounds_before_nap = 512;
+constexpr unsigned first_nap_us = 10;
+constexpr unsigned longest_nap_us = 50;          // yield mode: adds at most this to a packet's way
+constexpr unsigned longest_sleep_us = 1000;      // sleep mode
+
+void nap(unsigned us) noexcept {
+  const timespec time{0, static_cast<long>(us) * 1000};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+worker::worker(worker_shared& shared, const worker_params& params, coua_fib_reader* reader,
+               qsbr::reader quiescence)
+    : shared_(shared),
+      params_(params),
+      reader_(reader),
+      quiescence_(std::move(quiescence)),
+      suppress_(params.suppress_cycles) {}
+
+worker::~worker() { coua_fib_reader_destroy(reader_); }
+
+void worker::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void worker::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void worker::run() {
+  const std::string name = "coua-worker" + std::to_string(params_.number);
+  name_this_thread(name);
+  (void)pin_this_thread(params_.core);  // the core was checked when the environment started
+  const eal_thread registration;
+  quiescence_.online();
+  loop();
+  flush_all();
+  for (const burst& b : bursts_)
+    if (b.n > 0) rte_pktmbuf_free_bulk(const_cast<rte_mbuf**>(b.mbufs.data()), b.n);
+  quiescence_.offline();
+}
+
+void worker::loop() {
+  unsigned empty = 0;
+  now_ = cycles();
+  while (!shared_.stop.load(std::memory_order_relaxed)) {
+    const plan* next = shared_.current.load(std::memory_order_acquire);
+    if (next != plan_) [[unlikely]]
+      take_plan(next);
+    epoch_ = shared_.epoch.load(std::memory_order_relaxed);
+    const std::uint64_t start = now_;
+    const unsigned found =
+        shared_.raw_io.load(std::memory_order_relaxed) ? raw_round() : round();
+    if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
+    quiescence_.quiescent();
+    now_ = cycles();
+    own_.add(worker_counter::rounds);
+    own_.add(found != 0 ? worker_counter::cycles_busy : worker_counter::cycles_idle, now_ - start);
+    if (found != 0) [[likely]] {
+      own_.add(worker_counter::rx_packets, found);
+      empty = 0;
+      continue;
+    }
+    own_.add(worker_counter::rounds_empty);
+    idle(++empty);
+  }
+}
+
+/// Transmit buffers that hold frames for a port which the new plan no longer has are sent while the
+/// old plan, and with it the device, is still there. The held burst is forwarded by the old plan.
+void worker::take_plan(const plan* next) {
+  if (plan_ != nullptr) {
+    burst& held = bursts_[held_];
+    if (held.n > 0) forward(held, nullptr);
+    held.n = 0;
+    flush_all();
+  }
+  plan_ = next;
+  queues_ = next == nullptr ? nullptr : &next->workers[params_.number];
+}
+
+unsigned worker::round() {
+  unsigned found = 0;
+  if (queues_ == nullptr) return 0;
+  for (const rx_queue& queue : queues_->rx) {
+    burst& b = bursts_[held_ ^ 1];
+    b.n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
+                           static_cast<std::uint16_t>(params_.burst));
+    sizes_.add(b.n);
+    found += b.n;
+    if (b.n == 0) continue;
+    b.port = queue.port;
+    for (unsigned i = 0; i < b.n; ++i) rte_prefetch0(rte_pktmbuf_mtod(b.mbufs[i], const void*));
+    const plan_port& port = plan_->ports[b.port];
+    if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
+    burst& held = bursts_[held_];
+    if (held.n > 0) forward(held, &b);
+    held.n = 0;
+    held_ ^= 1;
+  }
+  burst& held = bursts_[held_];
+  if (held.n > 0 && found < params_.burst) {
+    forward(held, nullptr);
+    held.n = 0;
+  }
+  return found;
+}
+
+unsigned worker::raw_round() {
+  unsigned found = 0;
+  if (queues_ == nullptr) return 0;
+  burst& b = bursts_[held_ ^ 1];
+  for (const rx_queue& queue : queues_->rx) {
+    const std::uint16_t n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
+                                             static_cast<std::uint16_t>(params_.burst));
+    sizes_.add(n);
+    if (n == 0) continue;
+    found += n;
+    port_counters_.of(queue.port).add(port_counter::rx_packets, n);
+    // The next port that is up, in the order of numbers, round the end.
+    const port_set others = plan_->up & ~port_bit(queue.port);
+    const port_set above = others & ~(port_bit(queue.port) - 1);
+    const port_set from = above != 0 ? above : others;
+    if (from == 0) {
+      rte_pktmbuf_free_bulk(b.mbufs.data(), n);
+      port_counters_.of(queue.port).add(port_counter::drop_no_member, n);
+      continue;
+    }
+    const unsigned out = static_cast<unsigned>(std::countr_zero(from));
+    port_counters_.of(queue.port).add(port_counter::forwarded, n);
+    const std::uint16_t sent = transmit(queues_->tx[out], b.mbufs.data(), n);
+    port_counters_.of(out).add(port_counter::tx_packets, sent);
+    if (sent < n) drop_unsent(out, b.mbufs.data() + sent, n - sent);
+  }
+  b.n = 0;
+  return found;
+}
+
+void worker::idle(unsigned empty_rounds) {
+  if (params_.idle == idle_mode::spin || empty_rounds < rounds_before_yield) return;
+  quiescence_.offline();
+  if (params_.idle == idle_mode::yield && empty_rounds < rounds_before_nap) {
+    own_.add(worker_counter::yields);
+    sched_yield();
+  } else {
+    const unsigned longest =
+        params_.idle == idle_mode::sleep ? longest_sleep_us : longest_nap_us;
+    const unsigned grown = first_nap_us + empty_rounds / 64;
+    own_.add(worker_counter::sleeps);
+    nap(std::min(grown, longest));
+  }
+  quiescence_.online();
+  const std::uint64_t after = cycles();
+  own_.add(worker_counter::cycles_idle, after - now_);
+  now_ = after;
+}
+
+void worker::enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
+  tx_buffer& buffer = tx_[port];
+  if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
+  dirty_ |= port_bit(port);
+  buffer.mbufs[buffer.n] = frame;
+  buffer.bytes += bytes;
+  if (++buffer.n >= params_.burst) flush(port);
+}
+
+std::uint16_t worker::transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept {
+  if (queue.lock == nullptr) [[likely]]
+    return rte_eth_tx_burst(queue.device, queue.queue, mbufs, n);
+  rte_spinlock_lock(&queue.lock->lock);
+  const std::uint16_t sent = rte_eth_tx_burst(queue.device, queue.queue, mbufs, n);
+  rte_spinlock_unlock(&queue.lock->lock);
+  return sent;
+}
+
+void worker::flush(unsigned port) noexcept {
+  tx_buffer& buffer = tx_[port];
+  const std::uint16_t n = static_cast<std::uint16_t>(buffer.n);
+  std::uint64_t bytes = buffer.bytes;
+  buffer.n = 0;
+  buffer.bytes = 0;
+  dirty_ &= ~port_bit(port);
+  const std::uint16_t sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
+  if (sent < n) [[unlikely]] {
+    for (unsigned i = sent; i < n; ++i) bytes -= buffer.mbufs[i]->pkt_len;
+    drop_unsent(port, buffer.mbufs.data() + sent, n - sent);
+  }
+  own_.add(worker_counter::tx_flushes);
+  const counters::row count = port_counters_.of(port);
+  count.add(port_counter::tx_packets, sent);
+  count.add(port_counter::tx_bytes, bytes);
+}
+
+[[gnu::noinline, gnu::cold]] void worker::drop_unsent(unsigned port, rte_mbuf** mbufs,
+                                                      unsigned n) noexcept {
+  rte_pktmbuf_free_bulk(mbufs, n);
+  port_counters_.of(port).add(port_counter::drop_tx_full, n);
+}
+
+void worker::flush_all() noexcept {
+  while (dirty_ != 0) flush(static_cast<unsigned>(std::countr_zero(dirty_)));
+}
+
+}  // namespace coua::dp

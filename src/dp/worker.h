@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A worker: one thread on one core that polls receive queues, forwards what they bring and never
+// waits for anyone. A round:
+//
+//   load the plan -> for each of its queues { receive a burst; forward the burst before it }
+//   -> flush transmit buffers that are due -> quiescent state -> if nothing came: idle
+//
+// A burst is held for one poll: while the next one is fetched and its headers are on their way from
+// memory, the burst before it is looked up. When a poll brings nothing, the held burst goes at once.
+//
+// The thread allocates, locks, logs and calls the system nowhere while packets come. (A transmit
+// queue that several workers must share has a spin lock: the driver's rule, and only where a port
+// has fewer queues than there are workers.)
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "base/counters.h"
+#include "base/qsbr.h"
+#include "coua/fib.h"
+#include "dp/counters.h"
+#include "dp/l2/burst.h"
+#include "dp/learn/report.h"
+#include "dp/learn/suppress_cache.h"
+#include "dp/plan.h"
+#include "dp/switch.h"
+
+namespace coua::dp {
+
+/// What all workers share, written by the thread `tables`.
+struct worker_shared {
+  std::atomic<const plan*> current{nullptr};  // released by tables, acquired once per round
+  std::atomic<std::uint32_t> epoch{0};        // age stamp of the FIB; relaxed: a hint, the owner
+                                              // decides
+  std::atomic<bool> stop{false};
+  std::atomic<bool> raw_io{false};            // bench_hooks.h
+  qsbr readers;
+};
+
+struct worker_params {
+  unsigned number = 0;
+  unsigned core = 0;
+  unsigned burst = 32;
+  std::uint64_t tx_flush_cycles = 0;
+  std::uint64_t suppress_cycles = 0;
+  double cycles_per_us = 1000;
+  idle_mode idle = idle_mode::yield;
+};
+
+class worker {
+ public:
+  /// `reader` becomes the worker's own. The thread starts with start().
+  worker(worker_shared& shared, const worker_params& params, coua_fib_reader* reader,
+         qsbr::reader quiescence);
+  ~worker();  // after the thread ended
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  void start();
+  void join();
+
+  /// For other threads.
+  const worker_params& params() const { return params_; }
+  const counters& port_counters() const { return port_counters_; }    // owner: port number
+  const counters& vlan_counters() const { return vlan_counters_; }    // owner: VLAN
+  const counters& worker_counters() const { return own_counters_; }   // one owner
+  const counters& burst_histogram() const { return histogram_; }      // one owner
+  learn_ring& reports() { return ring_; }
+
+ private:
+  struct tx_buffer {
+    unsigned n = 0;
+    std::uint64_t bytes = 0;
+    std::array<rte_mbuf*, max_burst> mbufs;
+  };
+
+  void run();
+  void loop();
+  // One turn over all queues. Returns the packets that it found.
+  unsigned round();
+  unsigned raw_round();
+  void take_plan(const plan* next);
+  void idle(unsigned empty_rounds);
+
+  // worker.cc: transmit side
+  void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept;
+  void flush(unsigned port) noexcept;
+  void flush_all() noexcept;
+  std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
+  void drop_unsent(unsigned port, rte_mbuf** mbufs, unsigned n) noexcept;
+
+  // l2/forward.cc
+  bool classify_untagged(burst& b) noexcept;
+  void classify_any(burst& b) noexcept;
+  void forward(burst& b, const burst* next) noexcept;
+  template <bool Uniform>
+  void send_all(burst& b) noexcept;
+  void send_other(burst& b, unsigned i) noexcept;
+  void send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noexcept;
+  void drop(burst& b, unsigned i, port_counter::id why) noexcept;
+  // l2/flood.cc
+  void flood(burst& b, unsigned i) noexcept;
+  // l2/learn.cc
+  void learn(burst& b) noexcept;
+  void report(const burst& b, unsigned i) noexcept;
+
+  worker_shared& shared_;
+  const worker_params params_;
+  coua_fib_reader* reader_;
+  qsbr::reader quiescence_;
+  const plan* plan_ = nullptr;
+  const worker_plan* queues_ = nullptr;
+  std::uint64_t now_ = 0;         // cycles(), read once per round
+  std::uint64_t flush_at_ = 0;    // when the transmit buffers are due
+  port_set dirty_ = 0;            // ports with something in their transmit buffer
+  std::uint32_t epoch_ = 0;
+  unsigned held_ = 0;             // bursts_[held_] waits for its turn if its n > 0
+  std::array<burst, 2> bursts_;
+  std::array<tx_buffer, max_ports> tx_;
+
+  counters port_counters_{max_ports, port_counter::count};
+  counters vlan_counters_{n_vlans, vlan_counter::count};
+  counters own_counters_{1, worker_counter::count};
+  counters histogram_{1, max_burst + 1};
+  counters::row own_ = own_counters_.of(0);
+  counters::row sizes_ = histogram_.of(0);
+  suppress_cache suppress_;
+  learn_ring ring_{learn_ring_size};
+  std::thread thread_;
+};
+
+}  // namespace coua::dp
