@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -21,42 +20,32 @@
 namespace coua::dp {
 namespace {
 
-// What DPDK writes to its log goes to ours, line by line, and the last line of rank error is kept:
-// most DPDK calls return a bare number and put the reason into the log only.
-struct eal_log {
-  std::mutex mutex;
+struct call_state {
+  unsigned depth = 0;
   std::string partial;
   std::string last_error;
 };
+thread_local call_state this_call;
 
-eal_log& the_log() {
-  static eal_log log;
-  return log;
-}
-
-void forward_line(eal_log& log, const std::string& line) {
+// What DPDK writes to its log goes to ours, line by line.
+void forward_line(const std::string& line) {
   if (line.find_first_not_of(' ') == std::string::npos) return;
   const int level = rte_log_cur_msg_loglevel();
-  if (level <= static_cast<int>(RTE_LOG_ERR)) {
-    log.last_error = line;
-    log_warning("dpdk: %s", line.c_str());
-  } else if (level <= static_cast<int>(RTE_LOG_WARNING)) {
-    log_info("dpdk: %s", line.c_str());
-  } else {
+  if (level <= static_cast<int>(RTE_LOG_ERR)) this_call.last_error = line;
+  if (this_call.depth > 0 || level > static_cast<int>(RTE_LOG_WARNING))
     log_debug("dpdk: %s", line.c_str());
-  }
+  else
+    log_warning("dpdk: %s", line.c_str());
 }
 
 ssize_t log_write(void*, const char* text, size_t bytes) {
-  eal_log& log = the_log();
-  const std::lock_guard lock(log.mutex);
   for (const char c : std::string_view(text, bytes)) {
     if (c != '\n') {
-      log.partial += c;
+      this_call.partial += c;
       continue;
     }
-    forward_line(log, log.partial);
-    log.partial.clear();
+    forward_line(this_call.partial);
+    this_call.partial.clear();
   }
   return static_cast<ssize_t>(bytes);
 }
@@ -169,15 +158,18 @@ result<void> init(const eal_params& params, const memory_plan& memory,
                   const std::vector<unsigned>& control) {
   int error = 0;
   result<void> pinned;
+  std::string reason;
   // rte_eal_init pins its caller and gives its threads the caller's CPUs: not ours to lose.
   std::thread starter([&] {
     pinned = pin_this_thread(control);
-    if (pinned) error = init_on_this_thread(arguments(params, memory, control));
+    if (!pinned) return;
+    const eal_call call;
+    error = init_on_this_thread(arguments(params, memory, control));
+    if (error != 0) reason = eal_call::reason(rte_strerror(error));
   });
   starter.join();
   if (!pinned) return pinned;
   if (error == 0) return {};
-  std::string reason = last_eal_error(rte_strerror(error));
   const bool short_memory = error == ENOMEM || reason.find("memory") != std::string::npos;
   if (short_memory)
     reason += "; " + std::to_string(params.memory_mib) + " MiB were asked for packets on " +
@@ -218,7 +210,6 @@ result<eal_info> start_eal(const eal_params& params) {
     if (std::find(cores->begin(), cores->end(), cpu) == cores->end()) control.push_back(cpu);
   if (control.empty()) control.push_back(allowed.front());
   capture_log();
-  clear_eal_error();
   const memory_plan memory = choose_memory(params);
   if (auto done = init(params, memory, control); !done) {
     failed = true;
@@ -228,16 +219,12 @@ result<eal_info> start_eal(const eal_params& params) {
   return eal_info{memory.huge, memory.text, *cores};
 }
 
-std::string last_eal_error(const std::string& otherwise) {
-  eal_log& log = the_log();
-  const std::lock_guard lock(log.mutex);
-  return log.last_error.empty() ? otherwise : log.last_error;
+eal_call::eal_call() {
+  if (this_call.depth++ == 0) this_call.last_error.clear();
 }
-
-void clear_eal_error() {
-  eal_log& log = the_log();
-  const std::lock_guard lock(log.mutex);
-  log.last_error.clear();
+eal_call::~eal_call() { --this_call.depth; }
+std::string eal_call::reason(const std::string& otherwise) {
+  return this_call.last_error.empty() ? otherwise : this_call.last_error;
 }
 
 eal_thread::eal_thread() : registered_(rte_thread_register() == 0) {}

@@ -30,9 +30,19 @@ struct eal_info {
 /// calling thread keeps its CPU affinity. One thread at a time.
 result<eal_info> start_eal(const eal_params& params);
 
-/// The line of the DPDK log that says why the last call failed, or `otherwise`. Control threads.
-std::string last_eal_error(const std::string& otherwise);
-void clear_eal_error();
+/// Around calls of DPDK by a control thread. Most of them return a bare number and put the reason
+/// into the log; drivers also log errors on the way to success. So while such an object lives, what
+/// this thread makes DPDK log is kept for the caller's own error, and is shown only at level debug.
+class eal_call {
+ public:
+  eal_call();
+  ~eal_call();
+  eal_call(const eal_call&) = delete;
+  eal_call& operator=(const eal_call&) = delete;
+
+  /// The last error that DPDK logged in this thread meanwhile, or `otherwise`.
+  static std::string reason(const std::string& otherwise);
+};
 
 /// Makes the calling thread known to DPDK for as long as the object lives: packet pools then keep a
 /// cache for it. Without it everything works, slower.

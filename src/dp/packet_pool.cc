@@ -49,6 +49,8 @@ packet_pool::~packet_pool() {
   if (pool_ != nullptr && in_use() == 0) rte_mempool_free(pool_);
 }
 
-unsigned packet_pool::in_use() const { return pool_ == nullptr ? 0 : rte_mempool_in_use_count(pool_); }
+unsigned packet_pool::in_use() const {
+  return pool_ == nullptr ? 0 : rte_mempool_in_use_count(pool_);
+}
 
 }  // namespace coua::dp

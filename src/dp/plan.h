@@ -38,8 +38,8 @@ struct plan_port {
   bool present = false;
   bool trunk = false;
   bool learning = true;
-  bool strips_tags = false;        // the driver takes the tag out of the frame (net_af_packet)
-  std::uint16_t native_vlan = 0;   // 0: untagged frames are dropped
+  bool strips_tags = false;       // the driver takes the tag out of the frame (net_af_packet)
+  std::uint16_t native_vlan = 0;  // 0: untagged frames are dropped
 };
 
 /// One transmit queue as one worker sees it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/port.h"
 
+#include <net/if.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -33,7 +34,6 @@ bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
   return std::find(list.begin(), list.end(), driver) != list.end();
 }
 
-
 int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
   static_cast<std::atomic<bool>*>(lost)->store(true, std::memory_order_relaxed);
   return 0;
@@ -41,7 +41,8 @@ int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
 
 bool valid_name(const std::string& name) {
   return !name.empty() && name.size() <= 32 &&
-         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
+         name.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
              std::string::npos;
 }
 
@@ -67,8 +68,10 @@ result<void> validate_vlans(const port_config& config, const std::string& where)
 
 tl::unexpected<error> port::failed(const std::string& step, int code) const {
   const int number = code < 0 ? -code : code;
-  return fail(number == ENOMEM ? errc::no_memory : number == EPERM || number == EACCES ? errc::denied : errc::io,
-              where(), step + ": " + last_eal_error(rte_strerror(number)));
+  return fail(number == ENOMEM                      ? errc::no_memory
+              : number == EPERM || number == EACCES ? errc::denied
+                                                    : errc::io,
+              where(), step + ": " + eal_call::reason(rte_strerror(number)));
 }
 
 result<void> port::validate(const port_config& config) {
@@ -77,8 +80,10 @@ result<void> port::validate(const port_config& config) {
     return fail(errc::invalid, where, "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -");
   if (config.devargs.empty()) return fail(errc::invalid, where, "devargs are missing");
   if (config.mtu < mtu_min || config.mtu > mtu_max)
-    return fail(errc::invalid, where, "MTU " + std::to_string(config.mtu) + " is not in 68 to 9600");
-  for (const unsigned n : {config.rx_queues, config.tx_queues, config.rx_descriptors, config.tx_descriptors})
+    return fail(errc::invalid, where,
+                "MTU " + std::to_string(config.mtu) + " is not in 68 to 9600");
+  for (const unsigned n :
+       {config.rx_queues, config.tx_queues, config.rx_descriptors, config.tx_descriptors})
     if (n > UINT16_MAX) return fail(errc::invalid, where, "queues and descriptors end at 65,535");
   return validate_vlans(config, where);
 }
@@ -87,7 +92,7 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
   if (auto valid = validate(config); !valid) return tl::unexpected(valid.error());
   std::unique_ptr<port> opened(new port);
   opened->config_ = config;
-  clear_eal_error();
+  const eal_call call;
   // The destructor undoes the steps that were taken.
   if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
   if (auto done = opened->configure(limits); !done) return tl::unexpected(done.error());
@@ -128,14 +133,19 @@ result<void> port::configure(const port_limits& limits) {
   if (const int error = rte_eth_dev_info_get(device_, &info); error != 0)
     return failed("cannot read the device's limits", error);
   driver_ = info.driver_name;
+  char name[IF_NAMESIZE];
+  if (driver_ == "net_tap" && if_indextoname(info.if_index, name) != nullptr) interface_ = name;
   if (info.max_rx_queues == 0 || info.max_tx_queues == 0)
     return fail(errc::unsupported, where(), "the device cannot both receive and send");
-  const auto clamp = [](unsigned n, unsigned most) { return std::clamp(n, 1u, std::max(1u, most)); };
+  const auto clamp = [](unsigned n, unsigned most) {
+    return std::clamp(n, 1u, std::max(1u, most));
+  };
   const bool fixed = any_of(fixed_queue_drivers, driver_);
   rx_queues_ = config_.rx_queues != 0 ? config_.rx_queues
-               : fixed ? info.max_rx_queues : clamp(limits.workers, info.max_rx_queues);
-  tx_queues_ = config_.tx_queues != 0 ? config_.tx_queues
-                                      : clamp(limits.workers_all, info.max_tx_queues);
+               : fixed                ? info.max_rx_queues
+                       : clamp(workers_for_node(numa_node_, limits.places), info.max_rx_queues);
+  tx_queues_ =
+      config_.tx_queues != 0 ? config_.tx_queues : clamp(limits.workers_all, info.max_tx_queues);
   if (config_.tx_queues == 0 && config_.rx_queues == 0 && any_of(paired_queue_drivers, driver_))
     rx_queues_ = tx_queues_ = std::max(rx_queues_, tx_queues_);
   if (rx_queues_ > info.max_rx_queues || tx_queues_ > info.max_tx_queues)
@@ -170,28 +180,33 @@ result<void> port::setup_queues(const port_limits& limits) {
   };
   rx_descriptors_ = or_default(config_.rx_descriptors);
   tx_descriptors_ = or_default(config_.tx_descriptors);
-  if (const int error = rte_eth_dev_adjust_nb_rx_tx_desc(device_, &rx_descriptors_, &tx_descriptors_);
+  if (const int error =
+          rte_eth_dev_adjust_nb_rx_tx_desc(device_, &rx_descriptors_, &tx_descriptors_);
       error != 0)
     return failed("cannot use that many descriptors", error);
   // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
   // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
   const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
                             limits.workers_all * (384 + 16 * limits.burst) + 1024;
-  mbuf_bytes_ = limits.mbuf_bytes != 0
-                    ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM
-                    : std::max<unsigned>(RTE_MBUF_DEFAULT_BUF_SIZE,
-                                         RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
+  mbuf_bytes_ =
+      limits.mbuf_bytes != 0
+          ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM
+          : std::max<unsigned>(RTE_MBUF_DEFAULT_BUF_SIZE,
+                               RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
   auto pool = packet_pool::create(where(), limits.mbufs != 0 ? limits.mbufs : computed, mbuf_bytes_,
                                   numa_node_);
   if (!pool) return tl::unexpected(pool.error());
   pool_ = std::move(*pool);
-  const unsigned node = numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
+  const unsigned node =
+      numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
   for (unsigned q = 0; q < rx_queues_; ++q)
-    if (const int error = rte_eth_rx_queue_setup(device_, static_cast<std::uint16_t>(q), rx_descriptors_, node, nullptr, pool_.get());
+    if (const int error = rte_eth_rx_queue_setup(device_, static_cast<std::uint16_t>(q),
+                                                 rx_descriptors_, node, nullptr, pool_.get());
         error != 0)
       return failed("cannot set up receive queue " + std::to_string(q), error);
   for (unsigned q = 0; q < tx_queues_; ++q)
-    if (const int error = rte_eth_tx_queue_setup(device_, static_cast<std::uint16_t>(q), tx_descriptors_, node, nullptr);
+    if (const int error = rte_eth_tx_queue_setup(device_, static_cast<std::uint16_t>(q),
+                                                 tx_descriptors_, node, nullptr);
         error != 0)
       return failed("cannot set up transmit queue " + std::to_string(q), error);
   if (tx_queues_ < limits.workers_all)
@@ -204,7 +219,8 @@ result<void> port::start() {
   if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config_.mtu));
       error != 0 && error != -ENOTSUP)
     return failed("cannot set MTU " + std::to_string(config_.mtu), error);
-  if (const int error = rte_eth_dev_start(device_); error != 0) return failed("cannot start", error);
+  if (const int error = rte_eth_dev_start(device_); error != 0)
+    return failed("cannot start", error);
   started_ = true;
   if (auto done = set_promiscuous(config_.promiscuous); !done) return done;
   if (!config_.enabled) rte_eth_dev_set_link_down(device_);
@@ -219,6 +235,7 @@ result<void> port::set_promiscuous(bool on) {
 }
 
 result<void> port::update(const port_config& config) {
+  const eal_call call;
   const port_config& old = config_;
   if (config.devargs != old.devargs || config.rx_queues != old.rx_queues ||
       config.tx_queues != old.tx_queues || config.rx_descriptors != old.rx_descriptors ||
@@ -232,7 +249,6 @@ result<void> port::update(const port_config& config) {
       return fail(errc::unsupported, where(),
                   "MTU " + std::to_string(config.mtu) + " does not fit this port's packets of " +
                       std::to_string(mbuf_bytes_) + " bytes: remove the port and add it again");
-    clear_eal_error();
     if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config.mtu));
         error != 0)
       return failed("cannot set MTU " + std::to_string(config.mtu), error);
@@ -247,13 +263,25 @@ result<void> port::update(const port_config& config) {
 
 tx_queue port::tx_queue_of(unsigned worker) const {
   const unsigned queue = worker % tx_queues_;
-  return {device_, static_cast<std::uint16_t>(queue), locks_.empty() ? nullptr : locks_[queue].get()};
+  return {device_, static_cast<std::uint16_t>(queue),
+          locks_.empty() ? nullptr : locks_[queue].get()};
+}
+
+/// A TAP interface that was moved to another network namespace (a host's) answers the driver's
+/// question for its link no more, but it works. Its link counts as up: what the other namespace
+/// does with it cannot be seen from here.
+bool port::is_out_of_sight() const {
+  return !interface_.empty() && if_nametoindex(interface_.c_str()) == 0;
 }
 
 link_state port::link() const {
   link_state state;
   if (lost_.load(std::memory_order_relaxed) || rte_eth_dev_is_removed(device_) == 1) {
     state.lost = true;
+    return state;
+  }
+  if (is_out_of_sight()) {
+    state.up = true;
     return state;
   }
   rte_eth_link link{};
@@ -273,6 +301,7 @@ std::vector<counter> port::device_counters() const {
 }
 
 port::~port() {
+  const eal_call call;
   if (started_) rte_eth_dev_stop(device_);
   if (!probed_) return;
   rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
@@ -281,7 +310,7 @@ port::~port() {
   rte_eth_dev_close(device_);
   if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)
     log_warning("%s: the device stays with DPDK: %s", where().c_str(),
-                last_eal_error("cannot be removed").c_str());
+                eal_call::reason("cannot be removed").c_str());
 }
 
 }  // namespace coua::dp

@@ -11,23 +11,24 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "dp/packet_pool.h"
-#include "dp/plan.h"
+#include "dp/plan_builder.h"
 #include "dp/switch.h"
 #include "dp/tx_lock.h"
 
 namespace coua::dp {
 
 struct port_limits {
-  unsigned workers = 1;       // that poll, on the port's node where possible
-  unsigned workers_all = 1;   // that send
+  std::span<const worker_place> places;  // workers: those of the port's node poll it
+  unsigned workers_all = 1;              // all of them send
   unsigned burst = 32;
-  unsigned mbufs = 0;         // 0: computed
-  unsigned mbuf_bytes = 0;    // 0: fits the MTU
+  unsigned mbufs = 0;              // 0: computed
+  unsigned mbuf_bytes = 0;         // 0: fits the MTU
   std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
 };
 
@@ -77,6 +78,7 @@ class port {
   result<void> setup_queues(const port_limits& limits);
   result<void> start();
   result<void> set_promiscuous(bool on);
+  bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;
   std::string where() const { return "port " + config_.name; }
 
@@ -88,6 +90,7 @@ class port {
   unsigned tx_queues_ = 0;
   int numa_node_ = -1;
   std::string driver_;
+  std::string interface_;  // of a TAP port
   std::uint8_t mac_[6] = {};
   std::uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
   unsigned mbuf_bytes_ = 0;

@@ -23,8 +23,8 @@ constexpr unsigned rounds_before_yield = 64;
 // takes naps: on a core that is shared with the hosts of a demo they get the CPU.
 constexpr unsigned rounds_before_nap = 512;
 constexpr unsigned first_nap_us = 10;
-constexpr unsigned longest_nap_us = 50;          // yield mode: adds at most this to a packet's way
-constexpr unsigned longest_sleep_us = 1000;      // sleep mode
+constexpr unsigned longest_nap_us = 50;      // yield mode: adds at most this to a packet's way
+constexpr unsigned longest_sleep_us = 1000;  // sleep mode
 
 void nap(unsigned us) noexcept {
   const timespec time{0, static_cast<long>(us) * 1000};
@@ -73,8 +73,7 @@ void worker::loop() {
       take_plan(next);
     epoch_ = shared_.epoch.load(std::memory_order_relaxed);
     const std::uint64_t start = now_;
-    const unsigned found =
-        shared_.raw_io.load(std::memory_order_relaxed) ? raw_round() : round();
+    const unsigned found = shared_.raw_io.load(std::memory_order_relaxed) ? raw_round() : round();
     if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
     quiescence_.quiescent();
     now_ = cycles();
@@ -167,8 +166,7 @@ void worker::idle(unsigned empty_rounds) {
     own_.add(worker_counter::yields);
     sched_yield();
   } else {
-    const unsigned longest =
-        params_.idle == idle_mode::sleep ? longest_sleep_us : longest_nap_us;
+    const unsigned longest = params_.idle == idle_mode::sleep ? longest_sleep_us : longest_nap_us;
     const unsigned grown = first_nap_us + empty_rounds / 64;
     own_.add(worker_counter::sleeps);
     nap(std::min(grown, longest));

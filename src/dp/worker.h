@@ -7,7 +7,8 @@
 //   -> flush transmit buffers that are due -> quiescent state -> if nothing came: idle
 //
 // A burst is held for one poll: while the next one is fetched and its headers are on their way from
-// memory, the burst before it is looked up. When a poll brings nothing, the held burst goes at once.
+// memory, the burst before it is looked up. When a poll brings nothing, the held burst goes at
+// once.
 //
 // The thread allocates, locks, logs and calls the system nowhere while packets come. (A transmit
 // queue that several workers must share has a spin lock: the driver's rule, and only where a port
@@ -38,7 +39,7 @@ struct worker_shared {
   std::atomic<std::uint32_t> epoch{0};        // age stamp of the FIB; relaxed: a hint, the owner
                                               // decides
   std::atomic<bool> stop{false};
-  std::atomic<bool> raw_io{false};            // bench_hooks.h
+  std::atomic<bool> raw_io{false};  // bench_hooks.h
   qsbr readers;
 };
 
@@ -66,10 +67,10 @@ class worker {
 
   /// For other threads.
   const worker_params& params() const { return params_; }
-  const counters& port_counters() const { return port_counters_; }    // owner: port number
-  const counters& vlan_counters() const { return vlan_counters_; }    // owner: VLAN
-  const counters& worker_counters() const { return own_counters_; }   // one owner
-  const counters& burst_histogram() const { return histogram_; }      // one owner
+  const counters& port_counters() const { return port_counters_; }   // owner: port number
+  const counters& vlan_counters() const { return vlan_counters_; }   // owner: VLAN
+  const counters& worker_counters() const { return own_counters_; }  // one owner
+  const counters& burst_histogram() const { return histogram_; }     // one owner
   learn_ring& reports() { return ring_; }
 
  private:
@@ -115,11 +116,11 @@ class worker {
   qsbr::reader quiescence_;
   const plan* plan_ = nullptr;
   const worker_plan* queues_ = nullptr;
-  std::uint64_t now_ = 0;         // cycles(), read once per round
-  std::uint64_t flush_at_ = 0;    // when the transmit buffers are due
-  port_set dirty_ = 0;            // ports with something in their transmit buffer
+  std::uint64_t now_ = 0;       // cycles(), read once per round
+  std::uint64_t flush_at_ = 0;  // when the transmit buffers are due
+  port_set dirty_ = 0;          // ports with something in their transmit buffer
   std::uint32_t epoch_ = 0;
-  unsigned held_ = 0;             // bursts_[held_] waits for its turn if its n > 0
+  unsigned held_ = 0;  // bursts_[held_] waits for its turn if its n > 0
   std::array<burst, 2> bursts_;
   std::array<tx_buffer, max_ports> tx_;
 

@@ -87,8 +87,10 @@ inline ingress classify(const plan& view, unsigned port_number, const std::uint8
   const std::uint64_t domain = std::uint64_t{in.vlan} << vlan_shift;
   in.destination = domain | high >> 16;
   in.source = domain | low >> 16;
-  if ((in.source & group_bit) != 0) in.verdict = port_counter::drop_source_multicast;
-  else if (is_link_local(in.destination)) in.verdict = port_counter::drop_link_local;
+  if ((in.source & group_bit) != 0)
+    in.verdict = port_counter::drop_source_multicast;
+  else if (is_link_local(in.destination))
+    in.verdict = port_counter::drop_link_local;
   return in;
 }
 

@@ -57,8 +57,10 @@ void for_each_port(port_set ports, const Visit& visit) noexcept {
     count.add(port_counter::drop_no_mbuf);
     if (m != frame) rte_pktmbuf_free(m);
   }
-  if (as_is != 0) send(frame, as_is);
-  else rte_pktmbuf_free(frame);
+  if (as_is != 0)
+    send(frame, as_is);
+  else
+    rte_pktmbuf_free(frame);
 }
 
 }  // namespace coua::dp

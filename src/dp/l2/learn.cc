@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Learning, the worker's side: compare each source with what the FIB says about it, and report those
-// that are new, moved, or not refreshed in this epoch.
+// Learning, the worker's side: compare each source with what the FIB says about it, and report
+// those that are new, moved, or not refreshed in this epoch.
 #include "dp/worker.h"
 
 namespace coua::dp {
@@ -13,8 +13,7 @@ void worker::learn(burst& b) noexcept {
   const std::uint32_t* sources = b.entries.data() + b.n;
   std::uint64_t unknown = 0;
   for (unsigned i = 0; i < b.n; ++i) {
-    const bool known =
-        sources[i] == fresh || (sources[i] & ~COUA_FIB_ENTRY_AGE_MASK) == fixed;
+    const bool known = sources[i] == fresh || (sources[i] & ~COUA_FIB_ENTRY_AGE_MASK) == fixed;
     unknown |= std::uint64_t{!known} << i;
   }
   for (; unknown != 0; unknown &= unknown - 1)

@@ -93,8 +93,10 @@ bool fib_owner::below_limit(unsigned port) {
 int fib_owner::insert_dynamic(std::uint64_t key, unsigned port) {
   const coua_fib_record record = record_of(key, port);
   const int done = coua_fib_insert(fib_, &record);
-  if (done == COUA_FIB_ADDED || done == COUA_FIB_UPDATED) count(key, port, 1);
-  else ++counts_.full;
+  if (done == COUA_FIB_ADDED || done == COUA_FIB_UPDATED)
+    count(key, port, 1);
+  else
+    ++counts_.full;
   return done;
 }
 
@@ -200,9 +202,7 @@ bool fib_owner::flush_slice(std::size_t budget) {
       const coua_fib_record& record = records[static_cast<std::size_t>(i)];
       const bool kind = record.is_static != 0 ? filter.statics : filter.dynamics;
       const bool port = record.value < max_ports && (filter.ports & port_bit(record.value)) != 0;
-      const bool vlan =
-          filter.vlan < 0 || record.key >> domain_shift == static_cast<unsigned>(filter.vlan);
-      if (!kind || !port || !vlan) continue;
+      if (!kind || !port || !filter.vlans[record.key >> domain_shift]) continue;
       keys[matches++] = record.key;
       if (record.is_static == 0) count(record.key, record.value, -1);
     }
@@ -226,8 +226,7 @@ bool fib_owner::age(std::uint64_t now_ns) {
   if (!sweep_done_) {
     const double share = static_cast<double>(passed) / static_cast<double>(length);
     const std::uint64_t due =
-        share >= 1 ? buckets_
-                   : static_cast<std::uint64_t>(share * static_cast<double>(buckets_));
+        share >= 1 ? buckets_ : static_cast<std::uint64_t>(share * static_cast<double>(buckets_));
     if (swept_ >= due && passed < length) return false;
     const std::uint64_t n = std::clamp(due - std::min(due, swept_), std::uint64_t{1}, sweep_slice);
     sweep_done_ = coua_fib_sweep(

@@ -5,10 +5,10 @@
 //
 // Reports come from several rings. Within one drain they are applied in the order of their time
 // stamps, so the later report of an address wins whichever ring it came by. Across drains the FIB
-// has no room for a time stamp; a direct-mapped memory of the latest changes (16,384 of them) stands
-// in: a report older than what is remembered of its address is stale. An address that was pushed
-// out of this memory between two drains is the only case in which an older report could win; the
-// next frame of the host corrects it.
+// has no room for a time stamp; a direct-mapped memory of the latest changes (16,384 of them)
+// stands in: a report older than what is remembered of its address is stale. An address that was
+// pushed out of this memory between two drains is the only case in which an older report could win;
+// the next frame of the host corrects it.
 //
 // An address that moves twice within a second counts as flapping.
 //
@@ -19,6 +19,7 @@
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,7 +38,7 @@ struct fib_owner_params {
   unsigned value_bits = 10;
   unsigned ageing_s = 300;
   int numa_node = -1;
-  std::uint64_t flap_cycles = 0;               // of the report clock: moves closer than this flap
+  std::uint64_t flap_cycles = 0;                // of the report clock: moves closer than this flap
   std::atomic<std::uint32_t>* epoch = nullptr;  // told each new epoch, when not null
 };
 
@@ -62,7 +63,7 @@ struct learn_counts {
 /// Which entries a flush removes.
 struct flush_filter {
   port_set ports = ~port_set{0};
-  int vlan = -1;  // -1: all
+  std::bitset<n_vlans> vlans = std::bitset<n_vlans>().set();
   bool statics = false;
   bool dynamics = true;
 };

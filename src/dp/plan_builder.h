@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds a plan (plan.h) from the ports that exist. A receive queue goes to the least busy worker
+// of its port's NUMA node; where that node has no worker, to the least busy of all.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dp/plan.h"
+#include "dp/switch.h"
+
+namespace coua::dp {
+
+class port;
+
+struct port_view {
+  unsigned number = 0;
+  const port* device = nullptr;
+  bool link_up = false;
+};
+
+struct worker_place {
+  unsigned core = 0;
+  int numa_node = 0;
+};
+
+std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
+                                 std::span<const worker_place> workers);
+
+/// Workers that poll a port of this node.
+unsigned workers_for_node(int node, std::span<const worker_place> workers);
+
+/// The VLANs that a port carries, tagged or not.
+std::vector<std::uint16_t> vlans_of(const port_config& config);
+
+}  // namespace coua::dp

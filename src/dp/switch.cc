@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+namespace {
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr std::uint64_t watch_ns = 200 * ns_per_ms;
+constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
+// A new address is reported again after this time if the FIB still does not know it.
+constexpr double suppress_s = 0.05;
+constexpr double flap_s = 1.0;
+constexpr std::size_t flush_records = 16384;  // a slice of about a millisecond
+
+result<void> check(const switch_config& config) {
+  const auto bad = [](const char* what) { return fail(errc::invalid, "switch", what); };
+  if (config.fib_entries == 0) return bad("fib_entries is 0");
+  if (config.port_bits < 1 || config.port_bits > COUA_FIB_VALUE_BITS_MAX)
+    return bad("port_bits is not in 1 to 24");
+  if (config.ageing_s != 0 && (config.ageing_s < 6 || config.ageing_s > 1'000'000))
+    return bad("ageing is 0 (never) or 6 to 1,000,000 seconds");
+  if (config.burst < 1 || config.burst > max_burst) return bad("burst is not in 1 to 64");
+  return {};
+}
+
+std::string human(double n, double step, const char* const* units) {
+  unsigned i = 0;
+  for (; n >= step && i < 4; ++i) n /= step;
+  char text[32];
+  std::snprintf(text, sizeof text, i == 0 ? "%.0f%s" : "%.1f %s", n, units[i]);
+  return text;
+}
+
+}  // namespace
+
+result<std::unique_ptr<l2_switch>> l2_switch::create(const eal_params& eal,
+                                                     const switch_config& config) {
+  if (auto valid = check(config); !valid) return tl::unexpected(valid.error());
+  auto environment = start_eal(eal);
+  if (!environment) return tl::unexpected(environment.error());
+  auto made = std::make_unique<switch_impl>(std::move(*environment), config);
+  if (auto started = made->start(); !started) return tl::unexpected(started.error());
+  return made;
+}
+
+switch_impl::switch_impl(eal_info eal, const switch_config& config)
+    : eal_(std::move(eal)), config_(config), rates_(eal_.cores.size()) {
+  for (const unsigned core : eal_.cores)
+    places_.push_back({core, static_cast<int>(numa_node_of_cpu(core))});
+}
+
+result<void> switch_impl::start() {
+  const double hz = cycles_hz();
+  fib_owner_params table;
+  table.entries = config_.fib_entries;
+  table.max_load = config_.fib_max_load;
+  table.value_bits = config_.port_bits;
+  table.ageing_s = config_.ageing_s;
+  table.numa_node = config_.fib_numa_node;
+  table.flap_cycles = static_cast<std::uint64_t>(flap_s * hz);
+  table.epoch = &shared_.epoch;
+  auto owner = fib_owner::create(table);
+  if (!owner) return tl::unexpected(owner.error());
+  owner_ = std::move(*owner);
+
+  for (unsigned w = 0; w < places_.size(); ++w) {
+    worker_params params;
+    params.number = w;
+    params.core = places_[w].core;
+    params.burst = config_.burst;
+    params.idle = config_.idle;
+    params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
+    params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
+    coua_fib_reader* reader = nullptr;
+    if (coua_fib_reader_create(owner_->fib(), &reader) != 0)
+      return fail(errc::no_memory, "FIB", "no memory for a reader");
+    auto quiescence = shared_.readers.register_reader();
+    if (!quiescence) return tl::unexpected(quiescence.error());
+    workers_.push_back(std::make_unique<worker>(shared_, params, reader, std::move(*quiescence)));
+  }
+  publish();
+  for (auto& each : workers_) each->start();
+  tables_ = std::make_unique<tables>([this] { return housekeeping(); });
+  return {};
+}
+
+switch_impl::~switch_impl() {
+  shared_.stop.store(true, std::memory_order_relaxed);
+  for (auto& each : workers_) each->join();
+  tables_.reset();
+  for (port_slot& slot : slots_) {
+    if (!slot.device) continue;
+    graveyard_.push_back(slot.device->take_pool());
+    slot.device.reset();
+  }
+  for (port_slot& slot : slots_) slot.flush.reset();
+  workers_.clear();  // their FIB readers go before the FIB
+}
+
+std::string switch_impl::describe() const {
+  static constexpr const char* counts[] = {"", "K", "M", "G", "T"};
+  static constexpr const char* sizes[] = {" B", "KiB", "MiB", "GiB", "TiB"};
+  coua_fib_stats stats{};
+  stats.size = sizeof stats;
+  coua_fib_get_stats(owner_->fib(), &stats);
+  std::string cores;
+  for (const worker_place& place : places_)
+    cores += (cores.empty() ? "" : ",") + std::to_string(place.core);
+  const bool one = places_.size() == 1;
+  return eal_.memory + ", " + std::to_string(places_.size()) + (one ? " worker" : " workers") +
+         " on core" + (one ? " " : "s ") + cores + ", FIB " +
+         human(static_cast<double>(config_.fib_entries), 1000, counts) + " entries (" +
+         human(static_cast<double>(stats.bytes), 1024, sizes) + ", " + pages_text(stats.pages) +
+         "), " + coua_fib_simd(owner_->fib());
+}
+
+/// Publishes a plan of what is there now and returns when no worker uses the one before it.
+void switch_impl::publish() {
+  std::vector<port_view> views;
+  for (unsigned number = 0; number < max_ports; ++number)
+    if (slots_[number].device)
+      views.push_back({number, slots_[number].device.get(), slots_[number].link.up});
+  std::unique_ptr<plan> next = build_plan(views, places_);
+  for (unsigned vlan = 0; vlan < n_vlans; ++vlan)
+    owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
+  shared_.current.store(next.get(), std::memory_order_release);
+  const qsbr::token token = shared_.readers.start();
+  // Workers never wait for this thread, so it may wait for them: a burst, or a slice of the
+  // scheduler on a shared core.
+  while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  plan_ = std::move(next);
+}
+
+bool switch_impl::housekeeping() {
+  bool more = drain();
+  const std::uint64_t now = now_ns();
+  more |= owner_->age(now);
+  more |= owner_->flush_slice(flush_records);
+  if (now >= next_watch_ns_) {
+    next_watch_ns_ = now + watch_ns;
+    watch_links();
+    bury_pools();
+  }
+  if (now >= next_sample_ns_) {
+    next_sample_ns_ = now + sample_ns;
+    sample_rates();
+  }
+  return more;
+}
+
+/// Empties the learning rings once. True when one of them was not empty.
+bool switch_impl::drain() {
+  drained_.resize(workers_.size() * learn_ring_size);
+  std::size_t n = 0;
+  for (auto& each : workers_)
+    n += each->reports().pop(std::span(drained_).subspan(n, learn_ring_size));
+  if (n == 0) return false;
+  owner_->apply(std::span(drained_).first(n));
+  return true;
+}
+
+void switch_impl::sample_rates() {
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    const counters& count = workers_[w]->worker_counters();
+    const std::uint64_t packets = count.sum(worker_counter::rx_packets);
+    const std::uint64_t busy = count.sum(worker_counter::cycles_busy);
+    const std::uint64_t idle = count.sum(worker_counter::cycles_idle);
+    rates& r = rates_[w];
+    const double d_packets = static_cast<double>(packets - r.packets);
+    const double d_busy = static_cast<double>(busy - r.busy);
+    const double d_idle = static_cast<double>(idle - r.idle);
+    r.cycles_per_packet = d_packets > 0 ? d_busy / d_packets : 0;
+    r.busy_share = d_busy + d_idle > 0 ? d_busy / (d_busy + d_idle) : 0;
+    r.packets = packets;
+    r.busy = busy;
+    r.idle = idle;
+  }
+}
+
+}  // namespace coua::dp

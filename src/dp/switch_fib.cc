@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <thread>
+
+#include "base/clock.h"
+#include "dp/l2/classify.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+namespace {
+
+// Entries per command: a load or dump of millions leaves room for other commands between.
+constexpr std::size_t slice_entries = 4096;
+// Table entries that one dump command looks at when few of them match.
+constexpr std::size_t dump_look = 65536;
+
+std::string text_of(std::uint16_t vlan, std::uint64_t mac) {
+  char text[40];
+  std::snprintf(text, sizeof text, "VLAN %u %02x:%02x:%02x:%02x:%02x:%02x", vlan,
+                static_cast<unsigned>(mac >> 40 & 0xFF), static_cast<unsigned>(mac >> 32 & 0xFF),
+                static_cast<unsigned>(mac >> 24 & 0xFF), static_cast<unsigned>(mac >> 16 & 0xFF),
+                static_cast<unsigned>(mac >> 8 & 0xFF), static_cast<unsigned>(mac & 0xFF));
+  return text;
+}
+
+std::uint64_t key_of(std::uint16_t vlan, std::uint64_t mac) {
+  return std::uint64_t{vlan} << vlan_shift | mac;
+}
+
+coua_fib_record record_from(std::uint64_t key, std::uint32_t entry, std::uint32_t epoch) {
+  coua_fib_record record{};
+  record.key = key;
+  record.value = entry >> COUA_FIB_ENTRY_VALUE_SHIFT;
+  record.is_static = (entry & COUA_FIB_ENTRY_STATIC) != 0;
+  record.age = static_cast<std::uint8_t>((epoch - entry) & COUA_FIB_ENTRY_AGE_MASK);
+  return record;
+}
+
+bool matches(const fib_filter& filter, const coua_fib_record& record) {
+  return (!filter.vlan || *filter.vlan == record.key >> vlan_shift) &&
+         (!filter.port || *filter.port == record.value) &&
+         (!filter.mac || *filter.mac == (record.key & mac_mask)) &&
+         (!filter.is_static || *filter.is_static == (record.is_static != 0));
+}
+
+}  // namespace
+
+fib_entry switch_impl::entry_of(const coua_fib_record& record) const {
+  const bool fixed = record.is_static != 0;
+  return {static_cast<std::uint16_t>(record.key >> vlan_shift), record.key & mac_mask, record.value,
+          fixed, fixed ? 0 : owner_->age_seconds(record.age, now_ns())};
+}
+
+result<std::uint64_t> switch_impl::fib_insert(std::span<const fib_entry> entries) {
+  std::uint64_t stored = 0;
+  while (stored < entries.size()) {
+    const auto part = entries.subspan(stored, std::min(slice_entries, entries.size() - stored));
+    auto done = tables_->call([&] { return insert_here(part, stored); });
+    if (!done) return done;
+    stored += *done;
+  }
+  return stored;
+}
+
+result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entries,
+                                               std::uint64_t first) {
+  std::vector<coua_fib_record> records;
+  records.reserve(entries.size());
+  std::string reason;
+  errc code = errc::invalid;
+  for (const fib_entry& entry : entries) {
+    if (entry.vlan < 1 || entry.vlan > 4094)
+      reason = "its VLAN is not in 1 to 4094";
+    else if (entry.mac > mac_mask)
+      reason = "its address has more than 48 bits";
+    else if ((entry.mac & group_bit) != 0)
+      reason = "its address is a group address";
+    else if (entry.port >= max_ports || !slots_[entry.port].device) {
+      reason = "there is no port number " + std::to_string(entry.port);
+      code = errc::not_found;
+    }
+    if (!reason.empty()) break;
+    coua_fib_record record{};
+    record.key = key_of(entry.vlan, entry.mac);
+    record.value = entry.port;
+    record.is_static = entry.is_static;
+    records.push_back(record);
+  }
+  const std::size_t stored = owner_->store(records);
+  if (stored < records.size()) {
+    reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
+    code = errc::no_room;
+  }
+  if (reason.empty()) return stored;
+  const fib_entry& bad = entries[stored];
+  return fail(code,
+              "entry " + std::to_string(first + stored) + " (" + text_of(bad.vlan, bad.mac) + ")",
+              reason);
+}
+
+result<void> switch_impl::fib_erase(std::uint16_t vlan, std::uint64_t mac) {
+  const bool valid = vlan < n_vlans && mac <= mac_mask;
+  if (valid && tables_->call([&] { return owner_->erase(key_of(vlan, mac)); })) return {};
+  return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
+}
+
+std::uint64_t switch_impl::wait_for(const flush_ptr& job) const {
+  while (!tables_->call([&] { return job->done(); }))
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+  return job->removed();
+}
+
+result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
+  const bool statics = filter.is_static.value_or(false);
+  if (filter.mac) {
+    // One address has at most one entry per VLAN: no need to go over the table.
+    return tables_->call([&] {
+      std::uint64_t removed = 0;
+      for (std::uint16_t vlan = 0; vlan < n_vlans; ++vlan) {
+        if (filter.vlan && *filter.vlan != vlan) continue;
+        const std::uint64_t key = key_of(vlan, *filter.mac & mac_mask);
+        const std::uint32_t entry = owner_->find(key);
+        if (entry == COUA_FIB_MISS) continue;
+        const coua_fib_record record = record_from(key, entry, owner_->epoch());
+        if (matches(filter, record) && (record.is_static != 0) == statics)
+          removed += owner_->erase(key) ? 1 : 0;
+      }
+      return result<std::uint64_t>(removed);
+    });
+  }
+  flush_filter wanted;
+  wanted.statics = statics;
+  wanted.dynamics = !statics;
+  if (filter.port) wanted.ports = *filter.port < max_ports ? port_bit(*filter.port) : 0;
+  if (filter.vlan) {
+    wanted.vlans.reset();
+    if (*filter.vlan < n_vlans) wanted.vlans.set(*filter.vlan);
+  }
+  const flush_ptr job = tables_->call([&] { return owner_->start_flush(wanted); });
+  if (!job) return fail(errc::no_memory, "FIB flush", "no memory for a cursor");
+  return wait_for(job);
+}
+
+result<fib_entry> switch_impl::fib_find(std::uint16_t vlan, std::uint64_t mac) const {
+  if (vlan >= n_vlans || mac > mac_mask)
+    return fail(errc::invalid, text_of(vlan, mac), "no such key is possible");
+  return tables_->call([&]() -> result<fib_entry> {
+    const std::uint64_t key = key_of(vlan, mac);
+    const std::uint32_t entry = owner_->find(key);
+    if (entry == COUA_FIB_MISS)
+      return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
+    return entry_of(record_from(key, entry, owner_->epoch()));
+  });
+}
+
+result<void> switch_impl::fib_dump(
+    const fib_filter& filter, const std::function<bool(std::span<const fib_entry>)>& sink) const {
+  coua_fib_cursor* cursor = nullptr;
+  if (tables_->call([&] { return coua_fib_cursor_open(owner_->fib(), &cursor); }) != 0)
+    return fail(errc::no_memory, "FIB dump", "no memory for a cursor");
+  std::vector<coua_fib_record> records(slice_entries);
+  std::vector<fib_entry> found;
+  bool more = true;
+  while (more) {
+    found.clear();
+    more = tables_->call([&] {
+      for (std::size_t looked = 0; looked < dump_look && found.size() < slice_entries;) {
+        const long n = coua_fib_cursor_next(cursor, records.data(), records.size());
+        if (n <= 0) return false;
+        looked += static_cast<std::size_t>(n);
+        for (long i = 0; i < n; ++i) {
+          const coua_fib_record& record = records[static_cast<std::size_t>(i)];
+          if (matches(filter, record)) found.push_back(entry_of(record));
+        }
+      }
+      return true;
+    });
+    if (!found.empty() && !sink(found)) break;
+  }
+  tables_->call([&] { coua_fib_cursor_close(cursor); });
+  return {};
+}
+
+}  // namespace coua::dp

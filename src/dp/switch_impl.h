@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// l2_switch put together: ports, plan, workers, FIB owner. All state belongs to the thread
+// `tables`; public functions post to it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dp/eal.h"
+#include "dp/learn/fib_owner.h"
+#include "dp/plan_builder.h"
+#include "dp/port.h"
+#include "dp/switch.h"
+#include "dp/tables.h"
+#include "dp/worker.h"
+
+namespace coua::dp {
+
+/// "2 MiB pages"
+const char* pages_text(coua_fib_pages pages);
+
+class switch_impl final : public l2_switch {
+ public:
+  switch_impl(eal_info eal, const switch_config& config);
+  ~switch_impl() override;
+  /// Creates the FIB and starts the threads.
+  result<void> start();
+
+  std::string describe() const override;
+  result<unsigned> add_port(const port_config& config) override;
+  result<void> remove_port(const std::string& name) override;
+  result<void> update_port(const port_config& config) override;
+  std::vector<port_status> ports() const override;
+  result<std::vector<counter>> port_counters(const std::string& name) const override;
+  std::vector<vlan_status> vlans() const override;
+  std::vector<worker_status> workers() const override;
+  std::vector<counter> totals() const override;
+  fib_status fib() const override;
+  result<void> set_ageing(unsigned seconds) override;
+  result<std::uint64_t> fib_insert(std::span<const fib_entry> entries) override;
+  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override;
+  result<std::uint64_t> fib_flush(const fib_filter& filter) override;
+  result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const override;
+  result<void> fib_dump(const fib_filter& filter,
+                        const std::function<bool(std::span<const fib_entry>)>& sink) const override;
+
+  /// bench_hooks.h
+  void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }
+  unsigned packets_in_use() const;
+
+ private:
+  using flush_ptr = std::shared_ptr<fib_owner::flush_job>;
+  struct port_slot {
+    std::unique_ptr<port> device;  // null: free, once `flush` is over
+    link_state link;
+    flush_ptr flush;
+    std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
+  };
+  struct rates {
+    std::uint64_t packets = 0, busy = 0, idle = 0;  // at the last sample
+    double cycles_per_packet = 0;
+    double busy_share = 0;
+  };
+
+  // switch.cc; all of these in the thread `tables`
+  bool housekeeping();
+  bool drain();
+  void sample_rates();
+  void publish();
+  // switch_ports.cc
+  result<unsigned> add_port_here(const port_config& config);
+  result<flush_ptr> remove_port_here(const std::string& name);
+  result<void> update_port_here(const port_config& config);
+  result<unsigned> free_number() const;
+  int number_of(const std::string& name) const;
+  void set_rules(unsigned number);
+  void watch_links();
+  void link_changed(unsigned number, const link_state& now);
+  flush_ptr flush_port(unsigned number);
+  void bury_pools();
+  std::uint64_t port_sum(unsigned number, std::size_t id) const;
+  // switch_fib.cc
+  result<std::uint64_t> insert_here(std::span<const fib_entry> entries, std::uint64_t first);
+  fib_entry entry_of(const coua_fib_record& record) const;
+  std::uint64_t wait_for(const flush_ptr& job) const;
+
+  const eal_info eal_;
+  const switch_config config_;
+  worker_shared shared_;
+  std::vector<worker_place> places_;
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::unique_ptr<fib_owner> owner_;
+  std::unique_ptr<plan> plan_;
+  std::array<port_slot, max_ports> slots_;
+  std::vector<packet_pool> graveyard_;
+  std::vector<rates> rates_;
+  std::vector<learn_report> drained_;
+  unsigned last_number_ = max_ports - 1;
+  std::uint64_t next_watch_ns_ = 0;
+  std::uint64_t next_sample_ns_ = 0;
+  // Created last in start() and ended first: its thread uses all of the above. Posting to it does
+  // not change the switch, so const functions may.
+  mutable std::unique_ptr<tables> tables_;
+};
+
+}  // namespace coua::dp

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bitset>
+
+#include "base/log.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+
+int switch_impl::number_of(const std::string& name) const {
+  for (unsigned number = 0; number < max_ports; ++number)
+    if (slots_[number].device && slots_[number].device->config().name == name)
+      return static_cast<int>(number);
+  return -1;
+}
+
+/// Numbers go round, so that one that was just given back rests as long as possible.
+result<unsigned> switch_impl::free_number() const {
+  const unsigned limit =
+      config_.port_bits >= 6 ? max_ports : 1u << config_.port_bits;  // 2^6 = max_ports
+  for (unsigned i = 1; i <= limit; ++i) {
+    const unsigned number = (last_number_ + i) % limit;
+    const port_slot& slot = slots_[number];
+    if (!slot.device && (!slot.flush || slot.flush->done())) return number;
+  }
+  return fail(errc::no_room, "switch", "all " + std::to_string(limit) + " port numbers are taken");
+}
+
+result<unsigned> switch_impl::add_port(const port_config& config) {
+  return tables_->call([&] { return add_port_here(config); });
+}
+
+result<unsigned> switch_impl::add_port_here(const port_config& config) {
+  if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
+  if (number_of(config.name) >= 0)
+    return fail(errc::exists, "port " + config.name, "a port of this name exists");
+  const auto number = free_number();
+  if (!number) return number;
+  port_limits limits;
+  limits.workers_all = static_cast<unsigned>(workers_.size());
+  limits.places = places_;
+  limits.burst = config_.burst;
+  limits.mbufs = config_.mbufs;
+  limits.mbuf_bytes = config_.mbuf_bytes;
+  for (const port_slot& slot : slots_)
+    if (slot.device) limits.devices_used |= std::uint64_t{1} << slot.device->device();
+  auto opened = port::open(config, limits);
+  if (!opened) return tl::unexpected(opened.error());
+  port_slot& slot = slots_[*number];
+  slot.device = std::move(*opened);
+  slot.link = slot.device->link();
+  slot.flush.reset();
+  slot.baseline.clear();
+  for (std::size_t id = 0; id < port_counter::count; ++id)
+    slot.baseline.push_back(port_sum(*number, id));
+  last_number_ = *number;
+  set_rules(*number);
+  publish();
+  if (limits.workers_all > 1 && slot.device->tx_shared())
+    log_info("port %s: %u transmit queues for %u workers: shared", config.name.c_str(),
+             slot.device->tx_queues(), limits.workers_all);
+  return *number;
+}
+
+void switch_impl::set_rules(unsigned number) {
+  const port_slot& slot = slots_[number];
+  port_rule rule;
+  if (slot.device) {
+    const port_config& config = slot.device->config();
+    rule.learns = config.learning && config.enabled && slot.link.up;
+    rule.mac_limit = config.mac_limit;
+  }
+  owner_->set_rule(number, rule);
+}
+
+switch_impl::flush_ptr switch_impl::flush_port(unsigned number) {
+  flush_filter filter;
+  filter.ports = port_bit(number);
+  return owner_->start_flush(filter);
+}
+
+result<void> switch_impl::remove_port(const std::string& name) {
+  auto job = tables_->call([&] { return remove_port_here(name); });
+  if (!job) return tl::unexpected(job.error());
+  wait_for(*job);
+  return {};
+}
+
+result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& name) {
+  const int found = number_of(name);
+  if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
+  const unsigned number = static_cast<unsigned>(found);
+  port_slot& slot = slots_[number];
+  std::unique_ptr<port> leaving = std::move(slot.device);
+  slot.link = {};
+  set_rules(number);
+  publish();  // after it no worker uses the device, and all reports from it are in the rings
+  drain();
+  graveyard_.push_back(leaving->take_pool());
+  leaving.reset();
+  bury_pools();
+  flush_filter filter;
+  filter.ports = port_bit(number);
+  filter.statics = true;  // a static entry cannot outlive the port that it names
+  slot.flush = owner_->start_flush(filter);
+  if (!slot.flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
+  return slot.flush;
+}
+
+result<void> switch_impl::update_port(const port_config& config) {
+  return tables_->call([&] { return update_port_here(config); });
+}
+
+result<void> switch_impl::update_port_here(const port_config& config) {
+  const int found = number_of(config.name);
+  if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
+  const unsigned number = static_cast<unsigned>(found);
+  port_slot& slot = slots_[number];
+  flush_filter left;
+  left.ports = port_bit(number);
+  left.vlans.reset();
+  for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
+  const bool was_enabled = slot.device->config().enabled;
+  if (auto done = slot.device->update(config); !done) return done;
+  for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
+  if (config.enabled != was_enabled) slot.link = slot.device->link();
+  set_rules(number);
+  publish();
+  drain();
+  if (was_enabled && !config.enabled)
+    flush_port(number);
+  else if (left.vlans.any())
+    owner_->start_flush(left);
+  return {};
+}
+
+void switch_impl::watch_links() {
+  for (unsigned number = 0; number < max_ports; ++number) {
+    port_slot& slot = slots_[number];
+    if (!slot.device) continue;
+    const link_state now = slot.device->link();
+    if (now.up != slot.link.up || now.lost != slot.link.lost) link_changed(number, now);
+    slot.link = now;
+  }
+}
+
+void switch_impl::link_changed(unsigned number, const link_state& now) {
+  port_slot& slot = slots_[number];
+  const char* name = slot.device->config().name.c_str();
+  if (now.lost)
+    log_warning("port %s: the device went away; remove the port, or add it again when it is back",
+                name);
+  else
+    log_info("port %s: link is %s", name, now.up ? "up" : "down");
+  const bool went_down = slot.link.up && !now.up;
+  slot.link = now;
+  set_rules(number);
+  publish();
+  drain();
+  if (went_down) flush_port(number);
+}
+
+void switch_impl::bury_pools() {
+  std::erase_if(graveyard_, [](const packet_pool& pool) { return pool.in_use() == 0; });
+}
+
+unsigned switch_impl::packets_in_use() const {
+  return tables_->call([&] {
+    unsigned n = 0;
+    for (const port_slot& slot : slots_)
+      if (slot.device) n += slot.device->pool().in_use();
+    for (const packet_pool& pool : graveyard_) n += pool.in_use();
+    return n;
+  });
+}
+
+}  // namespace coua::dp
