@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,9 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -48,8 +44,12 @@ class captured_stderr {
 TEST(log, writes_time_level_and_text) {
   captured_stderr captured;
   log_warning("port %s: %d%%", "p0", 42);
-  const std::regex line(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z warning: port p0: 42%\n)");
-  EXPECT_TRUE(std::regex_match(captured.text(), line)) << captured.text();
+  std::string text = captured.text();
+  EXPECT_NE(text.find("port p0: 42%"), std::string::npos) << text;
+  for (char& c : text) {
+    if (c >= '0' && c <= '9') c = '9';
+  }
+  EXPECT_EQ(text, "9999-99-99T99:99:99.999Z warning: port p9: 99%\n");
 }
 
 TEST(log, drops_what_is_above_the_level) {

@@ -24,22 +24,6 @@ namespace {
 constexpr unsigned max_threads = 16;  // zeroing pages is then bound by the memory's bandwidth
 constexpr std::size_t chunk_bytes = std::size_t{64} << 20;
 
-/// Writes one zero to each page through the kernel: read() answers EFAULT where a store of ours
-/// would raise SIGBUS.
-int touch_pages(char* memory, std::size_t bytes, std::size_t page_bytes) {
-  const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  if (zero < 0) return errno;
-  int failed = 0;
-  for (std::size_t at = 0; at < bytes && failed == 0; at += page_bytes) {
-    ssize_t got;
-    do got = read(zero, memory + at, 1);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) failed = errno;
-  }
-  close(zero);
-  return failed;
-}
-
 int populate_chunk(char* memory, std::size_t bytes, std::size_t page_bytes) {
   int code;
   do code = madvise(memory, bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
@@ -49,6 +33,21 @@ int populate_chunk(char* memory, std::size_t bytes, std::size_t page_bytes) {
 }
 
 }  // namespace
+
+int touch_pages(void* memory, std::size_t bytes, std::size_t page_bytes) {
+  // read() answers EFAULT where a store of ours would raise SIGBUS.
+  const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  if (zero < 0) return errno;
+  int failed = 0;
+  for (std::size_t at = 0; at < bytes && failed == 0; at += page_bytes) {
+    ssize_t got;
+    do got = read(zero, static_cast<char*>(memory) + at, 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) failed = errno;
+  }
+  close(zero);
+  return failed;
+}
 
 int populate(void* memory, std::size_t bytes, std::size_t page_bytes, unsigned threads) {
   const std::size_t step = std::max(chunk_bytes, page_bytes);

@@ -83,7 +83,7 @@ result<void> pcap_writer::write(std::uint64_t time_ns, std::span<const std::uint
   store_le(header.data() + 8, static_cast<std::uint32_t>(stored), 4);
   store_le(header.data() + 12, static_cast<std::uint32_t>(frame.size()), 4);
   if (std::fwrite(header.data(), header.size(), 1, file_.get()) != 1 ||
-      std::fwrite(frame.data(), 1, stored, file_.get()) != stored) {
+      (stored > 0 && std::fwrite(frame.data(), stored, 1, file_.get()) != 1)) {
     return fail(errc::io, place(), std::strerror(errno));
   }
   ++records_;
