@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the packet tests share: a switch per class of tests, and its state as Python values."""
+
+import itertools
+import unittest
+
+import frames
+import lab
+
+_numbers = itertools.count()
+
+
+def tap(name, **more):
+    """A port on a TAP device of the same name."""
+    number = next(_numbers)
+    return {"name": name, "devargs": f"net_tap{number},iface={name}", **more}
+
+
+class with_switch(unittest.TestCase):
+    """Runs one couad with `CONFIG` for all tests of the class."""
+
+    CONFIG = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.switch = lab.switch(f"/run/lab{next(_numbers)}", cls.CONFIG)
+        cls.addClassCleanup(cls.switch.close)
+        cls.switch.start()
+
+    def wire(self, host, interface="eth0"):
+        """A raw socket in a host (or with None: in the switch's namespace), closed after the test."""
+        with lab.in_namespace(host.name if host else None):
+            wire = frames.wire(interface)
+        self.addCleanup(wire.close)
+        return wire
+
+    # The state of the switch, as the command shows it.
+
+    def ports(self):
+        return {port["name"]: port for port in self.switch.json("port", "list")["ports"]}
+
+    def counters(self, port=None):
+        """Counters by name: of one port, or the totals."""
+        if port is not None:
+            return self.switch.json("port", "show", port)["counters"]
+        return self.switch.json("stats")["totals"]
+
+    def counted(self, before, name, port=None):
+        """How much a counter grew since `before`, an earlier answer of `counters`."""
+        return self.counters(port)[name] - before[name]
+
+    def entries(self, *filters):
+        """(VLAN, MAC) -> entry, of the entries that the filters of `coua fib show` choose."""
+        found = self.switch.json("fib", "show", *filters)["entries"]
+        return {(entry["vlan"], entry["mac"]): entry for entry in found}
+
+    def fib_stats(self):
+        return self.switch.json("fib", "stats")
+
+    def port_of(self, vlan, mac):
+        entry = self.entries("--vlan", str(vlan), "--mac", mac).get((vlan, mac))
+        return entry and entry["port"]
+
+    def wait_learned(self, vlan, mac, port):
+        lab.wait_for(lambda: self.port_of(vlan, mac) == port, 5,
+                     what=f"{mac} of VLAN {vlan} learned on {port}")
+
+    def flush(self, *filters):
+        return self.switch.json("fib", "flush", *filters)["removed"]
+
+    def settle(self):
+        """Waits until no frame is on its way: the counters stand still."""
+        last = [None]
+
+        def still():
+            now = self.counters()
+            before, last[0] = last[0], now
+            return before is not None and all(now[name] == before[name] for name in now)
+
+        lab.wait_for(still, 10, 0.2, "counters at rest")
+        return last[0]
+
+    def assert_conserved(self):
+        """Every frame that came in was forwarded, flooded or dropped under a name, and every copy
+        was sent or dropped under a name."""
+        now = self.settle()
+        received_drops = sum(now[name] for name in now if name.startswith("drop_")
+                             and name not in ("drop_no_mbuf", "drop_tx_full"))
+        self.assertEqual(now["rx_packets"], now["forwarded"] + now["flooded"] + received_drops, now)
+        self.assertEqual(now["forwarded"] + now["flood_copies"],
+                         now["tx_packets"] + now["drop_tx_full"], now)
+
+
+def station(number):
+    """A made-up unicast address."""
+    return f"02:c0:0a:00:{number >> 8:02x}:{number & 255:02x}"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports of other kinds than TAP: veth pairs by AF_PACKET and AF_XDP, packet files, more workers."""
+
+import json
+import os
+import struct
+import subprocess
+import unittest
+
+import frames
+import lab
+from cases import station, tap, with_switch
+
+
+class veth_pairs:
+    """Two access hosts of one VLAN, one of another, and a trunk, on veth pairs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.switch = lab.switch(f"/run/{cls.DRIVER}", cls.config())
+        cls.addClassCleanup(cls.switch.close)
+        cls.hosts = [cls.switch.veth_host(f"h{n}", f"v{n}") for n in range(1, 5)]
+        cls.switch.start()
+        for n, host in enumerate(cls.hosts[:3], 1):
+            host.address(f"10.9.0.{n}/24", f"fd09::{n}/64")
+
+    @classmethod
+    def config(cls):
+        vlans = ({"vlan": 10}, {"vlan": 10}, {"vlan": 20}, {"vlans": {"tagged": [10, 20]}})
+        return {"ports": [{"name": f"p{n}", "devargs": f"{cls.DRIVER}{n},iface=v{n}", **of}
+                          for n, of in enumerate(vlans, 1)]}
+
+    def test_ping_and_vlans(self):
+        one = self.hosts[0]
+        self.assertEqual(one.pings("10.9.0.2", 3), 3)
+        self.assertEqual(one.pings("fd09::2", 3), 3)
+        self.assertEqual(one.pings("10.9.0.3", 1, wait=0.4), 0)
+        self.wait_learned(10, one.mac, "p1")
+        self.wait_learned(10, self.hosts[1].mac, "p2")
+
+    def test_trunk_gets_tags(self):
+        ear = self.wire(self.hosts[3])
+        self.wire(self.hosts[0]).send(frames.make(frames.BROADCAST, station(1), b"tag me"))
+        found = ear.collect(2, lambda frame: frame.payload.startswith(b"tag me"), 1)
+        self.assertEqual([frame.vlan for frame in found], [10])
+
+    def test_tag_is_read(self):
+        ear = self.wire(self.hosts[2])
+        self.wire(self.hosts[3]).send(frames.make(frames.BROADCAST, station(2), b"to 20", vlan=20))
+        found = ear.collect(2, lambda frame: frame.payload.startswith(b"to 20"), 1)
+        self.assertEqual([frame.vlan for frame in found], [None])
+        self.wait_learned(20, station(2), "p4")
+
+    def test_tcp(self):
+        server = self.hosts[1].start("iperf3 -s -1", stdout=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        lab.wait_for(lambda: ":5201" in self.hosts[1].run("ss -ltn").stdout, what="iperf3 listens")
+        done = self.hosts[0].run("iperf3 -J -t 1 -c 10.9.0.2")
+        self.assertGreater(json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"], 20e6)
+
+    def test_z_removal_and_return(self):
+        port = self.config()["ports"][1]
+        self.switch.coua("port", "del", "p2")
+        self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
+        self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
+                         self.entries("--vlan", "10").keys())
+        self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
+        lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2"), 10, what="h2 answers again")
+        self.assert_conserved()
+
+
+class test_af_packet(veth_pairs, with_switch):
+    DRIVER = "net_af_packet"
+
+
+class test_af_xdp(veth_pairs, with_switch):
+    DRIVER = "net_af_xdp"
+
+    @classmethod
+    def setUpClass(cls):
+        if not lab.is_real_root():
+            raise unittest.SkipTest("AF_XDP needs root of the machine")
+        super().setUpClass()
+
+
+def write_pcap(path, packets):
+    with open(path, "wb") as file:
+        file.write(struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for packet in packets:
+            file.write(struct.pack("=IIII", 0, 0, len(packet), len(packet)) + packet)
+
+
+class test_packet_files(with_switch):
+    """A packet file is played into the switch once; every frame of it is accounted for."""
+
+    COUNT = 500
+
+    def test_every_frame_of_a_file(self):
+        file = self.switch.directory / "in.pcap"
+        out = self.switch.directory / "out.pcap"
+        write_pcap(file, [frames.make(station(9999), station(n), b"x", pad=60 + n % 1400)
+                          for n in range(self.COUNT)])
+        self.switch.coua("port", "add", "sink", f"net_pcap1,tx_pcap={out}")
+        self.switch.coua("port", "add", "file", f"net_pcap0,rx_pcap={file}")
+        lab.wait_for(lambda: self.counters("file")["rx_packets"] == self.COUNT, 10, what="all read")
+        self.settle()
+        self.assertEqual(self.counters("file")["flooded"], self.COUNT)
+        self.assertEqual(self.counters("sink")["tx_packets"], self.COUNT)
+        self.assertEqual(self.ports()["file"]["learned"], self.COUNT)
+        self.switch.coua("port", "del", "sink")
+        self.switch.coua("port", "del", "file")
+        # What went out is what came in, byte for byte and in order.
+        self.assertEqual(out.read_bytes()[24:].count(b"\x88\xb5x"), self.COUNT)
+
+
+class test_two_workers(with_switch):
+    """More workers than queues, and ports that they share."""
+
+    CONFIG = {"workers": {"count": 2}, "ports": [tap("w1", rx_queues=1, tx_queues=1), tap("w2"),
+                                                 tap("w3", rx_queues=1, tx_queues=1)]}
+
+    @classmethod
+    def setUpClass(cls):
+        if len(os.sched_getaffinity(0)) < 2:
+            raise unittest.SkipTest("one CPU")
+        super().setUpClass()
+        cls.hosts = [cls.switch.tap_host(f"h{n}", f"w{n}") for n in (1, 2, 3)]
+        for n, host in enumerate(cls.hosts, 1):
+            host.address(f"10.9.0.{n}/24")
+
+    def test_all_pairs_talk(self):
+        for a in self.hosts:
+            for n in (1, 2, 3):
+                self.assertEqual(a.pings(f"10.9.0.{n}", 3), 3)
+        workers = self.switch.json("worker", "list")["workers"]
+        self.assertEqual(len(workers), 2)
+        queues = [queue for worker in workers for queue in worker["queues"]]
+        self.assertEqual(len(queues), len(set(queues)))
+        self.assertTrue(self.ports()["w1"]["tx_shared"])
+        self.assert_conserved()

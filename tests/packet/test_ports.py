@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ports that come, go, lose their link and change while traffic runs; learning and ageing."""
+
+import subprocess
+import time
+
+import frames
+import lab
+from cases import station, tap, with_switch
+
+
+class test_ports(with_switch):
+    CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2, 3))
+        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
+            host.address(f"10.9.0.{n}/24")
+
+    def traffic(self):
+        """A flood of echo requests between h1 and h2 that runs until `finish` is called, which
+        answers (sent, received)."""
+        ping = self.h1.start("ping -n -q -i 0.002 -W 1 10.9.0.2", stdout=subprocess.PIPE)
+        self.addCleanup(ping.stdout.close)
+        self.addCleanup(ping.kill)
+
+        def finish():
+            ping.send_signal(2)
+            words = ping.communicate(timeout=10)[0].split()
+            return int(words[words.index("packets") - 1]), int(words[words.index("received,") - 1])
+
+        return finish
+
+    def test_port_goes_and_comes_under_traffic(self):
+        finish = self.traffic()
+        for number in range(10):
+            device = f"q{number % 2}"
+            self.switch.coua("port", "add", "extra", f"net_tap{50 + number % 2},iface={device}")
+            self.assertTrue(lab.os.path.exists(f"/sys/class/net/{device}"))
+            wire = self.wire(None, device)
+            wire.send(frames.make(frames.BROADCAST, station(1), b""))
+            self.wait_learned(1, station(1), "extra")
+            self.assertEqual(self.ports()["extra"]["learned"], 1)
+            self.switch.coua("port", "del", "extra")
+            self.assertNotIn("extra", self.ports())
+            self.assertIsNone(self.port_of(1, station(1)))
+            self.assertFalse(lab.os.path.exists(f"/sys/class/net/{device}"))
+            wire.close()
+        sent, received = finish()
+        self.assertGreater(sent, 100)
+        self.assertGreaterEqual(received, sent - 2)
+        self.assert_conserved()
+
+    def test_port_in_use_is_removed_and_added_again(self):
+        port = self.CONFIG["ports"][2]
+        for _ in range(3):
+            finish = self.traffic()
+            flood = self.h3.start("ping -n -q -f 10.9.0.1", stdout=subprocess.DEVNULL)
+            time.sleep(0.2)
+            self.switch.coua("port", "del", "p3")
+            flood.kill()
+            flood.wait()
+            self.assertEqual(self.entries("--vlan", "1", "--mac", self.h1.mac).keys(),
+                             {(1, self.h1.mac)})
+            self.switch.coua("port", "add", port["name"], port["devargs"])
+            # The device went with the port, and the host's interface with the device.
+            lab.run("ip link add link p3 name eth0 netns h3 type macvlan mode passthru")
+            self.h3.address("10.9.0.3/24")
+            self.assertGreater(self.h3.pings("10.9.0.1", 5), 0)
+            self.wait_learned(1, self.h3.mac, "p3")
+            sent, received = finish()
+            self.assertGreaterEqual(received, sent - 2)
+
+    def test_link_goes_and_comes(self):
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
+        self.wait_learned(1, self.h3.mac, "p3")
+        self.assertTrue(self.ports()["p3"]["link_up"])
+        finish = self.traffic()
+        mac = self.h3.mac
+        lab.run("ip link set p3 down")
+        lab.wait_for(lambda: not self.ports()["p3"]["link_up"], 5, what="p3 without link")
+        lab.wait_for(lambda: self.port_of(1, mac) is None, 5, what="addresses of p3 flushed")
+        self.assertEqual(self.h1.pings("10.9.0.3", 1, wait=0.3), 0)
+        lab.run("ip link set p3 up")
+        lab.wait_for(lambda: self.ports()["p3"]["link_up"], 5, what="p3 with link")
+        lab.wait_for(lambda: self.h3.pings("10.9.0.1"), 5, what="h3 talks again")
+        self.wait_learned(1, mac, "p3")
+        sent, received = finish()
+        self.assertGreaterEqual(received, sent - 2)
+        self.assert_conserved()
+
+    def test_port_is_disabled_and_enabled(self):
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
+        self.switch.coua("port", "set", "p3", "--enabled", "false")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--enabled", "true")
+        self.assertEqual(self.h3.pings("10.9.0.1", 2, wait=0.3), 0)
+        self.switch.coua("port", "set", "p3", "--enabled", "true")
+        lab.wait_for(lambda: self.h3.pings("10.9.0.1"), 5, what="h3 talks again")
+
+    def test_port_changes_its_vlan(self):
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
+        self.switch.coua("port", "set", "p3", "--vlan", "30")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--vlan", "1")
+        self.assertEqual(self.h3.pings("10.9.0.1", 2, wait=0.3), 0)
+        self.assertIsNone(self.port_of(1, self.h3.mac))
+        self.switch.coua("port", "set", "p3", "--vlan", "1")
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
+
+    def test_learning_off(self):
+        self.switch.coua("port", "set", "p3", "--learning", "false")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--learning", "true")
+        self.flush()
+        wire, ear = self.wire(self.h3), self.wire(self.h1)
+        wire.send(frames.make(frames.BROADCAST, station(2), b"unlearned"))
+        self.assertEqual(len(ear.collect(2, count=1)), 1)
+        time.sleep(0.2)
+        self.assertIsNone(self.port_of(1, station(2)))
+
+    def test_limit_of_addresses(self):
+        self.flush()
+        self.switch.coua("port", "set", "p3", "--mac-limit", "5")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--mac-limit", "0")
+        before = self.fib_stats()["limited"]
+        wire = self.wire(self.h3)
+        for number in range(100, 120):
+            wire.send(frames.make(frames.BROADCAST, station(number), b""))
+        lab.wait_for(lambda: self.fib_stats()["limited"] > before, 5, what="refusals counted")
+        self.settle()
+        self.assertLessEqual(len(self.entries("--port", "p3")), 5)
+
+    def test_adding_is_idempotent_and_checked(self):
+        port = self.CONFIG["ports"][0]
+        self.assertEqual(self.switch.json("port", "add", "p1", port["devargs"])["changed"], False)
+        refused = self.switch.coua("port", "add", "p1", "net_null7", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("p1", refused.stderr)
+        refused = self.switch.coua("port", "add", "p9", "net_nosuch0", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertNotIn("p9", self.ports())
+        self.assertEqual(self.switch.json("port", "del", "p9")["changed"], False)
+
+
+class test_mtu(with_switch):
+    CONFIG = {"ports": [tap("j1", mtu=9000), tap("j2", mtu=9000), tap("j3")]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.hosts = [cls.switch.tap_host(f"h{n}", f"j{n}") for n in (1, 2, 3)]
+        for n, host in enumerate(cls.hosts, 1):
+            host.address(f"10.9.0.{n}/24")
+
+    def test_jumbo_frames(self):
+        one = self.hosts[0]
+        for host in self.hosts[:2]:
+            host.run("ip link set eth0 mtu 9000")
+        self.assertEqual(one.pings("10.9.0.2", 3, extra="-M do -s 8972"), 3)
+
+    def test_small_port_gets_what_fits(self):
+        one = self.hosts[0]
+        self.assertEqual(one.pings("10.9.0.3", 2, extra="-M do -s 1472"), 2)
+        self.assertEqual(one.pings("10.9.0.3", 2, wait=0.3, extra="-M do -s 4000"), 0)
+        self.assertEqual(one.pings("10.9.0.3", 2), 2)
+
+
+class test_ageing(with_switch):
+    CONFIG = {"fib": {"entries": 1000, "ageing_s": 6}, "ports": [tap("a1"), tap("a2")]}
+
+    def test_silent_addresses_go_and_others_stay(self):
+        silent, talking = self.wire(None, "a1"), self.wire(None, "a2")
+        silent.send(frames.make(frames.BROADCAST, station(1), b""))
+        self.switch.coua("fib", "add", "--vlan", "1", "--mac", station(3), "--port", "a1")
+        self.wait_learned(1, station(1), "a1")
+        start = time.monotonic()
+
+        def gone():
+            talking.send(frames.make(frames.BROADCAST, station(2), b""))
+            return self.port_of(1, station(1)) is None
+
+        lab.wait_for(gone, 15, 0.2, "the silent address gone")
+        self.assertGreater(time.monotonic() - start, 3)
+        self.assertEqual(self.port_of(1, station(2)), "a2")
+        self.assertEqual(self.port_of(1, station(3)), "a1")
+        self.assertGreaterEqual(self.fib_stats()["aged_out"], 1)
+
+    def test_ageing_is_changed_while_it_runs(self):
+        self.switch.coua("fib", "ageing", "100")
+        self.assertEqual(self.fib_stats()["ageing_s"], 100)
+        self.switch.coua("fib", "ageing", "6")
+
+
