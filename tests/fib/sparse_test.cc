@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arithmetic beyond 2^32 slots, on tables far larger than the machine's memory: the caller's
+// allocator hands out address space of which only what is touched takes memory.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "fib_handles.h"
+
+namespace coua::test {
+namespace {
+
+struct sparse_memory {
+  char* largest = nullptr;
+  std::size_t bytes = 0;
+
+  static void* take(void* context, std::size_t bytes, std::size_t) {
+    auto* self = static_cast<sparse_memory*>(context);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    madvise(memory, bytes, MADV_NOHUGEPAGE);  // a huge page per touched bucket would be the end
+    if (bytes > self->bytes) {
+      self->largest = static_cast<char*>(memory);
+      self->bytes = bytes;
+    }
+    return memory;
+  }
+  static void give(void*, void* memory, std::size_t bytes) { munmap(memory, bytes); }
+
+  /// Pages in memory between two shares of the largest block.
+  std::size_t resident(double from, double to) const {
+    std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), n = 0;
+    std::size_t begin = static_cast<std::size_t>(double(bytes) * from) / page;
+    std::size_t end = static_cast<std::size_t>(double(bytes) * to) / page;
+    std::vector<unsigned char> in(1 << 20);
+    for (std::size_t at = begin; at < end; at += in.size()) {
+      std::size_t count = std::min(in.size(), end - at);
+      if (mincore(largest + at * page, count * page, in.data()) != 0) return 0;
+      for (std::size_t i = 0; i < count; i++) n += in[i] & 1;
+    }
+    return n;
+  }
+};
+
+class fib_sparse : public testing::TestWithParam<table_shape> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    layouts, fib_sparse,
+    testing::Values(table_shape{"packed8", COUA_FIB_LAYOUT_PACKED8, (1ull << 29) + 12345, 16},
+                    table_shape{"packed4", COUA_FIB_LAYOUT_PACKED4, (1ull << 31) + 12345, 24},
+                    table_shape{"wide8", COUA_FIB_LAYOUT_WIDE8, (1ull << 29) + 12345, 24}),
+    [](const auto& shape) { return shape.param.name; });
+
+TEST_P(fib_sparse, indices_beyond_2_32_slots_do_not_overflow) {
+  sparse_memory memory;
+  coua_fib_params params = COUA_FIB_PARAMS_INIT;
+  params.buckets = GetParam().buckets;
+  params.layout = GetParam().layout;
+  params.value_bits = GetParam().value_bits;
+  params.allocate = sparse_memory::take;
+  params.release = sparse_memory::give;
+  params.context = &memory;
+  char message[200] = "";
+  coua_fib* made = nullptr;
+  int rc = coua_fib_create(&params, &made, message, sizeof message);
+  if (rc == -ENOMEM) GTEST_SKIP() << "no address space: " << message;
+  ASSERT_EQ(rc, 0) << message;
+  fib_ptr fib(made);
+  reader_ptr reader = make_reader(fib.get());
+  coua_fib_stats stats = stats_of(fib.get());
+  EXPECT_EQ(stats.buckets, params.buckets);
+  EXPECT_GT(stats.slots, 1ull << 32);
+  EXPECT_GT(stats.bytes, 1ull << 35);
+  ASSERT_LT(memory.resident(0, 1), 1000u) << "the table touches the caller's memory at creation";
+
+  constexpr std::uint64_t n = 50'000;
+  std::vector<std::uint64_t> keys(n);
+  for (std::uint64_t i = 0; i < n; i++) keys[i] = random_key(i);
+  for (std::uint64_t i = 0; i < n; i++) {
+    coua_fib_record r = record_of(keys[i], i & 0xffff);
+    ASSERT_EQ(coua_fib_insert(fib.get(), &r), COUA_FIB_ADDED);
+  }
+  // Cut off anywhere below its top bit, a bucket's offset would leave the upper parts untouched.
+  double all = double(memory.resident(0, 1));
+  EXPECT_GE(all, double(n) * 0.95);
+  for (int part = 0; part < 4; part++) {
+    double share = double(memory.resident(part / 4.0, (part + 1) / 4.0)) / all;
+    EXPECT_GT(share, 0.24) << "quarter " << part;
+    EXPECT_LT(share, 0.26) << "quarter " << part;
+  }
+  std::vector<std::uint32_t> entries(n);
+  EXPECT_EQ(coua_fib_lookup_batch(reader.get(), keys.data(), n, entries.data()), n);
+  for (std::uint64_t i = 0; i < n; i++) ASSERT_EQ(value_of(entries[i]), (i & 0xffff));
+  std::size_t out = coua_fib_pipeline(reader.get(), keys.data(), n, entries.data());
+  EXPECT_EQ(out + coua_fib_pipeline_drain(reader.get(), entries.data() + out), n);
+  for (std::uint64_t i = 0; i < n; i++) ASSERT_EQ(value_of(entries[i]), (i & 0xffff));
+  for (std::uint64_t i = 0; i < 1000; i++)
+    ASSERT_EQ(coua_fib_lookup(reader.get(), random_key(n + i)), COUA_FIB_MISS);
+  EXPECT_EQ(coua_fib_erase_batch(fib.get(), keys.data(), n / 2), n / 2);
+  EXPECT_EQ(coua_fib_lookup_batch(reader.get(), keys.data(), n, entries.data()), n - n / 2);
+  EXPECT_EQ(coua_fib_sweep(fib.get(), 1000, nullptr, nullptr), 0);
+  EXPECT_EQ(stats_of(fib.get()).entries, n - n / 2);
+}
+
+}  // namespace
+}  // namespace coua::test
