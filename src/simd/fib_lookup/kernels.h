@@ -24,10 +24,10 @@ namespace coua::simd {
 /// primary buckets are being fetched), probed (the secondary buckets of those not found there are
 /// being fetched), done.
 struct fib_pipeline {
-  static constexpr unsigned block = 16;
-  static constexpr unsigned hash_ahead = 3;   // blocks from hashed to probed
+  static constexpr unsigned block = 32;
+  static constexpr unsigned hash_ahead = 2;   // blocks from hashed to probed
   static constexpr unsigned probe_ahead = 1;  // blocks from probed to done
-  static constexpr unsigned capacity = 128;   // keys; a power of two above the depth
+  static constexpr unsigned capacity = 256;   // keys; a power of two above the depth
   static constexpr unsigned depth = block * (hash_ahead + probe_ahead + 1);
 
   // Totals since creation, in keys; positions in the ring are these modulo the capacity.
