@@ -51,6 +51,7 @@ TEST(size, names_the_bad_text_and_the_reason) {
       {"18446745T", "larger than 2^64-1"},
       {"17179869184Gi", "larger than 2^64-1"},
       {"18446744073709551615.999999999999T", "larger than 2^64-1"},
+      {"18446744073709551615.999999999999Ti", "larger than 2^64-1"},  // past 128 bits on the way
   };
   for (const auto& [text, reason] : cases) {
     const result<std::uint64_t> parsed = parse_size(text);

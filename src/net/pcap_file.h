@@ -46,7 +46,8 @@ class pcap_writer {
   /// io; they name file and record.
   result<void> write(std::uint64_t time_ns, std::span<const std::uint8_t> frame);
 
-  /// Writes out what is buffered. Without it the destructor tries, and nobody hears of a full disk.
+  /// Writes out what is buffered; a failure of write() before is not told again. Without it the
+  /// destructor tries, and nobody hears of a full disk.
   result<void> close();
 
   std::uint64_t records() const { return records_; }
