@@ -69,14 +69,14 @@ int populate(void* memory, std::size_t bytes, std::size_t page_bytes, unsigned t
       if (code != 0) failed.store(code, std::memory_order_relaxed);
     }
   };
-  std::vector<std::thread> helpers;
+  std::vector<std::thread> others;
   try {
-    for (unsigned i = 1; i < threads; ++i) helpers.emplace_back(work);
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
   } catch (const std::system_error&) {
     // Fewer threads than asked for do the same work.
   }
   work();
-  for (std::thread& helper : helpers) helper.join();
+  for (std::thread& other : others) other.join();
   return failed.load(std::memory_order_relaxed);
 }
 
