@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/api/convert.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "ctl/port_rules.h"
+#include "ctl/ranges.h"
+#include "net/mac.h"
+
+namespace coua::ctl {
+namespace {
+
+// Numbers that a 16-bit VLAN cannot hold must not wrap into valid ones.
+std::uint16_t saturate(std::uint32_t vlan) {
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(vlan, UINT16_MAX));
+}
+
+void apply_vlans(const v1::PortVlans& vlans, dp::port_config& port,
+                 std::vector<field_problem>& problems) {
+  const bool trunk = vlans.mode() == v1::VLAN_MODE_TRUNK ||
+                     (vlans.mode() == v1::VLAN_MODE_UNSPECIFIED && vlans.tagged_size() > 0);
+  if (!v1::VlanMode_IsValid(vlans.mode()))
+    problems.push_back({"vlans.mode", std::to_string(vlans.mode()) + " is not a mode"});
+  port.mode = trunk ? dp::vlan_mode::trunk : dp::vlan_mode::access;
+  port.native_vlan = vlans.has_native() ? saturate(vlans.native()) : 1;
+  port.tagged.clear();
+  for (int i = 0; i < vlans.tagged_size(); i++) {
+    const std::uint32_t first = vlans.tagged(i).first();
+    const std::uint32_t last = vlans.tagged(i).last() == 0 ? first : vlans.tagged(i).last();
+    if (first < limits::vlan_min || last > limits::vlan_max || first > last ||
+        port.tagged.size() > limits::vlan_max) {
+      problems.push_back({"vlans.tagged[" + std::to_string(i) + "]",
+                          std::to_string(first) + "-" + std::to_string(last) +
+                              " is not a range within 1 to 4094, or is one too many"});
+      return;
+    }
+    for (std::uint32_t vlan = first; vlan <= last; vlan++)
+      port.tagged.push_back(static_cast<std::uint16_t>(vlan));
+  }
+  normalise_vlans(port.tagged);
+}
+
+// The first problem with its field as the place; the others follow in the text.
+result<dp::port_config> checked(dp::port_config port, std::vector<field_problem> problems) {
+  if (problems.empty()) problems = check_port(port);
+  if (problems.empty()) return port;
+  std::string what = problems[0].reason;
+  for (std::size_t i = 1; i < problems.size(); i++)
+    what += "; " + problems[i].field + ": " + problems[i].reason;
+  return fail(errc::invalid, problems[0].field, what);
+}
+
+}  // namespace
+
+result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
+  dp::port_config port;
+  std::vector<field_problem> problems;
+  port.name = spec.name();
+  port.devargs = spec.devargs();
+  port.rx_queues = spec.rx_queues();
+  port.tx_queues = spec.tx_queues();
+  port.rx_descriptors = spec.rx_descriptors();
+  port.tx_descriptors = spec.tx_descriptors();
+  if (spec.mtu() != 0) port.mtu = spec.mtu();
+  if (spec.has_promiscuous()) port.promiscuous = spec.promiscuous();
+  if (spec.has_enabled()) port.enabled = spec.enabled();
+  if (spec.has_learning()) port.learning = spec.learning();
+  port.mac_limit = spec.mac_limit();
+  if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
+  return checked(std::move(port), std::move(problems));
+}
+
+result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequest& change) {
+  std::vector<field_problem> problems;
+  if (change.has_mtu()) base.mtu = change.mtu();
+  if (change.has_promiscuous()) base.promiscuous = change.promiscuous();
+  if (change.has_enabled()) base.enabled = change.enabled();
+  if (change.has_learning()) base.learning = change.learning();
+  if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
+  if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
+  return checked(std::move(base), std::move(problems));
+}
+
+void to_message(const dp::port_status& port, v1::Port& out) {
+  const dp::port_config& config = port.config;
+  v1::PortSpec& spec = *out.mutable_spec();
+  spec.set_name(config.name);
+  spec.set_devargs(config.devargs);
+  spec.set_rx_queues(config.rx_queues);
+  spec.set_tx_queues(config.tx_queues);
+  spec.set_rx_descriptors(config.rx_descriptors);
+  spec.set_tx_descriptors(config.tx_descriptors);
+  spec.set_mtu(config.mtu);
+  spec.set_promiscuous(config.promiscuous);
+  spec.set_enabled(config.enabled);
+  spec.set_learning(config.learning);
+  spec.set_mac_limit(config.mac_limit);
+  v1::PortVlans& vlans = *spec.mutable_vlans();
+  const bool trunk = config.mode == dp::vlan_mode::trunk;
+  vlans.set_mode(trunk ? v1::VLAN_MODE_TRUNK : v1::VLAN_MODE_ACCESS);
+  vlans.set_native(config.native_vlan);
+  for (std::size_t i = 0; trunk && i < config.tagged.size(); i++) {
+    const std::uint16_t vlan = config.tagged[i];
+    const int n = vlans.tagged_size();
+    if (n > 0 && vlans.tagged(n - 1).last() + 1 == vlan) {
+      vlans.mutable_tagged(n - 1)->set_last(vlan);
+      continue;
+    }
+    auto* range = vlans.add_tagged();
+    range->set_first(vlan);
+    range->set_last(vlan);
+  }
+  std::uint64_t mac = 0;
+  for (const std::uint8_t byte : port.mac) mac = mac << 8 | byte;
+  out.set_driver(port.driver);
+  out.set_mac(net::format_mac(mac));
+  out.set_numa_node(port.numa_node);
+  out.set_link_up(port.link_up);
+  out.set_link_mbps(port.link_mbps);
+  out.set_rx_queues(port.rx_queues);
+  out.set_tx_queues(port.tx_queues);
+  out.set_tx_shared(port.tx_shared);
+  out.set_lost(port.lost);
+  out.set_learned(port.learned);
+  out.set_number(port.number);
+}
+
+result<std::uint16_t> to_vlan(std::uint32_t vlan) {
+  if (vlan < limits::vlan_min || vlan > limits::vlan_max)
+    return fail(errc::invalid, "vlan", std::to_string(vlan) + " is not from 1 to 4094");
+  return static_cast<std::uint16_t>(vlan);
+}
+
+result<std::uint64_t> to_fib_mac(const std::string& text) {
+  const auto mac = net::parse_mac(text);
+  if (!mac) return fail(errc::invalid, "mac", "is not an address such as 02:00:00:00:00:01");
+  if (auto reason = check_fib_mac(*mac); !reason.empty())
+    return fail(errc::invalid, "mac", std::move(reason));
+  return *mac;
+}
+
+result<unsigned> to_port_number(const std::vector<dp::port_status>& ports,
+                                const std::string& name) {
+  if (auto reason = check_port_name(name); !reason.empty())
+    return fail(errc::invalid, "port", std::move(reason));
+  std::vector<std::string> names;
+  for (const auto& port : ports) {
+    if (port.config.name == name) return port.number;
+    names.push_back(port.config.name);
+  }
+  const std::string near = nearest(name, names);
+  return fail(errc::not_found, "port " + name,
+              "no such port" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+std::string port_name(const std::vector<dp::port_status>& ports, unsigned number) {
+  for (const auto& port : ports)
+    if (port.number == number) return port.config.name;
+  return "#" + std::to_string(number);
+}
+
+result<dp::fib_filter> to_filter(const dp::l2_switch& sw, const v1::FibFilter& filter) {
+  dp::fib_filter out;
+  if (filter.has_vlan()) {
+    const auto vlan = to_vlan(filter.vlan());
+    if (!vlan) return tl::unexpected(vlan.error());
+    out.vlan = *vlan;
+  }
+  if (filter.has_mac()) {
+    const auto mac = to_fib_mac(filter.mac());
+    if (!mac) return tl::unexpected(mac.error());
+    out.mac = *mac;
+  }
+  if (filter.has_port()) {
+    const auto port = to_port_number(sw.ports(), filter.port());
+    if (!port) return tl::unexpected(port.error());
+    out.port = *port;
+  }
+  switch (filter.kind()) {
+    case v1::FibFilter::KIND_ANY: break;
+    case v1::FibFilter::KIND_STATIC: out.is_static = true; break;
+    case v1::FibFilter::KIND_DYNAMIC: out.is_static = false; break;
+    default:
+      return fail(errc::invalid, "filter.kind", std::to_string(filter.kind()) + " is not a kind");
+  }
+  return out;
+}
+
+}  // namespace coua::ctl

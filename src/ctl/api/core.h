@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the services of the API share: the switch, the threads that wait for it, and the way an
+// error becomes a gRPC status.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "ctl/api/executor.h"
+#include "ctl/api_server.h"
+#include "dp/switch.h"
+
+namespace coua::ctl {
+
+/// The status of an error: code and "where: what"; the same as `coua.v1.Error` goes into the
+/// trailing metadata of `context`. Call it before Finish.
+grpc::Status to_status(grpc::CallbackServerContext& context, const error& error);
+
+struct api_core {
+  api_core(dp::l2_switch& fabric, const api_params& p)
+      : params(p), sw(fabric), tasks(p.threads, 1024) {}
+
+  /// Answers a call from one of the threads that may wait. `work` returns result<void>; request and
+  /// response live until the call is finished.
+  template <typename Work>
+  grpc::ServerUnaryReactor* run(grpc::CallbackServerContext* context, Work work) {
+    auto* reactor = context->DefaultReactor();
+    const bool posted = tasks.post([context, reactor, work] {
+      const result<void> done = work();
+      reactor->Finish(done ? grpc::Status::OK : to_status(*context, done.error()));
+    });
+    if (!posted) reactor->Finish(to_status(*context, too_busy()));
+    return reactor;
+  }
+
+  static error too_busy() {
+    return {errc::busy, "API", "too many requests are waiting; try again"};
+  }
+
+  const api_params params;
+  const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  dp::l2_switch& sw;
+  std::atomic<bool> stopping{false};
+  executor tasks;  // last: its threads end before what they use
+};
+
+}  // namespace coua::ctl

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One load of entries from one client. Each batch is checked as a whole, then stored by one of the
+// threads that may wait; the next is read only after that, so a fast client waits and no memory
+// piles up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coua/v1/fib.pb.h"
+#include "ctl/api/core.h"
+
+namespace coua::ctl {
+
+class fib_load final : public grpc::ServerReadReactor<v1::FibBatch> {
+ public:
+  fib_load(api_core& core, grpc::CallbackServerContext* context, v1::LoadFibResponse* response);
+
+  void OnReadDone(bool ok) override;
+  void OnDone() override { delete this; }
+
+ private:
+  result<void> store();
+  result<void> take_names();
+  result<void> decode();
+
+  api_core& core_;
+  grpc::CallbackServerContext* const context_;
+  v1::LoadFibResponse* const response_;
+  v1::FibBatch batch_;
+  std::uint64_t batches_ = 0, stored_ = 0;
+  std::vector<unsigned> numbers_;  // of the ports, by their index in the stream
+  std::vector<dp::fib_entry> entries_;
+};
+
+}  // namespace coua::ctl

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/api/port_service.h"
+
+#include "ctl/api/convert.h"
+#include "ctl/port_rules.h"
+
+namespace coua::ctl {
+namespace {
+
+// Names the first thing in which two ports of one name differ.
+std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
+  if (there.devargs != wanted.devargs) return "devargs (" + there.devargs + ")";
+  if (there.rx_queues != wanted.rx_queues || there.tx_queues != wanted.tx_queues)
+    return "number of queues";
+  if (there.rx_descriptors != wanted.rx_descriptors ||
+      there.tx_descriptors != wanted.tx_descriptors)
+    return "number of descriptors";
+  if (there.mtu != wanted.mtu) return "mtu (" + std::to_string(there.mtu) + ")";
+  if (there.mode != wanted.mode || there.native_vlan != wanted.native_vlan ||
+      there.tagged != wanted.tagged)
+    return "VLANs";
+  return "settings";
+}
+
+}  // namespace
+
+result<dp::port_status> port_service::find(const std::string& name) const {
+  if (auto reason = check_port_name(name); !reason.empty())
+    return fail(errc::invalid, "name", std::move(reason));
+  const auto ports = core_.sw.ports();
+  const auto number = to_port_number(ports, name);
+  if (!number) return tl::unexpected(number.error());
+  for (const auto& port : ports)
+    if (port.number == *number) return port;
+  return fail(errc::not_found, "port " + name, "no such port");
+}
+
+result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortResponse& response) {
+  const auto wanted = to_port_config(request.spec());
+  if (!wanted) return tl::unexpected(wanted.error());
+  const std::lock_guard hold(changing_);
+  const auto there = find(wanted->name);
+  response.set_changed(!there);
+  if (there && !same_port(there->config, *wanted))
+    return fail(errc::exists, "port " + wanted->name,
+                "is there with another " + difference(there->config, *wanted) +
+                    "; change it with 'port set', or remove it first");
+  if (!there) {
+    if (auto added = core_.sw.add_port(*wanted); !added) return tl::unexpected(added.error());
+  }
+  if (const auto now = find(wanted->name)) to_message(*now, *response.mutable_port());
+  return {};
+}
+
+result<void> port_service::remove(const v1::RemovePortRequest& request,
+                                  v1::RemovePortResponse& response) {
+  const std::lock_guard hold(changing_);
+  const auto there = find(request.name());
+  if (!there && there.error().code != errc::not_found) return tl::unexpected(there.error());
+  response.set_changed(there.has_value());
+  return there ? core_.sw.remove_port(request.name()) : result<void>{};
+}
+
+result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortResponse& response) {
+  const std::lock_guard hold(changing_);
+  const auto there = find(request.name());
+  if (!there) return tl::unexpected(there.error());
+  const auto wanted = with_changes(there->config, request);
+  if (!wanted) return tl::unexpected(wanted.error());
+  response.set_changed(!same_port(there->config, *wanted));
+  if (response.changed()) {
+    if (auto updated = core_.sw.update_port(*wanted); !updated) return updated;
+  }
+  if (const auto now = find(request.name())) to_message(*now, *response.mutable_port());
+  return {};
+}
+
+grpc::ServerUnaryReactor* port_service::ListPorts(grpc::CallbackServerContext* context,
+                                                  const v1::ListPortsRequest*,
+                                                  v1::ListPortsResponse* response) {
+  return core_.run(context, [this, response]() -> result<void> {
+    for (const auto& port : core_.sw.ports()) to_message(port, *response->add_ports());
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* port_service::GetPort(grpc::CallbackServerContext* context,
+                                                const v1::GetPortRequest* request,
+                                                v1::GetPortResponse* response) {
+  return core_.run(context, [this, request, response]() -> result<void> {
+    const auto port = find(request->name());
+    if (!port) return tl::unexpected(port.error());
+    const auto counters = core_.sw.port_counters(request->name());
+    if (!counters) return tl::unexpected(counters.error());
+    to_message(*port, *response->mutable_port());
+    to_messages(*counters, *response->mutable_counters());
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* port_service::AddPort(grpc::CallbackServerContext* context,
+                                                const v1::AddPortRequest* request,
+                                                v1::AddPortResponse* response) {
+  return core_.run(context, [this, request, response] { return add(*request, *response); });
+}
+
+grpc::ServerUnaryReactor* port_service::RemovePort(grpc::CallbackServerContext* context,
+                                                   const v1::RemovePortRequest* request,
+                                                   v1::RemovePortResponse* response) {
+  return core_.run(context, [this, request, response] { return remove(*request, *response); });
+}
+
+grpc::ServerUnaryReactor* port_service::SetPort(grpc::CallbackServerContext* context,
+                                                const v1::SetPortRequest* request,
+                                                v1::SetPortResponse* response) {
+  return core_.run(context, [this, request, response] { return set(*request, *response); });
+}
+
+}  // namespace coua::ctl

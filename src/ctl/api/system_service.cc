@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/api/system_service.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ctl/api/convert.h"
+
+namespace coua::ctl {
+
+result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
+                                        v1::ListVlansResponse& response) {
+  if (request.has_vlan()) {
+    const auto vlan = to_vlan(request.vlan());
+    if (!vlan) return tl::unexpected(vlan.error());
+  }
+  const auto ports = core_.sw.ports();
+  for (const auto& vlan : core_.sw.vlans()) {
+    if (request.has_vlan() && request.vlan() != vlan.vlan) continue;
+    auto* out = response.add_vlans();
+    out->set_vlan(vlan.vlan);
+    for (unsigned port : vlan.tagged) out->add_tagged(port_name(ports, port));
+    for (unsigned port : vlan.untagged) out->add_untagged(port_name(ports, port));
+    out->set_learned(vlan.learned);
+    to_messages(vlan.counters, *out->mutable_counters());
+  }
+  if (request.has_vlan() && response.vlans_size() == 0)
+    return fail(errc::not_found, "VLAN " + std::to_string(request.vlan()),
+                "no port is a member of it");
+  return {};
+}
+
+grpc::ServerUnaryReactor* system_service::GetVersion(grpc::CallbackServerContext* context,
+                                                     const v1::GetVersionRequest*,
+                                                     v1::GetVersionResponse* response) {
+  return core_.run(context, [this, response]() -> result<void> {
+    const auto up = std::chrono::steady_clock::now() - core_.started;
+    response->set_version(core_.params.version);
+    response->set_description(core_.sw.describe());
+    response->set_uptime_s(
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()));
+    response->set_pid(getpid());
+    response->set_config(core_.params.config);
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* system_service::ListVlans(grpc::CallbackServerContext* context,
+                                                    const v1::ListVlansRequest* request,
+                                                    v1::ListVlansResponse* response) {
+  return core_.run(context, [this, request, response] { return list_vlans(*request, *response); });
+}
+
+grpc::ServerUnaryReactor* system_service::ListWorkers(grpc::CallbackServerContext* context,
+                                                      const v1::ListWorkersRequest*,
+                                                      v1::ListWorkersResponse* response) {
+  return core_.run(context, [this, response]() -> result<void> {
+    for (const auto& worker : core_.sw.workers()) {
+      auto* out = response->add_workers();
+      out->set_number(worker.number);
+      out->set_core(worker.core);
+      out->set_numa_node(worker.numa_node);
+      for (const auto& queue : worker.queues) out->add_queues(queue);
+      out->set_cycles_per_packet(worker.cycles_per_packet);
+      out->set_busy(worker.busy);
+      for (std::uint64_t n : worker.burst_histogram) out->add_burst_histogram(n);
+      to_messages(worker.counters, *out->mutable_counters());
+    }
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* context,
+                                                   const v1::GetStatsRequest*,
+                                                   v1::GetStatsResponse* response) {
+  return core_.run(context, [this, response]() -> result<void> {
+    response->set_time_ns(now_ns());
+    for (const auto& port : core_.sw.ports()) {
+      const auto counters = core_.sw.port_counters(port.config.name);
+      if (!counters) continue;  // it was removed meanwhile
+      auto* out = response->add_ports();
+      out->set_port(port.config.name);
+      to_messages(*counters, *out->mutable_counters());
+    }
+    to_messages(core_.sw.totals(), *response->mutable_totals());
+    return {};
+  });
+}
+
+}  // namespace coua::ctl

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "coua/v1/system.grpc.pb.h"
+#include "ctl/api/core.h"
+
+namespace coua::ctl {
+
+class system_service final : public v1::SystemService::CallbackService {
+ public:
+  explicit system_service(api_core& core) : core_(core) {}
+
+  grpc::ServerUnaryReactor* GetVersion(grpc::CallbackServerContext*, const v1::GetVersionRequest*,
+                                       v1::GetVersionResponse*) override;
+  grpc::ServerUnaryReactor* ListVlans(grpc::CallbackServerContext*, const v1::ListVlansRequest*,
+                                      v1::ListVlansResponse*) override;
+  grpc::ServerUnaryReactor* ListWorkers(grpc::CallbackServerContext*, const v1::ListWorkersRequest*,
+                                        v1::ListWorkersResponse*) override;
+  grpc::ServerUnaryReactor* GetStats(grpc::CallbackServerContext*, const v1::GetStatsRequest*,
+                                     v1::GetStatsResponse*) override;
+
+ private:
+  result<void> list_vlans(const v1::ListVlansRequest& request, v1::ListVlansResponse& response);
+
+  api_core& core_;
+};
+
+}  // namespace coua::ctl

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The management API (proto/coua/v1) on a Unix socket.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "ctl/socket_claim.h"
+#include "dp/switch.h"
+
+namespace coua::ctl {
+
+struct api_params {
+  std::string version;              // of the daemon
+  std::string config;               // the file that it was started with
+  unsigned threads = 4;             // that wait for the switch
+  unsigned dumps = 8;               // FIB dumps at a time
+  std::chrono::seconds stall{300};  // after which a client that does not read is cut off
+};
+
+class api_server {
+ public:
+  /// Listens on the claimed path. `sw` must outlive the server. The threads of the server run where
+  /// the calling thread may run. Errors: io.
+  static result<std::unique_ptr<api_server>> create(dp::l2_switch& sw, socket_claim claim,
+                                                    const api_params& params);
+  /// Ends calls in progress after at most a second, then stops and removes the socket.
+  ~api_server();
+
+  const std::string& path() const;
+
+ private:
+  struct parts;
+  explicit api_server(std::unique_ptr<parts> parts);
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace coua::ctl

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A switch without packets, for tests of what stands above it: maps in memory, and the same answers
+// to the same mistakes as the real one.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dp/switch.h"
+
+namespace coua::ctl {
+
+class fake_switch : public dp::l2_switch {
+ public:
+  /// The next add_port of this name fails with `e`.
+  void fail_port(const std::string& name, error e) {
+    failing_.insert_or_assign(name, std::move(e));
+  }
+  /// fib_insert answers "no room" from this many entries on.
+  void set_capacity(std::uint64_t entries) { capacity_ = entries; }
+  /// What the counters of every port grow by at each reading.
+  void set_traffic(std::uint64_t packets) { traffic_ = packets; }
+
+  std::string describe() const override { return "a fake switch in memory"; }
+
+  result<unsigned> add_port(const dp::port_config& config) override {
+    const std::lock_guard hold(mutex_);
+    if (const auto found = failing_.find(config.name); found != failing_.end())
+      return tl::unexpected(found->second);
+    if (find(config.name) != ports_.end())
+      return fail(errc::exists, "port " + config.name, "is there already");
+    unsigned number = 0;
+    while (std::ranges::any_of(ports_, [&](const auto& p) { return p.number == number; })) number++;
+    dp::port_status status{};
+    status.number = number;
+    status.config = config;
+    status.driver = config.devargs.substr(0, config.devargs.find_first_of("0123456789,"));
+    for (int i = 0; i < 6; i++)
+      status.mac[i] = i == 0 ? 2 : i == 5 ? static_cast<std::uint8_t>(number) : 0;
+    status.numa_node = -1;
+    status.link_up = true;
+    status.link_mbps = 10'000;
+    status.rx_queues = status.tx_queues = 1;
+    ports_.push_back(status);
+    return number;
+  }
+
+  result<void> remove_port(const std::string& name) override {
+    const std::lock_guard hold(mutex_);
+    const auto port = find(name);
+    if (port == ports_.end()) return no_port(name);
+    std::erase_if(fib_, [&](const auto& e) { return e.second.port == port->number; });
+    ports_.erase(port);
+    return {};
+  }
+
+  result<void> update_port(const dp::port_config& config) override {
+    const std::lock_guard hold(mutex_);
+    const auto port = find(config.name);
+    if (port == ports_.end()) return no_port(config.name);
+    if (port->config.devargs != config.devargs)
+      return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
+    port->config = config;
+    return {};
+  }
+
+  std::vector<dp::port_status> ports() const override {
+    const std::lock_guard hold(mutex_);
+    auto out = ports_;
+    for (auto& port : out)
+      port.learned = static_cast<std::uint64_t>(std::ranges::count_if(fib_, [&](const auto& e) {
+        return e.second.port == port.number && !e.second.is_static;
+      }));
+    return out;
+  }
+
+  result<std::vector<dp::counter>> port_counters(const std::string& name) const override {
+    const std::lock_guard hold(mutex_);
+    if (std::ranges::none_of(ports_, [&](const auto& p) { return p.config.name == name; }))
+      return no_port(name);
+    const std::uint64_t n = readings_ += traffic_;
+    return std::vector<dp::counter>{{"rx_packets", n},    {"rx_bytes", 64 * n}, {"tx_packets", n},
+                                    {"tx_bytes", 64 * n}, {"drop_tx_full", 0},  {"drop_runt", 0}};
+  }
+
+  std::vector<dp::vlan_status> vlans() const override {
+    const std::lock_guard hold(mutex_);
+    std::map<std::uint16_t, dp::vlan_status> out;
+    const auto at = [&](std::uint16_t vlan) -> dp::vlan_status& {
+      auto& status = out[vlan];
+      status.vlan = vlan;
+      status.counters = {{"flooded_packets", 0}};
+      return status;
+    };
+    for (const auto& port : ports_) {
+      if (port.config.native_vlan != 0) at(port.config.native_vlan).untagged.push_back(port.number);
+      for (std::uint16_t vlan : port.config.tagged) at(vlan).tagged.push_back(port.number);
+    }
+    for (const auto& [key, entry] : fib_)
+      if (out.contains(entry.vlan) && !entry.is_static) out[entry.vlan].learned++;
+    std::vector<dp::vlan_status> list;
+    for (auto& [vlan, status] : out) list.push_back(status);
+    return list;
+  }
+
+  std::vector<dp::worker_status> workers() const override {
+    dp::worker_status worker{};
+    worker.number = 0;
+    worker.core = 1;
+    for (const auto& port : ports()) worker.queues.push_back(port.config.name + ":0");
+    worker.cycles_per_packet = 42.5;
+    worker.busy = 0.25;
+    worker.burst_histogram.assign(33, 0);
+    worker.burst_histogram[32] = 7;
+    worker.counters = {{"polls", 100}};
+    return {worker};
+  }
+
+  std::vector<dp::counter> totals() const override {
+    return {{"rx_packets", 1000}, {"tx_packets", 900}, {"drop_tx_full", 100}, {"drop_runt", 0}};
+  }
+
+  dp::fib_status fib() const override {
+    const std::lock_guard hold(mutex_);
+    dp::fib_status status{};
+    status.entries = fib_.size();
+    status.slots = 1024;
+    status.buckets = status.buckets_asked = 128;
+    status.statics = static_cast<std::uint64_t>(
+        std::ranges::count_if(fib_, [](const auto& e) { return e.second.is_static; }));
+    status.bytes = 8192;
+    status.added = fib_.size();
+    status.path_length = {5, 1, 0, 0, 0, 0, 0, 0, 0};
+    status.layout = "wide8";
+    status.memory = "8.0 KiB on 4 KiB pages";
+    status.simd = "generic";
+    status.ageing_s = ageing_s_;
+    status.value_bits = 10;
+    return status;
+  }
+
+  result<void> set_ageing(unsigned seconds) override {
+    const std::lock_guard hold(mutex_);
+    ageing_s_ = seconds;
+    return {};
+  }
+
+  result<std::uint64_t> fib_insert(std::span<const dp::fib_entry> entries) override {
+    const std::lock_guard hold(mutex_);
+    for (std::size_t i = 0; i < entries.size(); i++) {
+      const auto& entry = entries[i];
+      if (fib_.size() >= capacity_ && !fib_.contains(key(entry.vlan, entry.mac)))
+        return fail(errc::no_room, "FIB", "entry " + std::to_string(i) + " found no room");
+      fib_[key(entry.vlan, entry.mac)] = entry;
+    }
+    return entries.size();
+  }
+
+  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override {
+    const std::lock_guard hold(mutex_);
+    if (fib_.erase(key(vlan, mac)) == 0) return fail(errc::not_found, "FIB", "no such entry");
+    return {};
+  }
+
+  result<std::uint64_t> fib_flush(const dp::fib_filter& filter) override {
+    const std::lock_guard hold(mutex_);
+    const bool statics = filter.is_static.value_or(false);
+    auto where = filter;
+    where.is_static.reset();
+    return std::erase_if(fib_, [&](const auto& e) {
+      return matches(where, e.second) && (statics || !e.second.is_static);
+    });
+  }
+
+  result<dp::fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const override {
+    const std::lock_guard hold(mutex_);
+    const auto found = fib_.find(key(vlan, mac));
+    if (found == fib_.end()) return fail(errc::not_found, "FIB", "no such entry");
+    return found->second;
+  }
+
+  result<void> fib_dump(
+      const dp::fib_filter& filter,
+      const std::function<bool(std::span<const dp::fib_entry>)>& sink) const override {
+    std::vector<dp::fib_entry> all;
+    {
+      const std::lock_guard hold(mutex_);
+      for (const auto& [k, entry] : fib_)
+        if (matches(filter, entry)) all.push_back(entry);
+    }
+    for (std::size_t i = 0; i < all.size(); i += 1000)
+      if (!sink(std::span(all).subspan(i, std::min<std::size_t>(1000, all.size() - i)))) break;
+    return {};
+  }
+
+ private:
+  static std::uint64_t key(std::uint16_t vlan, std::uint64_t mac) {
+    return std::uint64_t{vlan} << 48 | mac;
+  }
+  static bool matches(const dp::fib_filter& filter, const dp::fib_entry& entry) {
+    return filter.vlan.value_or(entry.vlan) == entry.vlan &&
+           filter.port.value_or(entry.port) == entry.port &&
+           filter.mac.value_or(entry.mac) == entry.mac &&
+           filter.is_static.value_or(entry.is_static) == entry.is_static;
+  }
+  static tl::unexpected<error> no_port(const std::string& name) {
+    return fail(errc::not_found, "port " + name, "no such port");
+  }
+  std::vector<dp::port_status>::iterator find(const std::string& name) {
+    return std::ranges::find_if(ports_, [&](const auto& p) { return p.config.name == name; });
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<dp::port_status> ports_;
+  std::map<std::uint64_t, dp::fib_entry> fib_;
+  std::map<std::string, error> failing_;
+  mutable std::uint64_t readings_ = 0;
+  std::uint64_t traffic_ = 0;
+  std::uint64_t capacity_ = 1 << 24;
+  unsigned ageing_s_ = 300;
+};
+
+}  // namespace coua::ctl
