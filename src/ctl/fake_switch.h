@@ -171,10 +171,8 @@ class fake_switch : public dp::l2_switch {
   result<std::uint64_t> fib_flush(const dp::fib_filter& filter) override {
     const std::lock_guard hold(mutex_);
     const bool statics = filter.is_static.value_or(false);
-    auto where = filter;
-    where.is_static.reset();
     return std::erase_if(fib_, [&](const auto& e) {
-      return matches(where, e.second) && (statics || !e.second.is_static);
+      return matches_place(filter, e.second) && (statics || !e.second.is_static);
     });
   }
 
@@ -203,10 +201,13 @@ class fake_switch : public dp::l2_switch {
   static std::uint64_t key(std::uint16_t vlan, std::uint64_t mac) {
     return std::uint64_t{vlan} << 48 | mac;
   }
-  static bool matches(const dp::fib_filter& filter, const dp::fib_entry& entry) {
+  static bool matches_place(const dp::fib_filter& filter, const dp::fib_entry& entry) {
     return filter.vlan.value_or(entry.vlan) == entry.vlan &&
            filter.port.value_or(entry.port) == entry.port &&
-           filter.mac.value_or(entry.mac) == entry.mac &&
+           filter.mac.value_or(entry.mac) == entry.mac;
+  }
+  static bool matches(const dp::fib_filter& filter, const dp::fib_entry& entry) {
+    return matches_place(filter, entry) &&
            filter.is_static.value_or(entry.is_static) == entry.is_static;
   }
   static tl::unexpected<error> no_port(const std::string& name) {

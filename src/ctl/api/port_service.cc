@@ -43,7 +43,7 @@ result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortRes
   response.set_changed(!there);
   if (there && !same_port(there->config, *wanted))
     return fail(errc::exists, "port " + wanted->name,
-                "is there with another " + difference(there->config, *wanted) +
+                "is there already and differs in its " + difference(there->config, *wanted) +
                     "; change it with 'port set', or remove it first");
   if (!there) {
     if (auto added = core_.sw.add_port(*wanted); !added) return tl::unexpected(added.error());

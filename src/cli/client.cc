@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/default_socket.h"
+#include "coua/v1/common.pb.h"
+
+namespace coua::cli {
+namespace {
+
+errc from_code(v1::Error::Code code) {
+  switch (code) {
+    case v1::Error::CODE_INVALID: return errc::invalid;
+    case v1::Error::CODE_NOT_FOUND: return errc::not_found;
+    case v1::Error::CODE_EXISTS: return errc::exists;
+    case v1::Error::CODE_NO_MEMORY: return errc::no_memory;
+    case v1::Error::CODE_NO_ROOM: return errc::no_room;
+    case v1::Error::CODE_BUSY: return errc::busy;
+    case v1::Error::CODE_DENIED: return errc::denied;
+    case v1::Error::CODE_UNAVAILABLE: return errc::unavailable;
+    case v1::Error::CODE_UNSUPPORTED: return errc::unsupported;
+    default: return errc::io;
+  }
+}
+
+}  // namespace
+
+client::client(std::string socket, std::optional<double> timeout)
+    : socket_(std::move(socket)), timeout_(timeout) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  const auto channel =
+      grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
+  ports_ = v1::PortService::NewStub(channel);
+  fib_ = v1::FibService::NewStub(channel);
+  system_ = v1::SystemService::NewStub(channel);
+}
+
+result<void> client::probe() const {
+  const auto unreachable = [this](const std::string& why) {
+    return fail(errc::unavailable, "couad at " + socket_, why);
+  };
+  if (socket_.size() > socket_path_max) return unreachable("the path is too long for a socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return unreachable(std::strerror(errno));
+  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  const int reason = errno;
+  close(fd);
+  if (connected) return {};
+  if (reason == ENOENT || reason == ECONNREFUSED)
+    return unreachable("no daemon listens there; start couad, or name its socket by -s PATH");
+  return unreachable(std::strerror(reason));
+}
+
+void client::limit(grpc::ClientContext& context,
+                   std::optional<std::chrono::duration<double>> fallback) const {
+  if (timeout_) fallback = std::chrono::duration<double>(*timeout_);
+  if (!fallback) return;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::duration_cast<std::chrono::nanoseconds>(*fallback));
+}
+
+error client::to_error(const grpc::Status& status, const grpc::ClientContext& context) {
+  const auto& trailer = context.GetServerTrailingMetadata();
+  const auto found = trailer.find("coua-error-bin");
+  v1::Error detail;
+  if (found != trailer.end() &&
+      detail.ParseFromArray(found->second.data(), static_cast<int>(found->second.size())))
+    return {from_code(detail.code()), detail.where(), detail.what()};
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::CANCELLED:
+      return {errc::unavailable, "couad", "the connection broke: " + status.error_message()};
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return {errc::unavailable, "couad", "gave no answer in time"};
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return {errc::unsupported, "couad", "is too old for this; compare 'coua version'"};
+    default: return {errc::io, "couad", status.error_message()};
+  }
+}
+
+}  // namespace coua::cli

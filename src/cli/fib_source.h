@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the entries of `fib load` come from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "coua/v1/fib.pb.h"
+
+namespace coua::cli {
+
+class fib_source {
+ public:
+  virtual ~fib_source() = default;
+  /// Fills the next batch; false: there is none. The first one has all port names, so that an
+  /// unknown port is refused before anything is stored.
+  virtual bool next(v1::FibBatch& batch) = 0;
+};
+
+/// Reads and checks a whole file, "-" for the standard input. Errors: io, invalid; the latter with
+/// the first ten wrong lines.
+result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool all_static);
+
+struct fib_pattern {
+  std::uint64_t count = 0;
+  unsigned vlan = 1;
+  std::uint64_t base = 0;  // the first address; the others count up
+  std::vector<std::string> ports;
+  bool is_static = false;
+};
+/// Errors: invalid (no port, addresses beyond the range of their first byte).
+result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern);
+
+}  // namespace coua::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace coua::cli {
+
+using json = nlohmann::ordered_json;
+
+/// Rows in columns as wide as their widest cell, with two blanks between; the first row is the
+/// head.
+class table {
+ public:
+  explicit table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// "12,345,678"
+std::string grouped(std::uint64_t number);
+/// The JSON text as it is printed. Bytes that are no UTF-8 are replaced.
+std::string dump(const json& value);
+
+/// Counters of a message as an object.
+template <typename Counters>
+json counters_json(const Counters& counters) {
+  json out = json::object();
+  for (const auto& counter : counters) out[counter.name()] = counter.value();
+  return out;
+}
+
+/// Counters that are not zero, one to a line, indented.
+template <typename Counters>
+std::string counters_text(const Counters& counters) {
+  std::string out;
+  for (const auto& counter : counters) {
+    if (counter.value() == 0) continue;
+    std::string name = counter.name();
+    name.resize(std::max<std::size_t>(name.size() + 1, 26), ' ');
+    std::string value = grouped(counter.value());
+    value.insert(0, value.size() < 20 ? 20 - value.size() : 0, ' ');
+    out += "  " + name + value + "\n";
+  }
+  return out;
+}
+
+}  // namespace coua::cli

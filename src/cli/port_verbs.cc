@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+namespace coua::cli {
+namespace {
+
+json port_json(const v1::Port& port) {
+  const v1::PortSpec& spec = port.spec();
+  json tagged = json::array();
+  for (const auto& range : spec.vlans().tagged())
+    for (std::uint32_t vlan = range.first(); vlan <= range.last(); vlan++) tagged.push_back(vlan);
+  const bool trunk = spec.vlans().mode() == v1::VLAN_MODE_TRUNK;
+  return {{"name", spec.name()},
+          {"number", port.number()},
+          {"devargs", spec.devargs()},
+          {"driver", port.driver()},
+          {"mac", port.mac()},
+          {"numa_node", port.numa_node()},
+          {"enabled", spec.enabled()},
+          {"link_up", port.link_up()},
+          {"link_mbps", port.link_mbps()},
+          {"lost", port.lost()},
+          {"mtu", spec.mtu()},
+          {"promiscuous", spec.promiscuous()},
+          {"learning", spec.learning()},
+          {"mac_limit", spec.mac_limit()},
+          {"learned", port.learned()},
+          {"rx_queues", port.rx_queues()},
+          {"tx_queues", port.tx_queues()},
+          {"tx_shared", port.tx_shared()},
+          {"rx_descriptors", spec.rx_descriptors()},
+          {"tx_descriptors", spec.tx_descriptors()},
+          {"vlans",
+           {{"mode", trunk ? "trunk" : "access"},
+            {"native", spec.vlans().native()},
+            {"tagged", tagged}}}};
+}
+
+std::string vlans_text(const v1::PortVlans& vlans) {
+  if (vlans.mode() != v1::VLAN_MODE_TRUNK) return "access " + std::to_string(vlans.native());
+  std::string tagged;
+  for (const auto& range : vlans.tagged()) {
+    tagged += (tagged.empty() ? "" : ",") + std::to_string(range.first());
+    if (range.last() > range.first()) tagged += "-" + std::to_string(range.last());
+  }
+  return "trunk " + (tagged.empty() ? "-" : tagged) + " native " +
+         (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
+}
+
+std::string link_text(const v1::Port& port) {
+  if (port.lost()) return "lost";
+  if (!port.spec().enabled()) return "disabled";
+  if (!port.link_up()) return "down";
+  const unsigned mbps = port.link_mbps();
+  if (mbps == 0) return "up";
+  return mbps % 1000 == 0 ? "up " + std::to_string(mbps / 1000) + "G"
+                          : "up " + std::to_string(mbps) + "M";
+}
+
+std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports) {
+  table out({"PORT", "LINK", "VLANS", "MAC", "MTU", "LEARNED", "QUEUES", "DEVICE"});
+  for (const auto& port : ports)
+    out.add({port.spec().name(), link_text(port), vlans_text(port.spec().vlans()), port.mac(),
+             std::to_string(port.spec().mtu()), grouped(port.learned()),
+             std::to_string(port.rx_queues()) + "/" + std::to_string(port.tx_queues()) +
+                 (port.tx_shared() ? " shared" : ""),
+             port.spec().devargs()});
+  return out.text();
+}
+
+void take_tagged(const invocation& call, v1::PortVlans& vlans) {
+  vlans.clear_tagged();
+  const auto ranges = parse_vlans(call.text("tagged"));
+  for (const auto& [first, last] : *ranges) {
+    auto* range = vlans.add_tagged();
+    range->set_first(first);
+    range->set_last(last);
+  }
+}
+
+// The VLAN options over what the port has; false when none was given.
+result<bool> take_vlans(const session& s, v1::PortVlans& vlans) {
+  const invocation& call = s.call;
+  const bool trunk = call.has("tagged") || call.has("native");
+  if (call.has("vlan") && trunk)
+    return s.misuse("--vlan is for access ports, --tagged and --native are for trunk ports");
+  if (call.has("vlan")) {
+    vlans.Clear();
+    vlans.set_mode(v1::VLAN_MODE_ACCESS);
+    vlans.set_native(static_cast<std::uint32_t>(call.number("vlan")));
+  }
+  if (trunk) vlans.set_mode(v1::VLAN_MODE_TRUNK);
+  if (call.has("tagged")) take_tagged(call, vlans);
+  if (call.has("native")) vlans.set_native(static_cast<std::uint32_t>(call.number("native")));
+  return trunk || call.has("vlan");
+}
+
+// Members that PortSpec and SetPortRequest have alike.
+template <typename Message>
+void take_settings(const invocation& call, Message& out) {
+  if (call.has("mtu")) out.set_mtu(static_cast<std::uint32_t>(call.number("mtu")));
+  if (call.has("mac-limit")) out.set_mac_limit(call.number("mac-limit"));
+  if (call.has("enabled")) out.set_enabled(call.on("enabled"));
+  if (call.has("learning")) out.set_learning(call.on("learning"));
+  if (call.has("promiscuous")) out.set_promiscuous(call.on("promiscuous"));
+}
+
+std::uint32_t small(const invocation& call, const char* name) {
+  return static_cast<std::uint32_t>(call.number(name));
+}
+
+}  // namespace
+
+result<void> run_port_list(const session& s) {
+  const auto got =
+      s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+  if (!got) return tl::unexpected(got.error());
+  json list = json::array();
+  for (const auto& port : got->ports()) list.push_back(port_json(port));
+  s.answer({{"ports", list}}, ports_text(got->ports()));
+  return {};
+}
+
+result<void> run_port_show(const session& s) {
+  v1::GetPortRequest request;
+  request.set_name(s.call.text("NAME"));
+  auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::GetPort, request);
+  if (!got) return tl::unexpected(got.error());
+  google::protobuf::RepeatedPtrField<v1::Port> one;
+  *one.Add() = got->port();
+  s.answer({{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
+           ports_text(one) + counters_text(got->counters()));
+  return {};
+}
+
+result<void> run_port_add(const session& s) {
+  v1::AddPortRequest request;
+  v1::PortSpec& spec = *request.mutable_spec();
+  spec.set_name(s.call.text("NAME"));
+  spec.set_devargs(s.call.text("DEVARGS"));
+  spec.set_rx_queues(small(s.call, "rx-queues"));
+  spec.set_tx_queues(small(s.call, "tx-queues"));
+  spec.set_rx_descriptors(small(s.call, "rx-descriptors"));
+  spec.set_tx_descriptors(small(s.call, "tx-descriptors"));
+  take_settings(s.call, spec);
+  v1::PortVlans vlans;
+  const auto given = take_vlans(s, vlans);
+  if (!given) return tl::unexpected(given.error());
+  if (*given) *spec.mutable_vlans() = vlans;
+  const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
+  if (!got) return tl::unexpected(got.error());
+  s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + spec.name(),
+                  "added");
+  return {};
+}
+
+result<void> run_port_remove(const session& s) {
+  v1::RemovePortRequest request;
+  request.set_name(s.call.text("NAME"));
+  const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::RemovePort, request);
+  if (!got) return tl::unexpected(got.error());
+  s.answer_change(json::object(), got->changed(), "port " + request.name(), "removed");
+  return {};
+}
+
+result<void> run_port_set(const session& s) {
+  v1::SetPortRequest request;
+  request.set_name(s.call.text("NAME"));
+  take_settings(s.call, request);
+  v1::PortVlans vlans;
+  if (s.call.has("tagged") != s.call.has("native")) {  // the other one of a trunk port stays
+    v1::GetPortRequest get;
+    get.set_name(request.name());
+    const auto now = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::GetPort, get);
+    if (!now) return tl::unexpected(now.error());
+    if (now->port().spec().vlans().mode() == v1::VLAN_MODE_TRUNK)
+      vlans = now->port().spec().vlans();
+  }
+  const auto given = take_vlans(s, vlans);
+  if (!given) return tl::unexpected(given.error());
+  if (*given) *request.mutable_vlans() = vlans;
+  const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::SetPort, request);
+  if (!got) return tl::unexpected(got.error());
+  s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + request.name(),
+                  "changed");
+  return {};
+}
+
+}  // namespace coua::cli

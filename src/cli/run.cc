@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/default_socket.h"
+#include "cli/session.h"
+#include "cli/verbs.h"
+
+namespace coua::cli {
+namespace {
+
+result<void> carry_out(const session& s) {
+  switch (s.call.what->id) {
+    case port_list: return run_port_list(s);
+    case port_show: return run_port_show(s);
+    case port_add: return run_port_add(s);
+    case port_remove: return run_port_remove(s);
+    case port_set: return run_port_set(s);
+    case fib_show: return run_fib_show(s);
+    case fib_add: return run_fib_add(s);
+    case fib_del: return run_fib_del(s);
+    case fib_flush: return run_fib_flush(s);
+    case fib_load: return run_fib_load(s);
+    case fib_stats: return run_fib_stats(s);
+    case fib_ageing: return run_fib_ageing(s);
+    case vlan_list: return run_vlan_list(s);
+    case vlan_show: return run_vlan_show(s);
+    case stats_show: return run_stats(s);
+    case worker_list: return run_worker_list(s);
+    case version_show: return run_version(s);
+    default: return fail(errc::unsupported, s.call.what->path, "has nothing that carries it out");
+  }
+}
+
+int complain(const error& e, bool as_json, int status) {
+  const std::string name = e.where.starts_with("coua ") ? "" : "coua: ";
+  std::fprintf(stderr, "%s%s\n", name.c_str(), e.message().c_str());
+  if (as_json) {
+    const json object = {
+        {"error", {{"code", to_string(e.code)}, {"where", e.where}, {"what", e.what}}}};
+    std::fputs(dump(object).c_str(), stdout);
+  }
+  return status;
+}
+
+std::string choose_socket(const invocation& call) {
+  if (call.has("socket")) return call.text("socket");
+  const char* from_environment = std::getenv("COUA_SOCKET");
+  return from_environment != nullptr && from_environment[0] != '\0' ? from_environment
+                                                                    : default_socket();
+}
+
+// An answer that could not be written is a failure, too.
+int finish() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_ok;
+  std::perror("coua: standard output");
+  return exit_failed;
+}
+
+}  // namespace
+
+void session::answer(const json& object, const std::string& text) const {
+  std::fputs((as_json ? dump(object) : text).c_str(), stdout);
+}
+
+void session::answer_change(json object, bool changed, const std::string& what,
+                            const std::string& done) const {
+  json out = {{"changed", changed}};
+  out.update(object);
+  answer(out, what + ": " + (changed ? done : "unchanged") + "\n");
+}
+
+int run(const std::vector<std::string>& words) {
+  std::optional<std::string> help;
+  const auto call = parse(coua_command(), words, help);
+  if (help) {
+    std::fputs(help->c_str(), stdout);
+    return finish();
+  }
+  if (!call) {
+    std::fprintf(stderr, "%s\n", call.error().message().c_str());
+    return exit_usage;
+  }
+  if (call->has("version")) {
+    std::printf("coua %s\n", COUA_VERSION);
+    return finish();
+  }
+  if (call->what == nullptr) {
+    std::fputs(help_command(coua_command()).c_str(), stderr);
+    return exit_usage;
+  }
+  std::optional<double> timeout;
+  if (call->has("timeout")) timeout = call->real("timeout");
+  client daemon(choose_socket(*call), timeout);
+  const session s{.daemon = daemon, .call = *call, .as_json = call->has("json")};
+  if (auto there = daemon.probe(); !there)
+    return complain(there.error(), s.as_json, exit_unreachable);
+  const auto done = carry_out(s);
+  if (done) return finish();
+  if (s.misused) return complain(done.error(), s.as_json, exit_usage);
+  return complain(done.error(), s.as_json,
+                  done.error().code == errc::unavailable ? exit_unreachable : exit_failed);
+}
+
+}  // namespace coua::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What carrying out a verb needs, and the functions that do it. Each prints its answer on the
+// standard output, or returns why it could not.
+#pragma once
+
+#include "cli/client.h"
+#include "cli/grammar.h"
+#include "cli/output.h"
+
+namespace coua::cli {
+
+struct session {
+  client& daemon;
+  const invocation& call;
+  bool as_json;
+  mutable bool misused = false;  // the command line was wrong in a way that the grammar cannot tell
+
+  /// `return s.misuse("--a and --b exclude each other")`
+  tl::unexpected<error> misuse(std::string what) const {
+    misused = true;
+    return fail(errc::invalid, "coua " + call.what->path, std::move(what));
+  }
+  /// The answer, as JSON or as text.
+  void answer(const json& object, const std::string& text) const;
+  /// "port p0: added" or "port p0: unchanged"
+  void answer_change(json object, bool changed, const std::string& what,
+                     const std::string& done) const;
+};
+
+result<void> run_port_list(const session& s);
+result<void> run_port_show(const session& s);
+result<void> run_port_add(const session& s);
+result<void> run_port_remove(const session& s);
+result<void> run_port_set(const session& s);
+result<void> run_fib_show(const session& s);
+result<void> run_fib_add(const session& s);
+result<void> run_fib_del(const session& s);
+result<void> run_fib_flush(const session& s);
+result<void> run_fib_load(const session& s);
+result<void> run_fib_stats(const session& s);
+result<void> run_fib_ageing(const session& s);
+result<void> run_vlan_list(const session& s);
+result<void> run_vlan_show(const session& s);
+result<void> run_stats(const session& s);
+result<void> run_worker_list(const session& s);
+result<void> run_version(const session& s);
+
+/// The whole command; returns an exit_status.
+int run(const std::vector<std::string>& words);
+
+}  // namespace coua::cli

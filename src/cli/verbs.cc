@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs.h"
+
+namespace coua::cli {
+namespace {
+
+const parameter port_name{.name = "NAME", .help = "the port"};
+const parameter vlan_number{
+    .name = "VLAN", .help = "1 to 4094", .type = kind::number, .low = 1, .high = 4094};
+const parameter mac_address{
+    .name = "MAC", .help = "unicast address, aa:bb:cc:dd:ee:ff", .type = kind::mac};
+
+parameter option(std::string name, std::string value, std::string help, kind type = kind::text,
+                 std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
+  return {std::move(name), std::move(value), std::move(help), type, low, high};
+}
+
+std::vector<parameter> operator+(std::vector<parameter> a, const std::vector<parameter>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// What both `port add` and `port set` take.
+const std::vector<parameter> running_options = {
+    option("vlan", "VLAN", "access port of this VLAN", kind::number, 1, 4094),
+    option("tagged", "VLANS", "trunk port with these tagged VLANs: 10,20-30", kind::vlans),
+    option("native", "VLAN",
+           "trunk port: the VLAN of untagged frames, 0: they are dropped (1 where not given)",
+           kind::number, 0, 4094),
+    option("mtu", "BYTES", "largest payload, 68 to 9600", kind::number, 68, 9600),
+    option("mac-limit", "COUNT", "addresses learned at most, 0: no limit", kind::size, 0,
+           std::uint64_t{1} << 40),
+    option("enabled", "on|off", "administratively up", kind::on_off),
+    option("learning", "on|off", "learn source addresses", kind::on_off),
+    option("promiscuous", "on|off", "receive frames for every address", kind::on_off),
+};
+const std::vector<parameter> starting_options = {
+    option("rx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
+    option("tx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
+    option("rx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
+    option("tx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
+};
+const std::vector<parameter> filter_options = {
+    option("vlan", "VLAN", "entries of this VLAN", kind::number, 1, 4094),
+    option("port", "NAME", "entries of this port"),
+    option("mac", "MAC", "entries of this address", kind::mac),
+};
+
+const char* const port_json =
+    R"({"name": "p0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
+  "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
+  "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
+  "mac_limit": 0, "learned": 2, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "rx_descriptors": 0, "tx_descriptors": 0,
+  "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
+
+std::vector<verb> port_verbs() {
+  const std::string port = port_json;
+  return {
+      {.path = "port list",
+       .summary = "Lists the ports",
+       .details =
+           "Queues are those in use; descriptors are as configured, 0: the driver's default.",
+       .example = "coua port list",
+       .json = "{\"ports\": [" + port + "]}",
+       .id = port_list},
+      {.path = "port show",
+       .summary = "Shows a port with its counters",
+       .arguments = {port_name},
+       .example = "coua port show p0",
+       .json = "{\"port\": " + port + ",\n \"counters\": {\"rx_packets\": 10, \"tx_packets\": 9}}",
+       .id = port_show},
+      {.path = "port add",
+       .summary = "Adds a port and starts it",
+       .details =
+           "Without VLAN options it is an access port of VLAN 1. A port of the same name and "
+           "the same settings is left as it is ('unchanged').",
+       .arguments = {port_name,
+                     {.name = "DEVARGS",
+                      .help = "the DPDK device: a PCI address, or a driver with its arguments"}},
+       .options = running_options + starting_options,
+       .example = "coua port add p0 net_tap0,iface=tap0 --vlan 10",
+       .json = "{\"changed\": true, \"port\": " + port + "}",
+       .id = port_add},
+      {.path = "port remove",
+       .summary = "Stops and removes a port and flushes its addresses",
+       .details = "A port that is not there is no error ('unchanged').",
+       .arguments = {port_name},
+       .example = "coua port remove p0",
+       .json = "{\"changed\": true}",
+       .id = port_remove},
+      {.path = "port set",
+       .summary = "Changes a port while it runs",
+       .details = "What is not given stays. --vlan makes it an access port; --tagged or --native "
+                  "make it a trunk port, and what of the two is not given stays.",
+       .arguments = {port_name},
+       .options = running_options,
+       .example = "coua port set uplink --tagged 10,20-30 --native 0",
+       .json = "{\"changed\": true, \"port\": " + port + "}",
+       .id = port_set},
+  };
+}
+
+std::vector<verb> fib_verbs() {
+  return {
+      {.path = "fib show",
+       .summary = "Shows the entries of the forwarding table",
+       .details = "Entries stream in no order. The age is an upper bound of the time since the "
+                  "address was last seen.",
+       .options =
+           filter_options +
+           std::vector<parameter>{option("static", "", "static entries only", kind::flag),
+                                  option("dynamic", "", "learned entries only", kind::flag),
+                                  option("limit", "COUNT", "stop after so many", kind::size, 1)},
+       .example = "coua fib show --vlan 10 --port p0",
+       .json = R"({"entries": [{"vlan": 10, "mac": "02:00:00:00:00:01", "port": "p0",
+  "static": false, "age_s": 3}], "count": 1})",
+       .id = fib_show},
+      {.path = "fib add",
+       .summary = "Adds a static entry",
+       .details = "An entry of the address, learned or static, is replaced. The same static entry "
+                  "is left as it is ('unchanged').",
+       .arguments = {vlan_number, mac_address, {.name = "PORT", .help = "where the station is"}},
+       .example = "coua fib add 10 02:00:00:00:00:01 p0",
+       .json = "{\"changed\": true}",
+       .id = fib_add},
+      {.path = "fib del",
+       .summary = "Removes an entry, learned or static",
+       .details = "An entry that is not there is no error ('unchanged').",
+       .arguments = {vlan_number, mac_address},
+       .example = "coua fib del 10 02:00:00:00:00:01",
+       .json = "{\"changed\": true}",
+       .id = fib_del},
+      {.path = "fib flush",
+       .summary = "Removes all learned entries that match",
+       .options = filter_options + std::vector<parameter>{option(
+                                       "static", "", "remove static entries too", kind::flag)},
+       .example = "coua fib flush --port p0",
+       .json = "{\"removed\": 12}",
+       .id = fib_flush},
+      {.path = "fib load",
+       .summary = "Loads entries from a file, or makes them up",
+       .details = "The file has lines 'VLAN MAC PORT [static]'; '#' starts a comment, '-' is the "
+                  "standard input. It is read and checked as a whole (10 bytes of memory per "
+                  "line) before anything is sent. Entries that are not static age like learned "
+                  "ones. With --generate, addresses count up from --base, over the ports in turn.",
+       .arguments = {{.name = "FILE", .help = "text file, or -", .optional = true}},
+       .options = {option("generate", "COUNT", "make entries instead of reading them", kind::size,
+                          1, std::uint64_t{1} << 40),
+                   option("vlan", "VLAN", "with --generate: their VLAN (1)", kind::number, 1, 4094),
+                   option("base", "MAC", "with --generate: the first address (02:00:00:00:00:00)",
+                          kind::mac),
+                   option("ports", "NAMES", "with --generate: their ports: p0,p1", kind::words),
+                   option("static", "", "make all of them static", kind::flag)},
+       .example = "coua fib load --generate 10M --vlan 10 --ports p0,p1",
+       .json = "{\"stored\": 10000000, \"seconds\": 2.5, \"entries_per_second\": 4000000}",
+       .id = fib_load},
+      {.path = "fib stats",
+       .summary = "Shows the size, load, memory and counters of the forwarding table",
+       .example = "coua fib stats",
+       .json = R"({"entries": 2, "slots": 1052632, "load": 0.000002, "buckets": 131579,
+  "buckets_asked": 131579, "statics": 0, "in_secondary": 0, "bytes": 8421376,
+  "layout": "wide8", "memory": "8.0 MiB on 2 MiB pages", "simd": "avx512", "ageing_s": 300,
+  "value_bits": 10, "added": 2, "updated": 0, "erased": 0, "aged_out": 0, "refused": 0,
+  "moves": 0, "retries": 0, "path_length": [2, 0], "reports": 2, "reports_dropped": 0,
+  "reports_stale": 0, "moved": 0, "flapping": 0, "limited": 0})",
+       .id = fib_stats},
+      {.path = "fib ageing",
+       .summary = "Shows or sets the ageing time",
+       .arguments = {{.name = "SECONDS",
+                      .help = "6 to 1000000; 0: learned entries never age",
+                      .type = kind::number,
+                      .low = 0,
+                      .high = 1'000'000,
+                      .optional = true}},
+       .example = "coua fib ageing 600",
+       .json = "{\"ageing_s\": 600, \"changed\": true}",
+       .id = fib_ageing},
+  };
+}
+
+std::vector<verb> system_verbs() {
+  const std::string vlan =
+      R"({"vlan": 10, "untagged": ["p0", "p1"], "tagged": ["uplink"], "learned": 3,
+  "counters": {"rx_packets": 10}})";
+  return {
+      {.path = "vlan list",
+       .summary = "Lists the VLANs with their flood lists",
+       .example = "coua vlan list",
+       .json = "{\"vlans\": [" + vlan + "]}",
+       .id = vlan_list},
+      {.path = "vlan show",
+       .summary = "Shows a VLAN with its counters",
+       .arguments = {vlan_number},
+       .example = "coua vlan show 10",
+       .json = "{\"vlan\": " + vlan + "}",
+       .id = vlan_show},
+      {.path = "stats",
+       .summary = "Shows the counters of the ports and of the whole switch",
+       .details = "Counters that are zero are left out of the text, not of the JSON. With --rate, "
+                  "the JSON has {\"seconds\": S, \"ports\": {NAME: {\"rx_pps\", \"tx_pps\", "
+                  "\"rx_bps\", \"tx_bps\", \"drop_pps\"}}, \"totals\": {the same}}.",
+       .options = {option("rate", "SECONDS",
+                          "rates per second, measured over that time, instead of counters",
+                          kind::real, 0, 86400)},
+       .example = "coua stats --rate 1",
+       .json = R"({"totals": {"rx_packets": 20, "tx_packets": 18, "drop_tx_full": 2},
+ "ports": {"p0": {"rx_packets": 10, "tx_packets": 9, "drop_tx_full": 1}}})",
+       .id = stats_show},
+      {.path = "worker list",
+       .summary = "Lists the workers: cores, queues, load",
+       .details = "Cycles per packet and the busy share are of the last second. Element n of the "
+                  "histogram counts bursts of n packets.",
+       .example = "coua worker list",
+       .json = R"({"workers": [{"number": 0, "core": 1, "numa_node": 0, "queues": ["p0:0"],
+  "cycles_per_packet": 97.5, "busy": 0.31, "burst_histogram": [100, 7],
+  "counters": {"rounds": 107}}]})",
+       .id = worker_list},
+      {.path = "version",
+       .summary = "Shows the versions of this command and of the daemon, and how the daemon runs",
+       .example = "coua version",
+       .json = R"({"client": "0.1.0", "daemon": {"version": "0.1.0",
+  "description": "2 MiB huge pages, 1 worker on core 1", "uptime_s": 60, "pid": 4711,
+  "config": "/etc/coua/couad.yaml"}})",
+       .id = version_show},
+  };
+}
+
+command make_command() {
+  command out;
+  out.name = "coua";
+  out.summary = "drives a running couad";
+  out.groups = {{"port", "ports"},     {"fib", "forwarding table"}, {"vlan", "VLANs"},
+                {"stats", "counters"}, {"worker", "workers"},       {"version", "versions"}};
+  out.options = {
+      {.name = "json",
+       .help = "print JSON; a failure is {\"error\": {\"code\", \"where\", \"what\"}}",
+       .type = kind::flag,
+       .letter = 'j'},
+      {.name = "socket",
+       .value = "PATH",
+       .help = "of the daemon (COUA_SOCKET, else /run/coua/couad.sock for root, else "
+               "$XDG_RUNTIME_DIR/coua/couad.sock)",
+       .letter = 's'},
+      {.name = "timeout",
+       .value = "SECONDS",
+       .help = "give up after that time (30; dumps and loads: no limit)",
+       .type = kind::real,
+       .high = 86400,
+       .letter = 't'},
+      {.name = "version", .help = "the version of this command alone", .type = kind::flag},
+  };
+  out.epilogue =
+      "exit status\n"
+      "  0  done, also when nothing had to be changed\n"
+      "  1  refused or failed; the reason is on the standard error output\n"
+      "  2  the command line is wrong\n"
+      "  3  the daemon cannot be reached\n";
+  for (auto* verbs : {&port_verbs, &fib_verbs, &system_verbs})
+    for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
+  return out;
+}
+
+}  // namespace
+
+const command& coua_command() {
+  static const command the = make_command();
+  return the;
+}
+
+}  // namespace coua::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The grammar of `coua`.
+#pragma once
+
+#include "cli/grammar.h"
+
+namespace coua::cli {
+
+/// Exit statuses, for scripts.
+enum exit_status { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_unreachable = 3 };
+
+enum verb_id {
+  port_list,
+  port_show,
+  port_add,
+  port_remove,
+  port_set,
+  fib_show,
+  fib_add,
+  fib_del,
+  fib_flush,
+  fib_load,
+  fib_stats,
+  fib_ageing,
+  vlan_list,
+  vlan_show,
+  stats_show,
+  worker_list,
+  version_show,
+};
+
+const command& coua_command();
+
+}  // namespace coua::cli

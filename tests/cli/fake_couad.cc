@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
+//
+// usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS]
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "ctl/api_server.h"
+#include "ctl/fake_switch.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  coua::ctl::fake_switch sw;
+  coua::ctl::api_params params;
+  params.version = "0.0.0-fake";
+  for (int i = 2; i + 1 < argc; i += 2) {
+    const std::string what = argv[i], value = argv[i + 1];
+    if (what == "capacity") sw.set_capacity(std::stoull(value));
+    if (what == "traffic") sw.set_traffic(std::stoull(value));
+    if (what == "fail-port")
+      sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
+    if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
+  }
+  auto claim = coua::ctl::socket_claim::take(argv[1]);
+  if (!claim) {
+    std::fprintf(stderr, "%s\n", claim.error().message().c_str());
+    return 1;
+  }
+  const auto server = coua::ctl::api_server::create(sw, std::move(*claim), params);
+  if (!server) {
+    std::fprintf(stderr, "%s\n", server.error().message().c_str());
+    return 1;
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  int signal = 0;
+  sigwait(&stop, &signal);
+  return 0;
+}
