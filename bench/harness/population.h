@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The addresses that a benchmark loads and looks up. Nothing is stored: entry i of a population is
+// a bijection of i, so that a billion of them need no array, and a key that is not in the table is
+// simply one of an index past the end.
+#pragma once
+
+#include <cstdint>
+
+namespace coua::bench {
+
+/// Random 64-bit words for the choice of keys: a Weyl sequence through a multiply-xor mix
+/// (Steele et al., "Fast splittable pseudorandom number generators", OOPSLA 2014).
+class random_words {
+ public:
+  explicit random_words(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15) {}
+  std::uint64_t operator()() noexcept {
+    std::uint64_t word = state_ += 0x9e3779b97f4a7c15;
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+    return word ^ (word >> 31);
+  }
+  /// Uniform in [0, bound), bias below 2^-24 for bounds up to 2^40.
+  std::uint64_t below(std::uint64_t bound) noexcept {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>((*this)()) * bound) >> 64);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Distinct unicast, locally administered addresses, each in a VLAN of 1 to 4094.
+struct population {
+  std::uint64_t entries = 0;    // in the table: indices 0 to entries - 1
+  unsigned value_bits = 16;     // 1 to 24
+  static constexpr unsigned index_bits = 46;
+
+  /// The key as the FIB takes it: VLAN in bits 48-59, MAC in bits 0-47. `index` below 2^46.
+  static constexpr std::uint64_t key(std::uint64_t index) noexcept {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << index_bits) - 1;
+    // Odd multipliers and right shifts by half the width or more are bijections of 46 bits.
+    std::uint64_t word = index & mask;
+    word = (word * 0x2c1b3c6d9e3779b1) & mask;
+    word ^= word >> 24;
+    word = (word * 0x19d699a5d1342543) & mask;
+    word ^= word >> 23;
+    // The two lowest bits of the first byte are "local" and "unicast".
+    const std::uint64_t mac = (word >> 40) << 42 | std::uint64_t{1} << 41 | (word & 0xff'ffff'ffff);
+    const std::uint64_t vlan = 1 + (((word * 0x9fb21c651e98df25) >> 32) * 4094 >> 32);
+    return vlan << 48 | mac;
+  }
+
+  /// The value that belongs to a key: a port number that depends on every bit of it.
+  std::uint32_t value(std::uint64_t key) const noexcept {
+    return static_cast<std::uint32_t>((key * 0xd6e8feb86659fd93) >> (64 - value_bits));
+  }
+};
+
+}  // namespace coua::bench

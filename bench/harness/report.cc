@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+namespace coua::bench {
+namespace {
+
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return 0;
+  const double scale = std::pow(10.0, 5 - std::floor(std::log10(std::fabs(value))));
+  return std::round(value * scale) / scale;
+}
+
+void put(json& object, const char* name, const std::optional<double>& value) {
+  if (value) object[name] = rounded(*value);
+}
+
+json row_json(const row& each) {
+  json out = {{"name", each.name}, {"params", each.params}};
+  put(out, "mops", each.mops);
+  put(out, "ns_per_op", each.ns_per_op);
+  put(out, "limit_mops", each.limit_mops);
+  put(out, "ratio_to_limit", each.ratio_to_limit);
+  put(out, "bytes_per_entry", each.bytes_per_entry);
+  put(out, "spread", each.spread);
+  for (const auto& [name, value] : each.more.items()) {
+    out[name] = value.is_number_float() ? json(rounded(value.get<double>())) : value;
+  }
+  return out;
+}
+
+std::string cell(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  char text[32];
+  const double number = value.get<double>();
+  std::snprintf(text, sizeof text, std::fabs(number) >= 100 ? "%.1f" : "%.3f", number);
+  return text;
+}
+
+/// Names in the order in which the rows first use them.
+std::vector<std::string> columns(const std::vector<json>& rows) {
+  std::vector<std::string> names;
+  for (const json& each : rows) {
+    for (const auto& [name, value] : each.items()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// The row as one flat object: params first, then the numbers.
+json flat(const row& each) {
+  json out = {{"name", each.name}};
+  out.update(each.params);
+  const json numbers = row_json(each);
+  for (const auto& [name, value] : numbers.items()) {
+    if (name != "name" && name != "params") out[name] = value;
+  }
+  return out;
+}
+
+bool is_param(const std::vector<row>& rows, const std::string& name) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const row& each) { return each.params.contains(name); });
+}
+
+std::string print(const std::vector<std::vector<std::string>>& cells) {
+  std::vector<std::size_t> widths(cells.front().size());
+  for (const auto& line : cells) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string out;
+  for (const auto& line : cells) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string blanks(widths[i] - line[i].size(), ' ');
+      text += i == 0 ? line[i] + blanks : "  " + blanks + line[i];
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+void row::set_rate(double millions_per_second, unsigned threads) {
+  mops = millions_per_second;
+  if (millions_per_second > 0) ns_per_op = 1000.0 * threads / millions_per_second;
+}
+
+void row::set_limit(double millions_per_second) {
+  limit_mops = millions_per_second;
+  if (mops && millions_per_second > 0) ratio_to_limit = *mops / millions_per_second;
+}
+
+json to_json(const report& whole, const json& machine) {
+  json rows = json::array();
+  for (const row& each : whole.rows) rows.push_back(row_json(each));
+  return {{"bench", whole.bench}, {"params", whole.params}, {"machine", machine}, {"rows", rows}};
+}
+
+std::string to_table(const report& whole, const json& machine) {
+  std::vector<json> rows;
+  for (const row& each : whole.rows) rows.push_back(flat(each));
+  std::string head = whole.bench + " on " + machine.value("cpu", "?") + ", " +
+                     cell(machine.value("cpus", json(0))) + " CPUs\n";
+  if (rows.empty()) return head;
+
+  std::string same;
+  std::vector<std::string> shown;
+  for (const std::string& name : columns(rows)) {
+    std::set<std::string> values;
+    for (const json& each : rows) values.insert(each.contains(name) ? cell(each[name]) : "");
+    if (rows.size() > 1 && values.size() == 1 && is_param(whole.rows, name)) {
+      same += (same.empty() ? "" : ", ") + name + " " + *values.begin();
+    } else {
+      shown.push_back(name);
+    }
+  }
+  if (!same.empty()) head += same + "\n";
+
+  std::vector<std::vector<std::string>> cells = {shown};
+  for (const json& each : rows) {
+    auto& line = cells.emplace_back();
+    for (const std::string& name : shown) line.push_back(each.contains(name) ? cell(each[name]) : "");
+  }
+  return head + print(cells);
+}
+
+}  // namespace coua::bench

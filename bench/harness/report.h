@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a benchmark prints: one JSON object, or a plain table. The meaning of every field is in
+// docs/benchmarks.md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coua::bench {
+
+using json = nlohmann::ordered_json;
+
+struct row {
+  std::string name;
+  json params = json::object();
+  std::optional<double> mops;             // millions per second, all threads together
+  std::optional<double> ns_per_op;        // time that one thread spends on one operation
+  std::optional<double> limit_mops;       // line limit of the same run
+  std::optional<double> ratio_to_limit;   // mops / limit_mops
+  std::optional<double> bytes_per_entry;  // memory taken by the table / entries in it
+  std::optional<double> spread;           // median absolute deviation, as a share of the median
+  json more = json::object();             // further numbers, by name, on the level of `mops`
+
+  void set_rate(double millions_per_second, unsigned threads = 1);
+  void set_limit(double millions_per_second);  // after set_rate
+};
+
+struct report {
+  std::string bench;
+  json params = json::object();
+  std::vector<row> rows;
+};
+
+/// {"bench", "params", "machine", "rows"}; numbers rounded to six significant digits.
+json to_json(const report&, const json& machine);
+
+/// Columns for what differs between the rows; what is the same everywhere stands above.
+std::string to_table(const report&, const json& machine);
+
+}  // namespace coua::bench
