@@ -13,12 +13,13 @@ result<sequence> sequence::create(std::size_t words) {
   made.memory_ = std::move(*memory);
   made.words_ = words;
   made.tallies_.resize(words / chunk_keys);
+  made.present_.resize(words);
   return made;
 }
 
 void sequence::fill_keys(const population& people, unsigned miss_percent, std::uint64_t seed) {
   random_words random(seed);
-  std::uint64_t* word = data();
+  std::size_t at = 0;
   for (tally& each : tallies_) {
     each = {};
     for (std::size_t i = 0; i < chunk_keys; ++i) {
@@ -30,7 +31,8 @@ void sequence::fill_keys(const population& people, unsigned miss_percent, std::u
         ++each.hits;
         each.values += people.value(key);
       }
-      *word++ = key;
+      present_[at] = !miss;
+      data()[at++] = key;
     }
   }
   repeat_start();
@@ -50,6 +52,12 @@ void sequence::repeat_start() {
 std::uint64_t sequence::expected(std::size_t i, const answer_code& code) const {
   const tally& each = tallies_[i];
   return each.values * code.scale + each.hits * code.offset + (chunk_keys - each.hits) * code.miss;
+}
+
+std::optional<std::uint32_t> sequence::expected_value(std::size_t i, std::size_t k,
+                                                      const population& people) const {
+  if (!present_[i * chunk_keys + k]) return std::nullopt;
+  return people.value(chunk(i)[k]);
 }
 
 std::size_t sequence_words(std::uint64_t bytes) {

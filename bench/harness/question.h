@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "base/arena.h"
@@ -23,7 +23,7 @@ inline constexpr std::size_t slack_keys = 4096;
 struct answer_code {
   std::uint32_t scale = 1;
   std::uint32_t offset = 0;
-  std::uint32_t miss = 0;
+  std::uint32_t miss = UINT32_MAX;
 };
 
 /// The words of one thread: keys, or byte offsets of lines.
@@ -43,6 +43,9 @@ class sequence {
   }
   /// Sum of the right answers of chunk `i`, modulo 2^64.
   std::uint64_t expected(std::size_t i, const answer_code&) const;
+  /// The value that belongs to key `k` of chunk `i`; none for one that is not in the table.
+  std::optional<std::uint32_t> expected_value(std::size_t i, std::size_t k,
+                                              const population&) const;
 
  private:
   struct tally {
@@ -55,6 +58,7 @@ class sequence {
   arena memory_;
   std::size_t words_ = 0;
   std::vector<tally> tallies_;
+  std::vector<bool> present_;  // by key
 };
 
 /// How many words a sequence needs so that no part of a table of `bytes` becomes a hot subset:

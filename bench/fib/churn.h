@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coua/fib.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "bench/harness/population.h"
+
+namespace coua::bench {
+
+/// A writer on its own CPU that erases and inserts at a constant rate while readers run. It walks
+/// over the whole population, which lies scattered over the table; an erased entry comes back after
+/// `absent` others were erased, when its slot has long been taken. So the load stays the same and
+/// all but a handful of keys is present at any moment.
+class churn {
+ public:
+  /// `updates_per_s` counts inserts and erases. The table must hold the whole population.
+  churn(coua_fib* fib, const population& people, double updates_per_s);
+  ~churn();  // brings back every erased entry
+  churn(const churn&) = delete;
+  churn& operator=(const churn&) = delete;
+
+  void start();
+  void pause();  // returns when the writer rests
+  std::uint64_t done() const { return done_.load(std::memory_order_relaxed); }
+  /// Inserts that found no room, erases that found no entry: 0 unless the table is at fault.
+  std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
+
+ private:
+  void work();
+  void erase(std::size_t count);
+  void insert(std::size_t count);
+
+  coua_fib* fib_;
+  population people_;
+  std::uint64_t absent_;       // entries that are out at any moment
+  std::uint64_t pairs_;        // erases and inserts of one tick
+  std::uint64_t tick_ns_;
+  std::uint64_t erased_ = 0;   // entries so far, in the order of the walk
+  std::uint64_t inserted_ = 0;
+  std::vector<std::uint64_t> keys_;
+  std::vector<coua_fib_record> records_;
+  std::vector<std::int8_t> results_;
+  std::atomic<std::uint64_t> done_ = 0, failed_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> wanted_ = false;
+  bool running_ = false, stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace coua::bench

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/fib/coua_table.h"
+
+#include <array>
+
+#include "base/cpu.h"
+#include "bench/harness/options.h"
+
+namespace coua::bench {
+namespace {
+
+using readers = const std::vector<coua_fib_reader*>*;
+
+struct batch_kernel {
+  readers by_thread;
+  std::size_t batch;
+
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    std::array<std::uint32_t, chunk_keys> words;
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      coua_fib_lookup_batch((*by_thread)[thread], keys + i, count, words.data());
+      sink(words.data(), count);
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned, Sink&&) {}
+};
+
+struct ahead_kernel {
+  readers by_thread;
+  std::size_t batch;
+
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    std::array<std::uint32_t, chunk_keys> words;
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      coua_fib_lookup_ahead((*by_thread)[thread], keys + i, count, words.data(), keys + i + count,
+                            batch);
+      sink(words.data(), count);
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned, Sink&&) {}
+};
+
+struct pipeline_kernel {
+  readers by_thread;
+  std::size_t batch;
+
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    std::array<std::uint32_t, chunk_keys> words;
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      sink(words.data(),
+           coua_fib_pipeline((*by_thread)[thread], keys + i, count, words.data()));
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned thread, Sink&& sink) {
+    std::vector<std::uint32_t> words(coua_fib_pipeline_depth((*by_thread)[thread]));
+    sink(words.data(), coua_fib_pipeline_drain((*by_thread)[thread], words.data()));
+  }
+};
+
+/// Which part of the population each loading thread still has to deliver.
+struct bulk_source {
+  struct alignas(64) share {
+    std::uint64_t next, end;
+  };
+  const population& people;
+  std::vector<share> shares;
+
+  static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
+                          std::size_t max) {
+    auto& self = *static_cast<bulk_source*>(context);
+    share& mine = self.shares[thread];
+    const std::size_t count = std::min<std::uint64_t>(max, mine.end - mine.next);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t key = population::key(mine.next++);
+      records[i] = {key, self.people.value(key), 0, 0, 0};
+    }
+    return count;
+  }
+};
+
+const char* layout_word(coua_fib_layout layout) {
+  switch (layout) {
+    case COUA_FIB_LAYOUT_AUTO: return "auto";
+    case COUA_FIB_LAYOUT_PACKED8: return "packed8";
+    case COUA_FIB_LAYOUT_PACKED4: return "packed4";
+    case COUA_FIB_LAYOUT_WIDE8: return "wide8";
+  }
+  return "?";
+}
+
+}  // namespace
+
+void* coua_table::allocate_block(void* self, std::size_t bytes, std::size_t alignment) {
+  auto& table = *static_cast<coua_table*>(self);
+  (void)alignment;  // at most a line; blocks start on a page
+  result<arena> made = allocate(bytes, table.params_.pages);
+  if (!made) {
+    table.shortage_ = made.error();
+    return nullptr;
+  }
+  return table.blocks_.emplace_back(std::move(*made)).data();
+}
+
+void coua_table::release_block(void* self, void* memory, std::size_t) {
+  auto& blocks = static_cast<coua_table*>(self)->blocks_;
+  std::erase_if(blocks, [memory](const arena& each) { return each.data() == memory; });
+}
+
+result<std::unique_ptr<coua_table>> coua_table::create(const coua_table_params& asked) {
+  std::unique_ptr<coua_table> made(new coua_table(asked));
+  coua_fib_params params = COUA_FIB_PARAMS_INIT;
+  params.entries = asked.entries;
+  params.max_load = asked.load;
+  params.value_bits = asked.value_bits;
+  params.layout = asked.layout;
+  params.allocate = allocate_block;
+  params.release = release_block;
+  params.context = made.get();
+  std::array<char, 256> message{};
+  const int code = coua_fib_create(&params, &made->fib_, message.data(), message.size());
+  if (code != 0 && !made->shortage_.what.empty()) return tl::unexpected(made->shortage_);
+  if (code != 0) return fail(errc::invalid, "fib", message.data());
+  for (unsigned i = 0; i < asked.readers; ++i) {
+    coua_fib_reader* reader = nullptr;
+    if (coua_fib_reader_create(made->fib_, &reader) != 0) {
+      return fail(errc::no_memory, "fib", "no reader handle");
+    }
+    made->readers_.push_back(reader);
+  }
+  return made;
+}
+
+coua_table::~coua_table() {
+  for (coua_fib_reader* each : readers_) coua_fib_reader_destroy(each);
+  coua_fib_destroy(fib_);
+}
+
+unsigned coua_table::load_threads() const {
+  return params_.load_threads != 0 ? params_.load_threads
+                                   : static_cast<unsigned>(allowed_cpus().size());
+}
+
+result<void> coua_table::load(const population& people) {
+  const unsigned threads = load_threads();
+  bulk_source source{people, {}};
+  for (unsigned i = 0; i < threads; ++i) {
+    source.shares.push_back({people.entries * i / threads, people.entries * (i + 1) / threads});
+  }
+  const int code = coua_fib_bulk_load(fib_, bulk_source::next, &source, threads, 1);
+  const coua_fib_stats now = stats();
+  if (code == 0 && now.entries == people.entries) return {};
+  return fail(errc::no_room, "fib",
+              "of " + std::to_string(people.entries) + " entries " + std::to_string(now.entries) +
+                  " are in the table (" + std::to_string(now.refused) +
+                  " refused): choose a lower --load");
+}
+
+std::uint64_t coua_table::bytes() const {
+  std::uint64_t sum = 0;
+  for (const arena& each : blocks_) sum += each.bytes_mapped();
+  return sum;
+}
+
+const arena& coua_table::memory() const {
+  return *std::max_element(blocks_.begin(), blocks_.end(), [](const arena& a, const arena& b) {
+    return a.bytes() < b.bytes();
+  });
+}
+
+coua_fib_stats coua_table::stats() const {
+  coua_fib_stats out{};
+  out.size = sizeof out;
+  coua_fib_get_stats(fib_, &out);
+  return out;
+}
+
+json coua_table::describe() const {
+  const coua_fib_stats now = stats();
+  return {{"layout", layout_word(now.layout)},
+          {"value_bits", now.value_bits},
+          {"simd", coua_fib_simd(fib_)},
+          {"memory", to_string(memory().pages())},
+          {"load", static_cast<double>(now.entries) / static_cast<double>(now.slots)},
+          {"in_secondary", static_cast<double>(now.in_secondary) /
+                               static_cast<double>(std::max<std::uint64_t>(1, now.entries))}};
+}
+
+answer_code coua_table::code() const {
+  return {1u << COUA_FIB_ENTRY_VALUE_SHIFT, stats().epoch, COUA_FIB_MISS};
+}
+
+std::vector<std::unique_ptr<lookup>> coua_table::lookups() {
+  std::vector<std::unique_ptr<lookup>> out;
+  for (const std::uint64_t batch : params_.batches) {
+    const json params = {{"batch", batch}};
+    for (const std::string& mode : params_.modes) {
+      if (mode == "batch") {
+        out.push_back(make_lookup("fib/batch", params, batch_kernel{&readers_, batch}));
+      } else if (mode == "ahead") {
+        out.push_back(make_lookup("fib/ahead", params, ahead_kernel{&readers_, batch}));
+      } else {
+        out.push_back(make_lookup("fib/pipeline", params, pipeline_kernel{&readers_, batch}));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace coua::bench

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/fib/fib_command.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/size.h"
+#include "bench/fib/coua_table.h"
+#include "bench/fib/measurement.h"
+#include "bench/fib/peers.h"
+
+namespace coua::bench {
+namespace {
+
+class fib_run {
+ public:
+  fib_run(const fib_options& options, crew& people, report& out)
+      : options_(options), crew_(people), out_(out), progress_("fib") {}
+
+  /// One table size and load, with everything that is compared at it.
+  result<void> measure(std::uint64_t entries, double load) {
+    const population people{entries, value_bits()};
+    result<std::unique_ptr<coua_table>> ours = create(entries, load);
+    if (!ours) return tl::unexpected(ours.error());
+    const json params = {{"entries", entries}, {"load", load}};
+    if (result<void> done = load_table(**ours, people, params); !done) return done;
+    std::vector<std::unique_ptr<lookup_table>> others;
+    for (const std::string& name : options_.peers) {
+      result<std::unique_ptr<lookup_table>> made =
+          make_peer(name, {entries, options_.pages, options_.batches});
+      if (!made) return tl::unexpected(made.error());
+      if (result<void> done = load_table(**made, people, params); !done) return done;
+      others.push_back(std::move(*made));
+    }
+
+    const arena& memory = (*ours)->memory();
+    result<std::unique_ptr<measurement>> run = measurement::create(
+        options_, people, crew_, memory.data(), memory.bytes(), progress_);
+    if (!run) return tl::unexpected(run.error());
+    if (result<void> good = (*run)->add(**ours, row_params(**ours, params)); !good) return good;
+    for (const auto& each : others) {
+      if (result<void> good = (*run)->add(*each, row_params(*each, params)); !good) return good;
+    }
+    for (const std::uint64_t rate : options_.updates) {
+      result<void> done = rate == 0 ? (*run)->run(out_.rows)
+                                    : (*run)->run_updates((*ours)->fib(), rate, out_.rows);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+ private:
+  unsigned value_bits() const { return options_.value_bits == 0 ? 16 : options_.value_bits; }
+
+  result<std::unique_ptr<coua_table>> create(std::uint64_t entries, double load) const {
+    coua_table_params params;
+    params.entries = entries;
+    params.load = load;
+    params.value_bits = options_.value_bits;
+    params.layout = options_.layout;
+    params.pages = options_.pages;
+    params.modes = options_.modes;
+    params.batches = options_.batches;
+    params.readers = crew_.size();
+    params.load_threads = options_.load_threads;
+    return coua_table::create(params);
+  }
+
+  json row_params(const lookup_table& table, const json& params) const {
+    json out = params;
+    out["pages"] = pages_word(options_.pages);
+    const json own = table.describe();
+    if (own.contains("layout")) out["layout"] = own["layout"];
+    if (own.contains("value_bits")) out["value_bits"] = own["value_bits"];
+    return out;
+  }
+
+  result<void> load_table(lookup_table& table, const population& people, const json& params) {
+    progress_.step("loading " + format_count(people.entries) + " entries into " + table.name());
+    const std::uint64_t start = now_ns();
+    if (result<void> done = table.load(people); !done) return done;
+    const double seconds = static_cast<double>(now_ns() - start) / 1e9;
+    const double entries = static_cast<double>(people.entries);
+    row out;
+    out.name = table.name() + "/load";
+    out.params = row_params(table, params);
+    out.params["threads"] = table.load_threads();
+    out.set_rate(entries / seconds / 1e6, table.load_threads());
+    out.bytes_per_entry = static_cast<double>(table.bytes()) / entries;
+    out.more["seconds"] = seconds;
+    const json own = table.describe();
+    for (const auto& [name, value] : own.items()) {
+      if (!out.params.contains(name)) out.more[name] = value;
+      if (name == "load") out.more["load_reached"] = value;
+    }
+    out_.rows.push_back(std::move(out));
+    return {};
+  }
+
+  const fib_options& options_;
+  crew& crew_;
+  report& out_;
+  progress progress_;
+};
+
+}  // namespace
+
+result<report> run_fib(const fib_options& options) {
+  if (!options.peers.empty() && options.value_bits > 16) {
+    return fail(errc::invalid, "--value-bits", "the compared tables hold values of 16 bits");
+  }
+  report out;
+  out.bench = "fib";
+  out.params = {{"repetitions", options.run.repetitions},
+                {"seconds", options.run.seconds},
+                {"pairs", options.pairs},
+                {"seed", options.run.seed}};
+  const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
+  result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
+  if (!people) return tl::unexpected(people.error());
+  fib_run run(options, **people, out);
+  for (const std::uint64_t entries : options.entries) {
+    for (const double load : options.loads) {
+      if (result<void> done = run.measure(entries, load); !done) return tl::unexpected(done.error());
+    }
+  }
+  return out;
+}
+
+}  // namespace coua::bench

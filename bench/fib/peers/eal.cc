@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/fib/peers/eal.h"
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include <array>
+#include <string>
+
+#include "base/cpu.h"
+
+namespace coua::bench {
+
+result<void> start_eal() {
+  static const result<void> started = []() -> result<void> {
+    const std::vector<unsigned> cpus = allowed_cpus();
+    const std::string core = std::to_string(cpus.front());
+    std::array<std::string, 9> words = {"coua-bench", "--no-huge", "--in-memory", "--no-pci",
+                                        "--no-telemetry", "-m64", "-l" + core,
+                                        "--log-level=error", "--no-shconf"};
+    std::array<char*, words.size()> arguments{};
+    for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+    const int code = rte_eal_init(static_cast<int>(arguments.size()), arguments.data());
+    // The EAL pins its caller to the main lcore.
+    (void)pin_this_thread(cpus);
+    if (code >= 0) return {};
+    return fail(errc::unsupported, "rte_hash",
+                std::string("DPDK does not start: ") + rte_strerror(rte_errno));
+  }();
+  return started;
+}
+
+}  // namespace coua::bench

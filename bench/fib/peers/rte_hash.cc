@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+
+#include "bench/fib/peers.h"
+#include "bench/fib/peers/eal.h"
+#include "bench/harness/options.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr std::size_t heap_page = std::size_t{2} << 20;
+
+struct bulk_kernel {
+  const rte_hash* table;
+  std::size_t batch;
+
+  template <typename Sink>
+  void each(unsigned, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    std::array<const void*, RTE_HASH_LOOKUP_BULK_MAX> pointers;
+    std::array<void*, RTE_HASH_LOOKUP_BULK_MAX> data{};
+    std::array<std::uint32_t, RTE_HASH_LOOKUP_BULK_MAX> words;
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      for (std::size_t k = 0; k < count; ++k) pointers[k] = keys + i + k;
+      std::uint64_t hits = 0;
+      rte_hash_lookup_bulk_data(table, pointers.data(), static_cast<std::uint32_t>(count), &hits,
+                                data.data());
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto value = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data[k]));
+        words[k] = value | (static_cast<std::uint32_t>(hits >> k & 1) - 1);
+      }
+      sink(words.data(), count);
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned, Sink&&) {}
+};
+
+/// DPDK's hash, sized as its users do: for the number of entries. Its memory is a heap of its own
+/// on pages of our choice; the EAL's own would be 4 KiB pages without reserved huge ones.
+class rte_hash_table final : public lookup_table {
+ public:
+  rte_hash_table(const peer_params& params, bool lock_free)
+      : params_(params), lock_free_(lock_free), name_(lock_free ? "rte_hash_lf" : "rte_hash") {
+    static std::atomic<unsigned> next = 0;
+    id_ = "coua_bench_" + std::to_string(next++);
+  }
+
+  ~rte_hash_table() override { drop(); }
+
+  std::string name() const override { return name_; }
+
+  result<void> load(const population& people) override {
+    // It does not promise to hold as many as it was made for; then it gets twice the room.
+    for (std::uint64_t room = people.entries; room <= 2 * people.entries; room *= 2) {
+      if (result<void> made = create(room); !made) return made;
+      if (fill(people)) return {};
+      drop();
+    }
+    return fail(errc::no_room, name_, "refuses entries even with twice the room");
+  }
+
+  std::uint64_t bytes() const override {
+    rte_malloc_socket_stats stats{};
+    rte_malloc_get_socket_stats(socket_, &stats);
+    return stats.heap_allocsz_bytes;
+  }
+
+  json describe() const override {
+    return {{"memory", to_string(memory_.pages())},
+            {"load", static_cast<double>(entries_) / static_cast<double>(std::bit_ceil(room_))}};
+  }
+
+  std::vector<std::unique_ptr<lookup>> lookups() override {
+    std::vector<std::unique_ptr<lookup>> out;
+    for (const std::uint64_t batch : params_.batches) {
+      const std::uint64_t most = std::min<std::uint64_t>(batch, RTE_HASH_LOOKUP_BULK_MAX);
+      out.push_back(make_lookup(name_ + "/batch", {{"batch", most}}, bulk_kernel{table_, most}));
+    }
+    return out;
+  }
+
+ private:
+  result<void> create(std::uint64_t room) {
+    if (room > RTE_HASH_ENTRIES_MAX) {
+      return fail(errc::unsupported, name_,
+                  "takes at most " + std::to_string(RTE_HASH_ENTRIES_MAX) + " entries");
+    }
+    // Buckets of 8 bytes a slot, key and value of 16 bytes, a ring of free slots.
+    const std::uint64_t need = std::bit_ceil(room) * 8 + (room + 1) * 16 +
+                               std::bit_ceil(room + 2) * 4 + 4 * heap_page;
+    const std::uint64_t bytes = (need + heap_page - 1) / heap_page * heap_page;
+    result<arena> memory = allocate(bytes, params_.pages);
+    if (!memory) return tl::unexpected(memory.error());
+    memory_ = std::move(*memory);
+    if (rte_malloc_heap_create(id_.c_str()) != 0) return trouble("creating its heap");
+    has_heap_ = true;
+    if (rte_malloc_heap_memory_add(id_.c_str(), memory_.data(), bytes, nullptr,
+                                   static_cast<unsigned>(bytes / heap_page), heap_page) != 0) {
+      return trouble("giving memory to its heap");
+    }
+    has_memory_ = true;
+    socket_ = rte_malloc_heap_get_socket(id_.c_str());
+
+    rte_hash_parameters params{};
+    params.name = id_.c_str();
+    params.entries = static_cast<std::uint32_t>(room);
+    params.key_len = sizeof(std::uint64_t);
+    params.socket_id = socket_;
+    if (lock_free_) params.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF;
+    table_ = rte_hash_create(&params);
+    room_ = room;
+    if (table_ == nullptr) return trouble("rte_hash_create");
+    return {};
+  }
+
+  bool fill(const population& people) {
+    for (std::uint64_t i = 0; i < people.entries; ++i) {
+      const std::uint64_t key = population::key(i);
+      const std::uintptr_t value = people.value(key);
+      if (rte_hash_add_key_data(table_, &key, reinterpret_cast<void*>(value)) != 0) return false;
+    }
+    entries_ = people.entries;
+    return true;
+  }
+
+  void drop() {
+    rte_hash_free(table_);
+    table_ = nullptr;
+    if (has_memory_) {
+      rte_malloc_heap_memory_remove(id_.c_str(), memory_.data(), memory_.bytes_mapped());
+    }
+    if (has_heap_) rte_malloc_heap_destroy(id_.c_str());
+    has_memory_ = has_heap_ = false;
+  }
+
+  tl::unexpected<error> trouble(const std::string& what) {
+    return fail(errc::no_memory, name_, what + ": " + rte_strerror(rte_errno));
+  }
+
+  peer_params params_;
+  bool lock_free_;
+  std::string name_, id_;
+  arena memory_;
+  bool has_heap_ = false, has_memory_ = false;
+  int socket_ = SOCKET_ID_ANY;
+  rte_hash* table_ = nullptr;
+  std::uint64_t room_ = 0, entries_ = 0;
+};
+
+}  // namespace
+
+result<std::unique_ptr<lookup_table>> make_rte_hash(const peer_params& params, bool lock_free) {
+  if (result<void> started = start_eal(); !started) return tl::unexpected(started.error());
+  return std::make_unique<rte_hash_table>(params, lock_free);
+}
+
+}  // namespace coua::bench

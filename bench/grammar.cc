@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/grammar.h"
+
+#include <CLI/CLI.hpp>
+
+#include "bench/fib/peers.h"
+
+namespace coua::bench {
+namespace {
+
+using words = std::vector<std::string>;
+
+/// Parsing errors become those of the grammar, which name the option.
+template <typename T>
+T take(result<T> value) {
+  if (!value) throw CLI::ValidationError(value.error().where, value.error().what);
+  return std::move(*value);
+}
+
+CLI::Option* list(CLI::App& app, const std::string& name, const std::string& text, words preset,
+                  std::function<void(const words&)> use) {
+  // The preset goes through the same check as what the user writes.
+  use(preset);
+  CLI::Option* const option =
+      app.add_option_function<words>(name, std::move(use), text)->delimiter(',')->expected(1, -1);
+  std::string shown;
+  for (const std::string& each : preset) shown += (shown.empty() ? "" : ",") + each;
+  return option->default_str(shown)->type_name("LIST");
+}
+
+CLI::Option* sizes(CLI::App& app, const std::string& name, const std::string& text, words preset,
+                   std::uint64_t least, std::uint64_t most, std::vector<std::uint64_t>& out) {
+  return list(app, name, text, std::move(preset), [name, least, most, &out](const words& given) {
+    out = take(parse_sizes(name, given, least, most));
+  });
+}
+
+/// One of several words, as a list of what each stands for.
+template <typename T>
+CLI::Option* choices(CLI::App& app, const std::string& name, const std::string& text, words preset,
+                     std::vector<std::pair<std::string, T>> known, std::vector<T>& out) {
+  return list(app, name, text, std::move(preset), [name, known, &out](const words& given) {
+    out.clear();
+    for (const std::string& word : given) {
+      std::string all;
+      const std::size_t before = out.size();
+      for (const auto& [each, value] : known) {
+        if (each == word) out.push_back(value);
+        all += (all.empty() ? "" : ", ") + each;
+      }
+      if (out.size() == before) {
+        throw CLI::ValidationError(name + " " + word, "must be of " + all);
+      }
+    }
+  });
+}
+
+void add_common(CLI::App& app, run_options& run) {
+  app.add_flag("--json", run.json, "Print one JSON object on stdout instead of a table");
+  app.add_option("--seconds", run.seconds, "Length of a timed window")
+      ->check(CLI::Range(0.001, 60.0))
+      ->capture_default_str();
+  app.add_option("--repetitions", run.repetitions, "Windows of each row, interleaved")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seed", run.seed, "Of the random choice of keys")->capture_default_str();
+}
+
+void add_threads(CLI::App& app, std::vector<std::uint64_t>& out) {
+  sizes(app, "--threads", "Reading threads, each on a CPU of its own", {"1"}, 1, 1024, out);
+}
+
+void add_pages(CLI::App& app, page_kind& out) {
+  list(app, "--pages", "Memory: auto, 1G, 2M (transparent if none are reserved), thp, 4K", {"auto"},
+       [&out](const words& given) {
+         if (given.size() != 1) throw CLI::ValidationError("--pages", "takes one word here");
+         out = take(parse_pages(given[0]));
+       });
+}
+
+CLI::App* add_limit(CLI::App& root, limit_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "limit", "Random reads of 64-byte lines per second: the ceiling of every table");
+  sizes(*app, "--size", "Bytes of memory", {"8Mi", "64Mi", "1Gi"}, 4096, std::uint64_t{1} << 42,
+        out.sizes);
+  list(*app, "--pages", "Memory: auto, 1G, 2M (transparent if none are reserved), thp, 4K",
+       {"auto"}, [&out](const words& given) {
+         out.pages.clear();
+         for (const std::string& word : given) out.pages.push_back(take(parse_pages(word)));
+       });
+  add_threads(*app, out.threads);
+  choices<hint>(*app, "--prefetch", "Into which cache: t0 (first level), t1 (second)", {"t0", "t1"},
+                {{"t0", hint::t0}, {"t1", hint::t1}}, out.hints);
+  add_common(*app, out.run);
+  return app;
+}
+
+CLI::App* add_fib(CLI::App& root, fib_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("fib", "Look-ups per second of the FIB, beside the line limit");
+  sizes(*app, "--entries", "Addresses in the table, all of them asked", {"16M"}, 64,
+        std::uint64_t{1} << 40, out.entries);
+  list(*app, "--load", "Share of the slots that they fill, 0.05 to 0.99", {"0.95"},
+       [&out](const words& given) {
+         out.loads.clear();
+         for (const std::string& word : given) {
+           double load = 0;
+           if (!CLI::detail::lexical_cast(word, load) || load < 0.05 || load > 0.99) {
+             throw CLI::ValidationError("--load " + word, "must be 0.05 to 0.99");
+           }
+           out.loads.push_back(load);
+         }
+       });
+  choices<std::string>(
+      *app, "--mode", "Look-up calls: batch, ahead (the next batch is given), pipeline",
+      {"batch", "ahead", "pipeline"},
+      {{"batch", "batch"}, {"ahead", "ahead"}, {"pipeline", "pipeline"}}, out.modes);
+  sizes(*app, "--batch", "Keys to a call", {"32"}, 1, chunk_keys, out.batches);
+  sizes(*app, "--misses", "Percent of the keys that are not in the table", {"0"}, 0, 100,
+        out.misses);
+  add_threads(*app, out.threads);
+  sizes(*app, "--updates", "Inserts and erases per second by a writer", {"0"}, 0, 100'000'000,
+        out.updates);
+  app->add_option("--pairs", out.pairs, "Paired windows with and without updates")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app->add_option("--value-bits", out.value_bits, "Width of a value, 1 to 24; 0: the default")
+      ->check(CLI::Range(0, 24))
+      ->capture_default_str();
+  app->add_option("--load-threads", out.load_threads, "Threads that fill our table; 0: all CPUs")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  static const std::map<std::string, coua_fib_layout> layouts = {
+      {"auto", COUA_FIB_LAYOUT_AUTO},
+      {"packed8", COUA_FIB_LAYOUT_PACKED8},
+      {"packed4", COUA_FIB_LAYOUT_PACKED4},
+      {"wide8", COUA_FIB_LAYOUT_WIDE8}};
+  app->add_option("--layout", out.layout, "Of the slots: auto, packed8, packed4, wide8")
+      ->transform(CLI::Transformer(layouts))
+      ->option_text("WORD");
+  add_pages(*app, out.pages);
+  app->add_option("--peers", out.peers, "Compare with all other tables, or with these")
+      ->expected(0, -1)
+      ->delimiter(',')
+      ->type_name("LIST");
+  add_common(*app, out.run);
+  app->final_callback([app, &out] {
+    if (app->count("--peers") > 0 && out.peers.empty()) out.peers = peer_names();
+  });
+  return app;
+}
+
+}  // namespace
+
+request parse_command_line(int count, char** arguments) {
+  CLI::App root("Measures Coua on this machine: tables, forwarding, the figures of the papers");
+  root.require_subcommand(1);
+  limit_options limit;
+  fib_options fib;
+  try {
+    const CLI::App* const is_limit = add_limit(root, limit);
+    add_fib(root, fib);
+    root.parse(count, arguments);
+    if (is_limit->parsed()) return limit;
+    return fib;
+  } catch (const CLI::ParseError& wrong) {
+    const int code = root.exit(wrong);
+    return code == 0 ? 0 : 2;
+  }
+}
+
+}  // namespace coua::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of coua-bench: one grammar, one struct of options for each subcommand.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/result.h"
+#include "bench/fib/fib_options.h"
+#include "bench/limit/limit_command.h"
+
+namespace coua::bench {
+
+/// What the command line asks for; the first is "nothing more to do" with an exit status: help was
+/// printed, or an error.
+using request = std::variant<int, limit_options, fib_options>;
+
+/// Parses it; prints help to stdout, errors to stderr.
+request parse_command_line(int count, char** words);
+
+}  // namespace coua::bench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
+
+#include "bench/fib/fib_command.h"
+#include "bench/grammar.h"
+#include "bench/harness/machine.h"
+#include "bench/limit/limit_command.h"
+
+namespace {
+
+using namespace coua;
+using namespace coua::bench;
+
+int show(const result<report>& done, const run_options& run) {
+  if (!done) {
+    std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
+    return 1;
+  }
+  const json machine = describe_machine();
+  const std::string text =
+      run.json ? to_json(*done, machine).dump(1) + "\n" : to_table(*done, machine);
+  std::fputs(text.c_str(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+struct runner {
+  int operator()(int status) const { return status; }
+  int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
+  int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  return std::visit(runner{}, parse_command_line(count, words));
+}
