@@ -145,6 +145,7 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
       ->type_name("LIST");
   add_common(*app, out.run);
   app->final_callback([app, &out] {
+    std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = peer_names();
   });
   return app;

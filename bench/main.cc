@@ -32,6 +32,4 @@ struct runner {
 
 }  // namespace
 
-int main(int count, char** words) {
-  return std::visit(runner{}, parse_command_line(count, words));
-}
+int main(int count, char** words) { return std::visit(runner{}, parse_command_line(count, words)); }

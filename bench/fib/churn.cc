@@ -13,9 +13,9 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::uint64_t write_batch = 32;     // keys to a batched call of the table
+constexpr std::uint64_t write_batch = 32;  // keys to a batched call of the table
 constexpr std::uint64_t most_absent = 4096;
-constexpr double tick_s = 250e-6;             // between ticks the writer sleeps
+constexpr double tick_s = 250e-6;  // between ticks the writer sleeps
 
 void sleep_until(std::uint64_t deadline_ns) {
   const timespec when = {static_cast<time_t>(deadline_ns / 1'000'000'000),

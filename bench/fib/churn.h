@@ -38,10 +38,10 @@ class churn {
 
   coua_fib* fib_;
   population people_;
-  std::uint64_t absent_;       // entries that are out at any moment
-  std::uint64_t pairs_;        // erases and inserts of one tick
+  std::uint64_t absent_;  // entries that are out at any moment
+  std::uint64_t pairs_;   // erases and inserts of one tick
   std::uint64_t tick_ns_;
-  std::uint64_t erased_ = 0;   // entries so far, in the order of the walk
+  std::uint64_t erased_ = 0;  // entries so far, in the order of the walk
   std::uint64_t inserted_ = 0;
   std::vector<std::uint64_t> keys_;
   std::vector<coua_fib_record> records_;

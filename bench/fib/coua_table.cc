@@ -55,8 +55,7 @@ struct pipeline_kernel {
     std::array<std::uint32_t, chunk_keys> words;
     for (std::size_t i = 0; i < n; i += batch) {
       const std::size_t count = std::min(batch, n - i);
-      sink(words.data(),
-           coua_fib_pipeline((*by_thread)[thread], keys + i, count, words.data()));
+      sink(words.data(), coua_fib_pipeline((*by_thread)[thread], keys + i, count, words.data()));
     }
   }
   template <typename Sink>
@@ -171,9 +170,8 @@ std::uint64_t coua_table::bytes() const {
 }
 
 const arena& coua_table::memory() const {
-  return *std::max_element(blocks_.begin(), blocks_.end(), [](const arena& a, const arena& b) {
-    return a.bytes() < b.bytes();
-  });
+  return *std::max_element(blocks_.begin(), blocks_.end(),
+                           [](const arena& a, const arena& b) { return a.bytes() < b.bytes(); });
 }
 
 coua_fib_stats coua_table::stats() const {

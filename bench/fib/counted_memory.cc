@@ -50,8 +50,8 @@ void* counted_memory::take(std::size_t bytes) {
 
 void* counted_memory::cut(std::size_t bytes) {
   if (slab_left_ < bytes) {
-    const std::size_t size = std::min(first_slab << std::min<std::size_t>(slabs_.size(), 5),
-                                      largest_slab);
+    const std::size_t size =
+        std::min(first_slab << std::min<std::size_t>(slabs_.size(), 5), largest_slab);
     result<arena> made = allocate(size, pages_);
     if (!made) throw std::bad_alloc();
     slab_at_ = static_cast<char*>(made->data());

@@ -34,16 +34,16 @@ class fib_run {
     }
 
     const arena& memory = (*ours)->memory();
-    result<std::unique_ptr<measurement>> run = measurement::create(
-        options_, people, crew_, memory.data(), memory.bytes(), progress_);
+    result<std::unique_ptr<measurement>> run =
+        measurement::create(options_, people, crew_, memory.data(), memory.bytes(), progress_);
     if (!run) return tl::unexpected(run.error());
     if (result<void> good = (*run)->add(**ours, row_params(**ours, params)); !good) return good;
     for (const auto& each : others) {
       if (result<void> good = (*run)->add(*each, row_params(*each, params)); !good) return good;
     }
     for (const std::uint64_t rate : options_.updates) {
-      result<void> done = rate == 0 ? (*run)->run(out_.rows)
-                                    : (*run)->run_updates((*ours)->fib(), rate, out_.rows);
+      result<void> done =
+          rate == 0 ? (*run)->run(out_.rows) : (*run)->run_updates((*ours)->fib(), rate, out_.rows);
       if (!done) return done;
     }
     return {};
@@ -121,7 +121,8 @@ result<report> run_fib(const fib_options& options) {
   fib_run run(options, **people, out);
   for (const std::uint64_t entries : options.entries) {
     for (const double load : options.loads) {
-      if (result<void> done = run.measure(entries, load); !done) return tl::unexpected(done.error());
+      if (result<void> done = run.measure(entries, load); !done)
+        return tl::unexpected(done.error());
     }
   }
   return out;

@@ -78,8 +78,7 @@ class lookup_by final : public lookup {
 
 template <typename Kernel>
 std::unique_ptr<lookup> make_lookup(std::string name, json params, Kernel kernel) {
-  return std::make_unique<lookup_by<Kernel>>(std::move(name), std::move(params),
-                                             std::move(kernel));
+  return std::make_unique<lookup_by<Kernel>>(std::move(name), std::move(params), std::move(kernel));
 }
 
 class lookup_table {

@@ -194,8 +194,8 @@ result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
         }
         const summary rate = summarise(with);
         const summary ratio = paired_ratio(with, without);
-        row out = make_row(each, narrow(threads), narrow(misses), per_second, rate.median,
-                           rate.spread);
+        row out =
+            make_row(each, narrow(threads), narrow(misses), per_second, rate.median, rate.spread);
         out.more = {{"ratio_to_none", ratio.median},
                     {"ratio_spread", ratio.spread},
                     {"none_mops", median(without)},

@@ -28,8 +28,8 @@ class measurement {
  public:
   /// `memory` is what the line limit is measured on.
   static result<std::unique_ptr<measurement>> create(const fib_options&, const population&, crew&,
-                                                     const void* memory,
-                                                     std::uint64_t memory_bytes, progress&);
+                                                     const void* memory, std::uint64_t memory_bytes,
+                                                     progress&);
 
   /// Takes the look-ups of a loaded table. `params` go into every row of it.
   result<void> add(lookup_table&, const json& params);
@@ -69,8 +69,8 @@ class measurement {
   void run_limit(unsigned threads);
   double limit_of(unsigned threads) const;
   result<double> timed(series&, unsigned threads, double seconds, bool exact);
-  row make_row(const series&, unsigned threads, unsigned misses, std::uint64_t updates,
-               double mops, double spread) const;
+  row make_row(const series&, unsigned threads, unsigned misses, std::uint64_t updates, double mops,
+               double spread) const;
 
   const fib_options& options_;
   population people_;

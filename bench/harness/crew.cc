@@ -9,9 +9,9 @@ namespace coua::bench {
 result<std::unique_ptr<crew>> crew::create(unsigned threads) {
   const std::vector<unsigned> cpus = allowed_cpus();
   if (threads < 1 || threads > cpus.size()) {
-    return fail(errc::invalid, "--threads " + std::to_string(threads),
-                "must be 1 to " + std::to_string(cpus.size()) +
-                    ", the CPUs that this process may use");
+    return fail(
+        errc::invalid, "--threads " + std::to_string(threads),
+        "must be 1 to " + std::to_string(cpus.size()) + ", the CPUs that this process may use");
   }
   std::unique_ptr<crew> made(new crew);
   std::atomic<unsigned> ready = 0;

@@ -31,8 +31,8 @@ class random_words {
 
 /// Distinct unicast, locally administered addresses, each in a VLAN of 1 to 4094.
 struct population {
-  std::uint64_t entries = 0;    // in the table: indices 0 to entries - 1
-  unsigned value_bits = 16;     // 1 to 24
+  std::uint64_t entries = 0;  // in the table: indices 0 to entries - 1
+  unsigned value_bits = 16;   // 1 to 24
   static constexpr unsigned index_bits = 46;
 
   /// The key as the FIB takes it: VLAN in bits 48-59, MAC in bits 0-47. `index` below 2^46.

@@ -128,7 +128,8 @@ std::string to_table(const report& whole, const json& machine) {
   std::vector<std::vector<std::string>> cells = {shown};
   for (const json& each : rows) {
     auto& line = cells.emplace_back();
-    for (const std::string& name : shown) line.push_back(each.contains(name) ? cell(each[name]) : "");
+    for (const std::string& name : shown)
+      line.push_back(each.contains(name) ? cell(each[name]) : "");
   }
   return head + print(cells);
 }

@@ -101,8 +101,8 @@ class limit_run {
   entrant enter(const block& each, unsigned threads, hint where) {
     entrant made{&each.memory, each.asked, threads, where, {}, {}};
     const double short_window = std::min(options_.run.seconds / 10, 0.02);
-    for (const reading& how : best_readings(people_, threads, each.memory.data(), lines_, where,
-                                            short_window, 3)) {
+    for (const reading& how :
+         best_readings(people_, threads, each.memory.data(), lines_, where, short_window, 3)) {
       made.readers.emplace_back(each.memory.data(), how);
     }
     made.rates.resize(made.readers.size());

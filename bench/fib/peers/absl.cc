@@ -7,10 +7,10 @@ namespace coua::bench {
 namespace {
 
 struct adapter {
-  using map = absl::flat_hash_map<
-      std::uint64_t, std::uint16_t, absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
-      std::equal_to<std::uint64_t>,
-      counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
+  using map = absl::flat_hash_map<std::uint64_t, std::uint16_t,
+                                  absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
+                                  std::equal_to<std::uint64_t>,
+                                  counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
 
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
     auto made = std::make_unique<map>(map::allocator_type(&memory));

@@ -15,8 +15,8 @@ result<void> start_eal() {
   static const result<void> started = []() -> result<void> {
     const std::vector<unsigned> cpus = allowed_cpus();
     const std::string core = std::to_string(cpus.front());
-    std::array<std::string, 9> words = {"coua-bench", "--no-huge", "--in-memory", "--no-pci",
-                                        "--no-telemetry", "-m64", "-l" + core,
+    std::array<std::string, 8> words = {"coua-bench",        "--no-huge",  "--no-pci",
+                                        "--no-telemetry",    "-m64",       "-l" + core,
                                         "--log-level=error", "--no-shconf"};
     std::array<char*, words.size()> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();

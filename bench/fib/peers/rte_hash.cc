@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rte_errno.h>
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
@@ -93,8 +94,8 @@ class rte_hash_table final : public lookup_table {
                   "takes at most " + std::to_string(RTE_HASH_ENTRIES_MAX) + " entries");
     }
     // Buckets of 8 bytes a slot, key and value of 16 bytes, a ring of free slots.
-    const std::uint64_t need = std::bit_ceil(room) * 8 + (room + 1) * 16 +
-                               std::bit_ceil(room + 2) * 4 + 4 * heap_page;
+    const std::uint64_t need =
+        std::bit_ceil(room) * 8 + (room + 1) * 16 + std::bit_ceil(room + 2) * 4 + 4 * heap_page;
     const std::uint64_t bytes = (need + heap_page - 1) / heap_page * heap_page;
     result<arena> memory = allocate(bytes, params_.pages);
     if (!memory) return tl::unexpected(memory.error());
