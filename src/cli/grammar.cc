@@ -22,6 +22,10 @@ std::string range(const parameter& p) {
   return std::to_string(p.low) + " to " + std::to_string(p.high);
 }
 
+bool is_word_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
 // Empty when the value fits, else the reason.
 std::string check(const parameter& p, const std::string& value) {
   const std::string quoted = "'" + value + "'";
@@ -50,7 +54,9 @@ std::string check(const parameter& p, const std::string& value) {
                  : value + " is not more than 0 and at most " + std::to_string(p.high);
     }
     case kind::on_off:
-      return value == "on" || value == "off" ? "" : quoted + " is neither on nor off";
+      return is_word_of(value, {"on", "off", "yes", "no", "true", "false"})
+                 ? ""
+                 : quoted + " is neither on nor off";
     case kind::mac:
       return net::parse_mac(value) ? "" : quoted + " is not an address such as 02:00:00:00:00:01";
     case kind::vlans: {
@@ -121,7 +127,9 @@ class reader {
       return {};
     }
     for (const auto& verb : command_.verbs)
-      if (verb.path == first + " " + second) out_.what = &verb;
+      if (verb.path == first + " " + second ||
+          (verb.alias == second && verb.path.starts_with(first + " ")))
+        out_.what = &verb;
     return out_.what != nullptr ? result<void>{} : unknown(first + " verb", second, seconds);
   }
 
@@ -275,6 +283,10 @@ double invocation::real(const std::string& name, double fallback) const {
   if (const auto found = values.find(name); found != values.end())
     parse_whole(std::string_view(found->second), value);
   return value;
+}
+
+bool invocation::on(const std::string& name) const {
+  return is_word_of(text(name), {"on", "yes", "true"});
 }
 
 std::vector<std::string> invocation::words(const std::string& name) const {

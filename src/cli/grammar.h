@@ -50,6 +50,7 @@ struct verb {
   std::vector<parameter> arguments = {};
   std::vector<parameter> options = {};
   std::string example = {};  // a whole command line
+  std::string alias = {};    // other last word: "del" for "port remove"
   std::string json = {};     // an example of what --json prints
   int id = 0;                // the caller's, to find what carries it out
 };
@@ -72,7 +73,7 @@ struct invocation {
   std::string text(const std::string& name, std::string fallback = "") const;
   std::uint64_t number(const std::string& name, std::uint64_t fallback = 0) const;
   double real(const std::string& name, double fallback = 0) const;
-  bool on(const std::string& name) const { return text(name) == "on"; }
+  bool on(const std::string& name) const;
   std::vector<std::string> words(const std::string& name) const;
 };
 

@@ -90,6 +90,8 @@ std::string help_group(const command& command, std::string_view group) {
 std::string help_verb(const command& command, const verb& verb) {
   std::string out = "usage: " + usage(command, verb) + "\n\n" + verb.summary + ".\n";
   if (!verb.details.empty()) out += wrapped(verb.details);
+  if (!verb.alias.empty())
+    out += "Also: " + verb.path.substr(0, verb.path.find(' ') + 1) + verb.alias + ".\n";
   if (!verb.arguments.empty()) out += "\narguments\n";
   for (const auto& p : verb.arguments) out += row(p.name, p.help);
   out += rows("options", verb.options) + rows("options of every verb", command.options);
@@ -101,6 +103,8 @@ std::string reference(const command& command) {
   for (const auto& verb : command.verbs) {
     out += "### `" + usage(command, verb) + "`\n\n" + verb.summary + ".";
     if (!verb.details.empty()) out += " " + verb.details;
+    if (!verb.alias.empty())
+      out += " Also `" + verb.path.substr(0, verb.path.find(' ') + 1) + verb.alias + "`.";
     out += "\n\n";
     for (const auto& p : verb.arguments) out += "- `" + p.name + "`: " + p.help + "\n";
     for (const auto& p : verb.options) {

@@ -172,7 +172,7 @@ class fake_switch : public dp::l2_switch {
     const std::lock_guard hold(mutex_);
     const bool statics = filter.is_static.value_or(false);
     return std::erase_if(fib_, [&](const auto& e) {
-      return matches_place(filter, e.second) && (statics || !e.second.is_static);
+      return matches_place(filter, e.second) && statics == e.second.is_static;
     });
   }
 

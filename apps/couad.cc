@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon: one file in, one switch out. In order: check the file, claim the socket, start the
+// environment, add the ports, open the API, wait for a signal, and take all of it down again. What
+// fails on the way up ends the daemon with everything before it undone by its destructor.
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/default_socket.h"
+#include "base/log.h"
+#include "cli/grammar.h"
+#include "ctl/api_server.h"
+#include "ctl/config.h"
+#include "dp/switch.h"
+
+namespace {
+
+using coua::error;
+using coua::result;
+
+const coua::cli::command& grammar() {
+  using coua::cli::kind;
+  static const coua::cli::command the = {
+      .name = "couad",
+      .summary = "the switch",
+      .groups = {},
+      .options = {{.name = "config",
+                   .value = "FILE",
+                   .help =
+                       "the configuration, in YAML (docs/configuration.md); without it the switch "
+                       "starts empty",
+                   .letter = 'c'},
+                  {.name = "check",
+                   .help = "only check the configuration and print every error of it",
+                   .type = kind::flag},
+                  {.name = "log-level",
+                   .value = "LEVEL",
+                   .help = "error, warning, info (where not given) or debug"},
+                  {.name = "version", .help = "print the version", .type = kind::flag}},
+      .verbs = {},
+      .epilogue =
+          "exit status\n"
+          "  0  stopped by SIGTERM or SIGINT, or the configuration is good\n"
+          "  1  the configuration is wrong, or the switch did not start\n"
+          "  2  the command line is wrong\n"};
+  return the;
+}
+
+/// SIGTERM and SIGINT, blocked in every thread and asked for where it suits.
+class stop_signals {
+ public:
+  stop_signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  bool came() const {
+    const timespec now{};
+    return sigtimedwait(&set_, nullptr, &now) > 0;
+  }
+  int wait() const {
+    int number = 0;
+    sigwait(&set_, &number);
+    return number;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+/// An error of a field that the file has: the line first, then what the switch said.
+error at(const coua::ctl::config& config, const std::string& path, error e) {
+  e.where = config.place(path) + (e.where.empty() ? "" : ": " + e.where);
+  return e;
+}
+
+result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
+                       const stop_signals& signals, std::vector<unsigned>& numbers) {
+  for (std::size_t i = 0; i < config.ports.size() && !signals.came(); i++) {
+    const auto added = sw.add_port(config.ports[i]);
+    const std::string path = "ports[" + std::to_string(i) + "]";
+    if (!added) return tl::unexpected(at(config, path, added.error()));
+    numbers.push_back(*added);
+    coua::log_info("port %s: %s", config.ports[i].name.c_str(), config.ports[i].devargs.c_str());
+  }
+  return {};
+}
+
+result<void> add_statics(coua::dp::l2_switch& sw, const coua::ctl::config& config,
+                         const std::vector<unsigned>& numbers) {
+  for (std::size_t i = 0; i < config.statics.size(); i++) {
+    const auto& wanted = config.statics[i];
+    coua::dp::fib_entry entry{wanted.vlan, wanted.mac, 0, true, 0};
+    for (std::size_t p = 0; p < numbers.size(); p++)
+      if (config.ports[p].name == wanted.port) entry.port = numbers[p];
+    const auto stored = sw.fib_insert(std::span(&entry, 1));
+    if (!stored)
+      return tl::unexpected(at(config, "fib.static[" + std::to_string(i) + "]", stored.error()));
+  }
+  return {};
+}
+
+/// Threads that are not workers stay off the workers' CPUs, where there are others.
+void leave_worker_cpus(const coua::dp::l2_switch& sw, std::vector<unsigned> cpus) {
+  for (const auto& worker : sw.workers()) std::erase(cpus, worker.core);
+  if (cpus.empty()) return;
+  if (const auto pinned = coua::pin_this_thread(cpus); !pinned)
+    coua::log_warning("%s", pinned.error().message().c_str());
+}
+
+result<void> serve(const coua::ctl::config& config, const stop_signals& signals) {
+  const std::vector<unsigned> cpus = coua::allowed_cpus();
+  const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
+  auto claim = coua::ctl::socket_claim::take(path);
+  if (!claim) return tl::unexpected(claim.error());
+  const auto environment = coua::ctl::resolve_environment(config);
+  if (!environment) return tl::unexpected(environment.error());
+  const auto sw = coua::dp::l2_switch::create(*environment, config.tables);
+  if (!sw) return tl::unexpected(sw.error());
+  std::vector<unsigned> numbers;
+  if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
+  if (numbers.size() < config.ports.size()) return {};  // stopped while starting
+  if (auto added = add_statics(**sw, config, numbers); !added) return added;
+  leave_worker_cpus(**sw, cpus);
+  coua::ctl::api_params params;
+  params.version = COUA_VERSION;
+  params.config = config.file;
+  const auto api = coua::ctl::api_server::create(**sw, std::move(*claim), params);
+  if (!api) return tl::unexpected(api.error());
+  coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
+  coua::log_info("ready: %zu ports, API on %s", numbers.size(), path.c_str());
+  const int number = signals.wait();
+  coua::log_info("stopping: %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+  return {};
+}
+
+int run(const coua::cli::invocation& call) {
+  coua::log_level level = coua::log_level::info;
+  if (call.has("log-level") && !coua::parse_log_level(call.text("log-level"), level)) {
+    std::fprintf(stderr, "couad: --log-level: '%s' is none of error, warning, info, debug\n",
+                 call.text("log-level").c_str());
+    return 2;
+  }
+  coua::set_log_level(level);
+  if (call.has("check") && !call.has("config")) {
+    std::fputs("couad: --check needs --config FILE\n", stderr);
+    return 2;
+  }
+  coua::ctl::config config;
+  if (call.has("config")) {
+    const std::string file = call.text("config");
+    auto loaded = coua::ctl::load_config(file);
+    if (!loaded) {
+      for (const auto& e : loaded.error())
+        std::fprintf(stderr, "%s\n", coua::ctl::to_string(e, file).c_str());
+      return 1;
+    }
+    config = std::move(*loaded);
+  }
+  if (call.has("check")) {
+    std::printf("%s: good, %zu ports\n", config.file.c_str(), config.ports.size());
+    return 0;
+  }
+  const stop_signals signals;
+  if (const auto served = serve(config, signals); !served) {
+    coua::log_error("%s", served.error().message().c_str());
+    return 1;
+  }
+  coua::log_info("stopped");
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::optional<std::string> help;
+  const auto call =
+      coua::cli::parse(grammar(), std::vector<std::string>(argv + 1, argv + argc), help);
+  if (help) {
+    std::fputs(help->c_str(), stdout);
+    return 0;
+  }
+  if (!call) {
+    std::fprintf(stderr, "%s\n", call.error().message().c_str());
+    return 2;
+  }
+  if (call->has("version")) {
+    std::printf("couad %s\n", COUA_VERSION);
+    return 0;
+  }
+  return run(*call);
+}
