@@ -132,9 +132,15 @@ result<std::uint16_t> to_vlan(std::uint32_t vlan) {
   return static_cast<std::uint16_t>(vlan);
 }
 
-result<std::uint64_t> to_fib_mac(const std::string& text) {
+result<std::uint64_t> to_mac(const std::string& text) {
   const auto mac = net::parse_mac(text);
   if (!mac) return fail(errc::invalid, "mac", "is not an address such as 02:00:00:00:00:01");
+  return *mac;
+}
+
+result<std::uint64_t> to_fib_mac(const std::string& text) {
+  const auto mac = to_mac(text);
+  if (!mac) return mac;
   if (auto reason = check_fib_mac(*mac); !reason.empty())
     return fail(errc::invalid, "mac", std::move(reason));
   return *mac;
@@ -168,7 +174,7 @@ result<dp::fib_filter> to_filter(const dp::l2_switch& sw, const v1::FibFilter& f
     out.vlan = *vlan;
   }
   if (filter.has_mac()) {
-    const auto mac = to_fib_mac(filter.mac());
+    const auto mac = to_mac(filter.mac());
     if (!mac) return tl::unexpected(mac.error());
     out.mac = *mac;
   }

@@ -31,7 +31,9 @@ void to_messages(const std::vector<dp::counter>& counters, Counters& out) {
 }
 
 result<std::uint16_t> to_vlan(std::uint32_t vlan);
-/// A unicast address.
+/// Any address.
+result<std::uint64_t> to_mac(const std::string& text);
+/// An address that an entry may be added for.
 result<std::uint64_t> to_fib_mac(const std::string& text);
 /// The name is checked, then looked up: invalid or not_found.
 result<unsigned> to_port_number(const std::vector<dp::port_status>& ports, const std::string& name);

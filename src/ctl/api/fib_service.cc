@@ -30,7 +30,7 @@ result<void> fib_service::remove(const v1::DeleteFibEntryRequest& request,
                                  v1::DeleteFibEntryResponse& response) {
   const auto vlan = to_vlan(request.vlan());
   if (!vlan) return tl::unexpected(vlan.error());
-  const auto mac = to_fib_mac(request.mac());
+  const auto mac = to_mac(request.mac());
   if (!mac) return tl::unexpected(mac.error());
   auto erased = core_.sw.fib_erase(*vlan, *mac);
   response.set_changed(erased.has_value());
