@@ -61,7 +61,7 @@ class veth_pairs:
 
     def test_z_removal_and_return(self):
         port = self.config()["ports"][1]
-        self.switch.coua("port", "del", "p2")
+        self.switch.coua("port", "remove", "p2")
         self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
         self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
                          self.entries("--vlan", "10").keys())
@@ -108,8 +108,8 @@ class test_packet_files(with_switch):
         self.assertEqual(self.counters("file")["flooded"], self.COUNT)
         self.assertEqual(self.counters("sink")["tx_packets"], self.COUNT)
         self.assertEqual(self.ports()["file"]["learned"], self.COUNT)
-        self.switch.coua("port", "del", "sink")
-        self.switch.coua("port", "del", "file")
+        self.switch.coua("port", "remove", "sink")
+        self.switch.coua("port", "remove", "file")
         # What went out is what came in, byte for byte and in order.
         self.assertEqual(out.read_bytes()[24:].count(b"\x88\xb5x"), self.COUNT)
 

@@ -209,8 +209,8 @@ class test_l2(with_switch):
 
     def test_static_entry(self):
         wires = self.wires()
-        self.switch.coua("fib", "add", "--vlan", "10", "--mac", station(14), "--port", "p2")
-        self.addCleanup(self.switch.coua, "fib", "del", "--vlan", "10", "--mac", station(14))
+        self.switch.coua("fib", "add", "10", station(14), "p2")
+        self.addCleanup(self.switch.coua, "fib", "del", "10", station(14))
         entry = self.entries("--vlan", "10", "--mac", station(14))[10, station(14)]
         self.assertEqual((entry["port"], entry["static"]), ("p2", True))
         wires["h1"].send(frames.make(station(14), station(15), b"static"))

@@ -43,7 +43,7 @@ class test_ports(with_switch):
             wire.send(frames.make(frames.BROADCAST, station(1), b""))
             self.wait_learned(1, station(1), "extra")
             self.assertEqual(self.ports()["extra"]["learned"], 1)
-            self.switch.coua("port", "del", "extra")
+            self.switch.coua("port", "remove", "extra")
             self.assertNotIn("extra", self.ports())
             self.assertIsNone(self.port_of(1, station(1)))
             self.assertFalse(lab.os.path.exists(f"/sys/class/net/{device}"))
@@ -59,7 +59,7 @@ class test_ports(with_switch):
             finish = self.traffic()
             flood = self.h3.start("ping -n -q -f 10.9.0.1", stdout=subprocess.DEVNULL)
             time.sleep(0.2)
-            self.switch.coua("port", "del", "p3")
+            self.switch.coua("port", "remove", "p3")
             flood.kill()
             flood.wait()
             self.assertEqual(self.entries("--vlan", "1", "--mac", self.h1.mac).keys(),
@@ -93,10 +93,10 @@ class test_ports(with_switch):
 
     def test_port_is_disabled_and_enabled(self):
         self.assertEqual(self.h3.pings("10.9.0.1"), 1)
-        self.switch.coua("port", "set", "p3", "--enabled", "false")
-        self.addCleanup(self.switch.coua, "port", "set", "p3", "--enabled", "true")
+        self.switch.coua("port", "set", "p3", "--enabled", "off")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--enabled", "on")
         self.assertEqual(self.h3.pings("10.9.0.1", 2, wait=0.3), 0)
-        self.switch.coua("port", "set", "p3", "--enabled", "true")
+        self.switch.coua("port", "set", "p3", "--enabled", "on")
         lab.wait_for(lambda: self.h3.pings("10.9.0.1"), 5, what="h3 talks again")
 
     def test_port_changes_its_vlan(self):
@@ -109,8 +109,8 @@ class test_ports(with_switch):
         self.assertEqual(self.h3.pings("10.9.0.1"), 1)
 
     def test_learning_off(self):
-        self.switch.coua("port", "set", "p3", "--learning", "false")
-        self.addCleanup(self.switch.coua, "port", "set", "p3", "--learning", "true")
+        self.switch.coua("port", "set", "p3", "--learning", "off")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--learning", "on")
         self.flush()
         wire, ear = self.wire(self.h3), self.wire(self.h1)
         wire.send(frames.make(frames.BROADCAST, station(2), b"unlearned"))
@@ -139,7 +139,7 @@ class test_ports(with_switch):
         refused = self.switch.coua("port", "add", "p9", "net_nosuch0", check=False)
         self.assertNotEqual(refused.returncode, 0)
         self.assertNotIn("p9", self.ports())
-        self.assertEqual(self.switch.json("port", "del", "p9")["changed"], False)
+        self.assertEqual(self.switch.json("port", "remove", "p9")["changed"], False)
 
 
 class test_mtu(with_switch):
@@ -171,7 +171,7 @@ class test_ageing(with_switch):
     def test_silent_addresses_go_and_others_stay(self):
         silent, talking = self.wire(None, "a1"), self.wire(None, "a2")
         silent.send(frames.make(frames.BROADCAST, station(1), b""))
-        self.switch.coua("fib", "add", "--vlan", "1", "--mac", station(3), "--port", "a1")
+        self.switch.coua("fib", "add", "1", station(3), "a1")
         self.wait_learned(1, station(1), "a1")
         start = time.monotonic()
 
