@@ -62,7 +62,7 @@ bench: $(BUILD)/build.ninja
 
 ## make lint: layers, formatting, SPDX lines, spelling, scripts, clang-tidy
 lint:
-	@tools/deps ensure lint
+	@tools/deps ensure build lint
 	@tools/lint
 
 ## make format: rewrites the sources as `make lint` wants them
