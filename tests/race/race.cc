@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "race.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace coua::test {
+
+std::chrono::milliseconds race_time() {
+  const char* given = std::getenv("COUA_RACE_MS");
+  return std::chrono::milliseconds(given ? std::atoi(given) : 300);
+}
+
+namespace {
+
+void look_up_ahead(coua_fib_reader* reader, std::span<const std::uint64_t> keys,
+                   std::span<std::uint32_t> entries) {
+  constexpr std::size_t step = 24;
+  for (std::size_t at = 0; at < keys.size(); at += step) {
+    std::size_t n = std::min(step, keys.size() - at);
+    std::span<const std::uint64_t> next = keys.subspan(at + n);
+    coua_fib_lookup_ahead(reader, &keys[at], n, &entries[at], next.data(),
+                          std::min(step, next.size()));
+  }
+}
+
+void look_up_pipelined(coua_fib_reader* reader, std::span<const std::uint64_t> keys,
+                       std::span<std::uint32_t> entries) {
+  constexpr std::size_t step = 7;
+  std::size_t out = 0;
+  for (std::size_t at = 0; at < keys.size(); at += step)
+    out += coua_fib_pipeline(reader, &keys[at], std::min(step, keys.size() - at), &entries[out]);
+  std::vector<std::uint32_t> rest(coua_fib_pipeline_depth(reader));
+  std::size_t n = coua_fib_pipeline_drain(reader, rest.data());
+  std::copy_n(rest.begin(), std::min(n, entries.size() - out), &entries[out]);
+}
+
+}  // namespace
+
+void look_up(look_up_mode mode, coua_fib_reader* reader, std::span<const std::uint64_t> keys,
+             std::span<std::uint32_t> entries) {
+  switch (mode) {
+    case look_up_mode::single:
+      for (std::size_t i = 0; i < keys.size(); i++) entries[i] = coua_fib_lookup(reader, keys[i]);
+      break;
+    case look_up_mode::batch:
+      coua_fib_lookup_batch(reader, keys.data(), keys.size(), entries.data());
+      break;
+    case look_up_mode::ahead: look_up_ahead(reader, keys, entries); break;
+    case look_up_mode::pipeline: look_up_pipelined(reader, keys, entries); break;
+    case look_up_mode::refresh:
+      coua_fib_lookup_refresh(reader, keys.data(), keys.size(), entries.data());
+      break;
+    case look_up_mode::count_: break;
+  }
+}
+
+void fault_log::report(const char* what, std::uint64_t key, std::uint64_t got, std::uint64_t want) {
+  if (count_.fetch_add(1) >= 5) return;
+  std::ostringstream line;
+  line << what << ": key " << std::hex << key << ", got " << got << ", want " << want << "\n";
+  std::lock_guard guard(mutex_);
+  text_ += line.str();
+}
+
+std::string fault_log::text() {
+  std::lock_guard guard(mutex_);
+  return std::to_string(count()) + " faults; the first:\n" + text_;
+}
+
+reader_threads::reader_threads(coua_fib* fib, unsigned n, const body& run) {
+  for (unsigned t = 0; t < n; t++)
+    passes_.push_back(std::make_unique<std::atomic<std::uint64_t>>(0));
+  for (unsigned t = 0; t < n; t++)
+    threads_.emplace_back([this, fib, run, t] {
+      reader_ptr reader = make_reader(fib);
+      std::mt19937_64 random(mix(t));
+      // Relaxed: the test must not give the table the ordering that it has to have by itself.
+      while (!stop_.load(std::memory_order_relaxed)) {
+        run(reader.get(), random);
+        passes_[t]->fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+}
+
+void reader_threads::stop() {
+  stop_ = true;
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void reader_threads::wait_for_two_passes() const {
+  for (const auto& passes : passes_) {
+    std::uint64_t target = passes->load(std::memory_order_relaxed) + 2;
+    while (passes->load(std::memory_order_relaxed) < target) std::this_thread::yield();
+  }
+}
+
+void race(const std::function<void(std::mt19937_64&)>& step) {
+  std::mt19937_64 random(std::random_device{}());
+  auto end = std::chrono::steady_clock::now() + race_time();
+  do {
+    step(random);
+  } while (std::chrono::steady_clock::now() < end);
+}
+
+}  // namespace coua::test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Common ground of the race tests: the tables that are raced, every way to look up behind one call,
+// and reader threads that count what must never happen. Tables are small on purpose: the fewer
+// slots, the more often a reader stands where the writer moves.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fib_handles.h"
+
+namespace coua::test {
+
+inline const table_shape raced_shapes[] = {
+    {"packed8_tiny", COUA_FIB_LAYOUT_PACKED8, 64, 4},
+    {"packed8", COUA_FIB_LAYOUT_PACKED8, 4096, 10},
+    {"packed4_tiny", COUA_FIB_LAYOUT_PACKED4, 64, 4},
+    {"wide8_tiny", COUA_FIB_LAYOUT_WIDE8, 64, 24},
+    {"wide8", COUA_FIB_LAYOUT_WIDE8, 2048, 16},
+};
+
+/// How long one test races; COUA_RACE_MS lengthens it.
+std::chrono::milliseconds race_time();
+
+enum class look_up_mode { single, batch, ahead, pipeline, refresh, count_ };
+
+/// Looks all keys up, by any mode, and returns when every entry is there.
+void look_up(look_up_mode mode, coua_fib_reader* reader, std::span<const std::uint64_t> keys,
+             std::span<std::uint32_t> entries);
+
+/// Faults seen by all threads, and the first of each kind in words.
+class fault_log {
+ public:
+  void report(const char* what, std::uint64_t key, std::uint64_t got, std::uint64_t want);
+  std::uint64_t count() const { return count_.load(); }
+  std::string text();
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+  std::mutex mutex_;
+  std::string text_;
+};
+
+/// Reader threads that run `body(reader, random)` again and again until stopped.
+class reader_threads {
+ public:
+  using body = std::function<void(coua_fib_reader*, std::mt19937_64&)>;
+  reader_threads(coua_fib* fib, unsigned n, const body& run);
+  ~reader_threads() { stop(); }
+  void stop();
+  /// Returns when every thread has begun and ended its body at least twice more.
+  void wait_for_two_passes() const;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::vector<std::unique_ptr<std::atomic<std::uint64_t>>> passes_;
+  std::vector<std::thread> threads_;
+};
+
+/// Calls `step` until the race time is over.
+void race(const std::function<void(std::mt19937_64&)>& step);
+
+class fib_race : public testing::TestWithParam<table_shape> {};
+
+}  // namespace coua::test
