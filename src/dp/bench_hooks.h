@@ -4,6 +4,11 @@
 // pools and bursts. What it forwards per second is the ceiling for what the switch can.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "coua/fib.h"
 #include "dp/switch.h"
 
 namespace coua::dp {
@@ -12,6 +17,16 @@ namespace coua::dp {
 /// numbers, without a look at the packets. Off: the switch works again. Any thread; takes effect
 /// within a round.
 void set_raw_io(l2_switch& target, bool on);
+
+/// On: the workers leave the ports alone, and sleep if the idle mode lets them. Off: they work
+/// again. Any thread; takes effect within a round.
+void set_paused(l2_switch& target, bool on);
+
+/// Stores entries, or removes them, as one command to the owner of the FIB: at the rates of a
+/// benchmark a command for each entry would measure the commands. Keys and values are those of the
+/// table, unchecked. Return how many were stored or removed. Any thread.
+std::size_t fib_store(l2_switch& target, std::span<const coua_fib_record> records);
+std::size_t fib_remove(l2_switch& target, std::span<const std::uint64_t> keys);
 
 /// Packets of the ports' pools that are not in their pool: in drivers, in flight, or leaked. Any
 /// thread.

@@ -141,6 +141,18 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
   return wait_for(job);
 }
 
+std::size_t switch_impl::fib_store(std::span<const coua_fib_record> records) {
+  return tables_->call([&] { return owner_->store(records); });
+}
+
+std::size_t switch_impl::fib_remove(std::span<const std::uint64_t> keys) {
+  return tables_->call([&] {
+    std::size_t removed = 0;
+    for (const std::uint64_t key : keys) removed += owner_->erase(key) ? 1 : 0;
+    return removed;
+  });
+}
+
 result<fib_entry> switch_impl::fib_find(std::uint16_t vlan, std::uint64_t mac) const {
   if (vlan >= n_vlans || mac > mac_mask)
     return fail(errc::invalid, text_of(vlan, mac), "no such key is possible");

@@ -73,7 +73,9 @@ void worker::loop() {
       take_plan(next);
     epoch_ = shared_.epoch.load(std::memory_order_relaxed);
     const std::uint64_t start = now_;
-    const unsigned found = shared_.raw_io.load(std::memory_order_relaxed) ? raw_round() : round();
+    const unsigned found = shared_.paused.load(std::memory_order_relaxed)   ? 0
+                           : shared_.raw_io.load(std::memory_order_relaxed) ? raw_round()
+                                                                            : round();
     if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
     quiescence_.quiescent();
     now_ = cycles();

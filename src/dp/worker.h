@@ -40,6 +40,7 @@ struct worker_shared {
                                               // decides
   std::atomic<bool> stop{false};
   std::atomic<bool> raw_io{false};  // bench_hooks.h
+  std::atomic<bool> paused{false};  // likewise
   qsbr readers;
 };
 
