@@ -186,8 +186,11 @@ result<void> port::setup_queues(const port_limits& limits) {
     return failed("cannot use that many descriptors", error);
   // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
   // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
+  // AF_XDP also fills a ring of 2,048 from which the kernel receives, and copies what it sends into
+  // packets of its own port, which come back through a completion ring of 2,048.
+  const unsigned driver_holds = driver_ == "net_af_xdp" ? rx_queues_ * 4096 : 0;
   const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
-                            limits.workers_all * (384 + 16 * limits.burst) + 1024;
+                            limits.workers_all * (384 + 16 * limits.burst) + 1024 + driver_holds;
   mbuf_bytes_ =
       limits.mbuf_bytes != 0
           ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM
