@@ -161,6 +161,7 @@ class host:
 
     def __init__(self, name):
         self.name = name
+        self.pair = None  # the far end of a veth pair, which outlives its namespace for a while
         self.helpers = []
         run(f"ip netns add {name}")
         run("ip link set lo up", name)
@@ -208,6 +209,8 @@ class host:
             helper.wait()
             if helper.stdout:
                 helper.stdout.close()
+        if self.pair:
+            run(f"ip link del {self.pair}", check=False)
         run(f"ip netns del {self.name}", check=False)
 
 
@@ -287,13 +290,14 @@ class switch:
         new.run("ip link set eth0 up")
         return new
 
-    def veth_host(self, name, device):
+    def veth_host(self, name, device, mtu=1500):
         """A host at the far end of a veth pair; `device` is the switch's end."""
         new = host(name)
         self.hosts.append(new)
         run(f"ip link add {device} type veth peer name eth0 netns {name}")
-        run(f"ip link set {device} up promisc on")
-        new.run("ip link set eth0 up")
+        new.pair = device
+        for end, ns in ((device, None), ("eth0", name)):
+            run(f"ip link set {end} mtu {mtu} up", ns)
         # Frames leave the host complete: there is no NIC behind a veth that would finish them.
         offloads = "tx off sg off tso off gso off gro off"
         new.run(f"ethtool -K eth0 {offloads}", check=False)

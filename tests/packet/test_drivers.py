@@ -65,17 +65,21 @@ class veth_pairs:
         self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
         self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
                          self.entries("--vlan", "10").keys())
-        self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
-        lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2"), 10, what="h2 answers again")
+        if self.RETURNS:
+            self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
+            lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2"), 10, what="h2 answers again")
         self.assert_conserved()
 
 
 class test_af_packet(veth_pairs, with_switch):
     DRIVER = "net_af_packet"
+    RETURNS = True
 
 
 class test_af_xdp(veth_pairs, with_switch):
     DRIVER = "net_af_xdp"
+    # DPDK 22.11 keeps the socket of a removed port open, so its interface stays taken.
+    RETURNS = False
 
     @classmethod
     def setUpClass(cls):

@@ -142,27 +142,41 @@ class test_ports(with_switch):
         self.assertEqual(self.switch.json("port", "remove", "p9")["changed"], False)
 
 
+def large(name, number, **more):
+    """A port whose driver takes frames of more than 1518 bytes, which that of TAP ports does not."""
+    return {"name": name, "mtu": 9000, **more,
+            "devargs": f"net_pcap{number},rx_iface_in={name},tx_iface={name}"}
+
+
 class test_mtu(with_switch):
-    CONFIG = {"ports": [tap("j1", mtu=9000), tap("j2", mtu=9000), tap("j3")]}
+    CONFIG = {"ports": [large("j1", 90), large("j2", 91), large("j3", 92, mtu=1500)]}
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
-        cls.hosts = [cls.switch.tap_host(f"h{n}", f"j{n}") for n in (1, 2, 3)]
+        cls.switch = lab.switch("/run/mtu", cls.CONFIG)
+        cls.addClassCleanup(cls.switch.close)
+        cls.hosts = [cls.switch.veth_host(f"h{n}", f"j{n}", mtu)
+                     for n, mtu in ((1, 9000), (2, 9000), (3, 1500))]
+        cls.switch.start()
         for n, host in enumerate(cls.hosts, 1):
             host.address(f"10.9.0.{n}/24")
 
     def test_jumbo_frames(self):
-        one = self.hosts[0]
-        for host in self.hosts[:2]:
-            host.run("ip link set eth0 mtu 9000")
-        self.assertEqual(one.pings("10.9.0.2", 3, extra="-M do -s 8972"), 3)
+        self.assertEqual(self.hosts[0].pings("10.9.0.2", 3, extra="-M do -s 8972"), 3)
 
     def test_small_port_gets_what_fits(self):
         one = self.hosts[0]
         self.assertEqual(one.pings("10.9.0.3", 2, extra="-M do -s 1472"), 2)
         self.assertEqual(one.pings("10.9.0.3", 2, wait=0.3, extra="-M do -s 4000"), 0)
         self.assertEqual(one.pings("10.9.0.3", 2), 2)
+        self.assert_conserved()
+
+    def test_port_that_cannot_is_refused(self):
+        refused = self.switch.coua("port", "add", "small", "net_tap93,iface=small", "--mtu", "9000",
+                                   check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("small", refused.stderr)
+        self.assertNotIn("small", self.ports())
 
 
 class test_ageing(with_switch):
