@@ -13,7 +13,8 @@
  *     this table, while readers run; [reader] the thread that owns that reader handle; [exclusive]
  *     no other call on this table at the same time.
  *  5. A key is one word: the 12-bit bridge domain in bits 48-59, the MAC in bits 0-47 with its
- *     first byte on the wire in bits 40-47. Bits 60-63 are zero.
+ *     first byte on the wire in bits 40-47. Bits 60-63 are zero: writer functions refuse others
+ * with -EINVAL, look-ups ignore them.
  *  6. A look-up answers one 32-bit word per key, an entry: bits 0-2 the age stamp, bit 3 set for a
  *     static entry, bits 4-27 the value (the port). COUA_FIB_MISS stands for "not there".
  *
@@ -125,8 +126,9 @@ struct coua_fib_stats {
   uint64_t statics;       /* static entries */
   uint64_t bytes;         /* of memory taken, versions included */
   uint64_t added, updated, erased, aged_out, refused; /* since creation */
-  uint64_t moves;                                     /* entries moved to make room */
-  uint64_t path_length[COUA_FIB_PATH_MAX + 1];        /* inserts by the number of moves they made */
+  uint64_t moves;                                     /* entries moved by inserts, to make room */
+  uint64_t sent_home; /* entries moved by sweeps, from their secondary bucket to their primary */
+  uint64_t path_length[COUA_FIB_PATH_MAX + 1]; /* inserts by the number of moves they made */
   uint64_t retries; /* misses that readers looked up again because an entry moved meanwhile */
   enum coua_fib_layout layout;
   enum coua_fib_pages pages; /* what the memory is on */
@@ -215,9 +217,11 @@ COUA_API int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* 
 /* Ageing. Time is the caller's: an epoch is a sixth of the ageing time. -------------------------
  */
 
-/* Looks at up to `n_buckets` further buckets and removes the dynamic entries that were refreshed
- * six epochs ago or earlier; `expired`, when not null, is told each (it must not call the writer
- * functions). Returns 1 when the sweep of this epoch is complete, else 0. [writer] */
+/* Looks at up to `n_buckets` further buckets: removes the dynamic entries that were refreshed six
+ * epochs ago or earlier, and moves entries from their secondary bucket to their primary where
+ * erased ones left room (worth doing also where nothing ages: look-ups find an entry in its primary
+ * sooner); `expired`, when not null, is told each (it must not call the writer functions). Returns
+ * 1 when the sweep of this epoch is complete, else 0. [writer] */
 typedef void (*coua_fib_expired)(void* context, const struct coua_fib_record* record);
 COUA_API int coua_fib_sweep(coua_fib* fib, uint64_t n_buckets, coua_fib_expired expired,
                             void* context);

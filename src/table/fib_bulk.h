@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -42,11 +43,18 @@ class fib_bulk_load {
     if constexpr (Table::is_wide) {
       for (unsigned thread = 0; thread < n_threads_; ++thread) load_alone(thread);
     } else {
-      std::vector<std::thread> threads;
+      std::vector<std::jthread> threads;
       threads.reserve(n_threads_ - 1);
-      for (unsigned i = 1; i < n_threads_; ++i) threads.emplace_back([this, i] { load(i); });
+      unsigned n_started = 1;
+      try {
+        for (; n_started < n_threads_; ++n_started) {
+          threads.emplace_back([this, i = n_started] { load(i); });
+        }
+      } catch (const std::system_error&) {
+        // The system has no more threads: this one does the work of those that are missing.
+      }
       load(0);
-      for (std::thread& thread : threads) thread.join();
+      for (unsigned i = n_started; i < n_threads_; ++i) load(i);
     }
     if (n_invalid_ != 0) return -EINVAL;
     return table_.counts_.refused() != refused_before ? -ENOSPC : 0;

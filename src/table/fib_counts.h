@@ -3,7 +3,9 @@
 // The writer's counts of a FIB. One thread writes; any thread may read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/atomic_word.h"
 #include "coua/fib.h"
@@ -33,8 +35,8 @@ class fib_counts {
     leave(0, was_guest);
   }
   void refuse() { bump(refused_); }
-  void move(bool goes_home) {
-    bump(moves_);
+  void move(bool goes_home, bool by_sweep) {
+    bump(by_sweep ? sent_home_ : moves_);
     bump(in_secondary_, goes_home ? std::uint64_t(-1) : 1);
   }
   /// Sums of a bulk load.
@@ -54,7 +56,9 @@ class fib_counts {
 
   void fill(coua_fib_stats& stats) const {
     stats.entries = load_relaxed(&entries_);
-    stats.in_secondary = load_relaxed(&in_secondary_);
+    // During a bulk load, entries may be sent home before the thread that put them has added its
+    // counts.
+    stats.in_secondary = std::min(load_relaxed(&in_secondary_), stats.entries);
     stats.statics = load_relaxed(&statics_);
     stats.added = load_relaxed(&added_);
     stats.updated = load_relaxed(&updated_);
@@ -62,6 +66,7 @@ class fib_counts {
     stats.aged_out = load_relaxed(&aged_out_);
     stats.refused = load_relaxed(&refused_);
     stats.moves = load_relaxed(&moves_);
+    stats.sent_home = load_relaxed(&sent_home_);
     for (unsigned i = 0; i <= COUA_FIB_PATH_MAX; ++i) {
       stats.path_length[i] = load_relaxed(&path_length_[i]);
     }
@@ -79,7 +84,8 @@ class fib_counts {
   }
 
   std::uint64_t entries_ = 0, statics_ = 0, in_secondary_ = 0;
-  std::uint64_t added_ = 0, updated_ = 0, erased_ = 0, aged_out_ = 0, refused_ = 0, moves_ = 0;
+  std::uint64_t added_ = 0, updated_ = 0, erased_ = 0, aged_out_ = 0, refused_ = 0, moves_ = 0,
+                sent_home_ = 0;
   std::uint64_t path_length_[COUA_FIB_PATH_MAX + 1] = {};
 };
 

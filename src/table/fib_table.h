@@ -44,6 +44,7 @@
 // Ageing. The stamp of an entry is the epoch (3 bits) of its last refresh. An entry expires six
 // epochs later; each epoch ends only when a sweep has looked at every bucket, so no stamp comes
 // round. An entry about to expire that a move carries behind the sweep's back is looked at again.
+// The sweep also sends guests home where erased entries left room.
 //
 // Limits: 2^40 entries, values of 24 bits, stamps of 64 bits (at 10 M moves a second: 58,000
 // years).
@@ -157,7 +158,15 @@ class fib_table final : public fib {
     while (n_escaped_ > 0) sweep_bucket(escaped_[--n_escaped_], expired, context);
     const std::uint64_t end =
         sweep_position_ + std::min(n_buckets, geometry_.n_buckets - sweep_position_);
-    while (sweep_position_ < end) sweep_bucket(sweep_position_++, expired, context);
+    while (sweep_position_ < end) {
+      const std::uint64_t first = sweep_position_;
+      const std::uint64_t last = std::min(end, first + sweep_window);
+      for (; sweep_position_ < last; ++sweep_position_) {
+        sweep_bucket(sweep_position_, expired, context);
+        fetch_homes(sweep_position_);
+      }
+      for (std::uint64_t bucket = first; bucket < last; ++bucket) send_guests_home(bucket);
+    }
     return sweep_position_ == geometry_.n_buckets && n_escaped_ == 0;
   }
 
@@ -208,6 +217,8 @@ class fib_table final : public fib {
  private:
   friend class fib_bulk_load<fib_table>;
   static constexpr std::size_t write_group = 16;
+  static constexpr std::uint64_t sweep_window =
+      8;  // buckets whose guests' homes are fetched together
 
   // Slots.
   // -----------------------------------------------------------------------------------------
@@ -323,11 +334,12 @@ class fib_table final : public fib {
   // Insert and erase.
   // ----------------------------------------------------------------------------------
 
+  /// Acquire, for the threads of a bulk load, which read while one of them moves.
   int find_slot(std::uint64_t bucket, std::uint64_t want) const {
     const std::uint64_t* words = tags(bucket);
     std::uint32_t found = 0;
     for (unsigned i = 0; i < n_slots; ++i) {
-      found |= std::uint32_t{((load_relaxed(words + i) ^ want) & view_.match_mask) == 0} << i;
+      found |= std::uint32_t{((load_acquire(words + i) ^ want) & view_.match_mask) == 0} << i;
     }
     return found == 0 ? -1 : __builtin_ctz(found);
   }
@@ -436,7 +448,7 @@ class fib_table final : public fib {
 
   /// Copies an entry to its other bucket, then clears it here. False: the target was taken.
   template <bool Shared>
-  bool move(slot_position from, slot_position to) {
+  bool move(slot_position from, slot_position to, bool by_sweep = false) {
     const std::uint64_t word = load_relaxed(tags(from.bucket) + from.slot);
     const std::uint32_t entry = load_entry(from);
     const std::uint64_t permuted = permuted_at(interval_base(from.bucket), word);
@@ -452,7 +464,7 @@ class fib_table final : public fib {
     }
     Sync::end_move(sync_, from.bucket, to.bucket);
     if (!copied) return false;
-    counts_.move(goes_home);
+    counts_.move(goes_home, by_sweep);
     if (from.bucket >= sweep_position_ && to.bucket < sweep_position_ &&
         age_of(entry) >= epochs_to_live) {
       note_escape(to.bucket);
@@ -490,6 +502,29 @@ class fib_table final : public fib {
         expired(context, &record);
       }
     }
+  }
+
+  /// Calls `act` with slot and primary bucket of each guest.
+  template <typename Act>
+  void for_each_guest(std::uint64_t bucket, Act act) {
+    for (unsigned slot = 0; slot < n_slots; ++slot) {
+      const std::uint64_t word = load_relaxed(tags(bucket) + slot);
+      if (!is_guest(word)) continue;
+      const std::uint64_t q = permuted_at(interval_base(bucket), word);
+      act(slot, view_.bucket(view_.permutation.p_of_q(q)));
+    }
+  }
+  void fetch_homes(std::uint64_t bucket) {
+    for_each_guest(bucket, [&](unsigned, std::uint64_t home) { fetch_bucket(home); });
+  }
+  /// Erased entries leave room that only newcomers would use: without this, churn at load 0.95
+  /// brings 28 % of the entries into their secondary buckets instead of 17 %.
+  void send_guests_home(std::uint64_t bucket) {
+    for_each_guest(bucket, [&](unsigned slot, std::uint64_t home) {
+      if (home == bucket) return;
+      const int free = free_slot(home);
+      if (free >= 0) move<false>({bucket, slot}, {home, static_cast<unsigned>(free)}, true);
+    });
   }
 
   /// A bucket behind the sweep received an entry that should expire in it.

@@ -6,13 +6,14 @@ namespace coua::simd {
 namespace {
 
 struct generic_match {
-  /// Bit i is set when slot i holds `want` under `mask`.
+  /// Bit i is set when slot i holds `want` under `mask`. Acquire: who sees a slot cleared by a move
+  /// must see its stamps.
   template <class Layout>
   [[gnu::always_inline]] static std::uint32_t find(const std::uint64_t* bucket, std::uint64_t want,
                                                    std::uint64_t mask, Layout) noexcept {
     std::uint32_t found = 0;
     for (unsigned i = 0; i < Layout::n_slots; ++i) {
-      found |= std::uint32_t{((load_relaxed(bucket + i) ^ want) & mask) == 0} << i;
+      found |= std::uint32_t{((load_acquire(bucket + i) ^ want) & mask) == 0} << i;
     }
     return found;
   }

@@ -23,7 +23,6 @@ namespace {
 template <class Match, class Layout>
 struct fib_kernel {
   static constexpr std::size_t group = 32;
-  static constexpr unsigned immediate_retries = 4;
 
   [[gnu::always_inline]] static const std::uint64_t* address(const fib_view& view,
                                                              std::uint64_t permuted) noexcept {
@@ -70,18 +69,27 @@ struct fib_kernel {
     return !view.moved_since(since, view.bucket(p), view.bucket(view.permutation.q_of_p(p)));
   }
 
-  /// One key from the start, until the answer stands.
-  [[gnu::noinline]] static std::uint32_t look_again(const fib_view& view, fib_reader_state& state,
-                                                    std::uint64_t p) noexcept {
-    for (;;) {
-      store_relaxed(&state.retries, state.retries + 1);
-      const std::uint64_t since = load_acquire(view.clock);
-      std::uint32_t entry = probe(view, address(view, p), view.want_home(p));
-      if (entry == fib_miss) {
-        const std::uint64_t q = view.permutation.q_of_p(p);
-        entry = probe(view, address(view, q), view.want_guest(q));
+  /// Looks up again, from the start, the listed keys whose answers do not stand. One attempt each,
+  /// then the key waits until the others had theirs; the list ends when nothing moved under any of
+  /// them.
+  template <typename Place>
+  [[gnu::noinline]] static void look_again(const fib_view& view, fib_reader_state& state,
+                                           const std::uint64_t* p, std::uint32_t* entries,
+                                           Place* unsure, std::size_t n_unsure) noexcept {
+    while (n_unsure != 0) {
+      store_relaxed(&state.retries, state.retries + n_unsure);
+      std::size_t n_left = 0;
+      for (std::size_t j = 0; j < n_unsure; ++j) {
+        const Place i = unsure[j];
+        const std::uint64_t since = load_acquire(view.clock);
+        entries[i] = probe(view, address(view, p[i]), view.want_home(p[i]));
+        if (entries[i] == fib_miss) {
+          const std::uint64_t q = view.permutation.q_of_p(p[i]);
+          entries[i] = probe(view, address(view, q), view.want_guest(q));
+        }
+        if (!stands(view, since, p[i], entries[i])) unsure[n_left++] = i;
       }
-      if (stands(view, since, p, entry)) return entry;
+      n_unsure = n_left;
     }
   }
 
@@ -147,16 +155,18 @@ struct fib_kernel {
       pending[n_missed] = i;
       n_missed += entry == fib_miss;
     }
-    const std::size_t n_unsure = Layout::wide ? n : n_missed;
-    for (std::size_t j = 0; j < n_unsure; ++j) {
-      const std::size_t i = Layout::wide ? j : pending[j];
-      if (!stands(view, since, p[i], entries[i])) [[unlikely]] {
-        const bool was_missed = entries[i] == fib_miss;
-        entries[i] = look_again(view, state, p[i]);
-        n_missed += std::size_t{entries[i] == fib_miss} - std::size_t{was_missed};
-      }
+    const std::size_t n_doubted = Layout::wide ? n : n_missed;
+    std::size_t n_unsure = 0;
+    for (std::size_t j = 0; j < n_doubted; ++j) {
+      const Place i = Layout::wide ? static_cast<Place>(j) : pending[j];
+      const bool doubt = !stands(view, since, p[i], entries[i]);
+      pending[n_unsure] = i;
+      n_unsure += doubt;
     }
-    return n_missed;
+    if (n_unsure == 0) [[likely]]
+      return n_missed;
+    look_again(view, state, p, entries, pending, n_unsure);
+    return static_cast<std::size_t>(std::count(entries, entries + n, fib_miss));
   }
 
   [[gnu::always_inline]] static void hash_and_fetch(const fib_view& view, const std::uint64_t* keys,

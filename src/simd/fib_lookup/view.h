@@ -45,8 +45,8 @@ struct fib_view {
   /// `since`.
   [[gnu::always_inline]] bool moved_since(std::uint64_t since, std::uint64_t bucket_a,
                                           std::uint64_t bucket_b) const noexcept {
-    return load_acquire(stamps + (bucket_a & stripe_mask)) > since ||
-           load_acquire(stamps + (bucket_b & stripe_mask)) > since;
+    return (load_acquire(stamps + (bucket_a & stripe_mask)) > since) |
+           (load_acquire(stamps + (bucket_b & stripe_mask)) > since);
   }
 };
 
