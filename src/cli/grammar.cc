@@ -140,10 +140,10 @@ class reader {
       help = help_command(command_);
       return {};
     }
-    for (const auto& verb : command_.verbs)
-      if (verb.path == path) help = help_verb(command_, verb);
     for (const auto& [group, summary] : command_.groups)
       if (group == path) help = help_group(command_, group);
+    for (const auto& verb : command_.verbs)
+      if (verb.path == path) help = help_verb(command_, verb);
     std::vector<std::string> known;
     for (const auto& verb : command_.verbs) known.push_back(verb.path);
     return help ? result<void>{} : unknown("verb", path, known);

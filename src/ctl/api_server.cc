@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api_server.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <thread>
 
 #include "ctl/api/core.h"
 #include "ctl/api/fib_service.h"
@@ -13,7 +22,52 @@ namespace coua::ctl {
 namespace {
 
 constexpr std::chrono::milliseconds stop_patience{1000};
+constexpr std::chrono::milliseconds break_patience{1500};
 constexpr int calls_per_client = 256;
+
+// gRPC closes a connection only after what it is writing there was taken: a client that has stopped
+// reading would hold up the end of the daemon for ever. So its socket, which gRPC does not show, is
+// found by its name and shut down.
+void break_connections(const std::string& path) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    sockaddr_un name{};
+    socklen_t length = sizeof name;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0 &&
+        name.sun_family == AF_UNIX &&
+        path == std::string(name.sun_path, strnlen(name.sun_path, sizeof name.sun_path)))
+      shutdown(fd, SHUT_RDWR);
+  }
+}
+
+// The last user of gRPC waits for its threads, and one of them may be polling a broken connection for
+// ten seconds more. They hold nothing that must be given back, so gRPC stays up.
+void keep_grpc_up() {
+  static const bool up = [] {
+    grpc_init();
+    return true;
+  }();
+  static_cast<void>(up);
+}
+
+void stop_server(grpc::Server& server, const std::string& path) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopped = false;
+  std::thread impatience([&] {
+    std::unique_lock hold(mutex);
+    if (!changed.wait_for(hold, break_patience, [&] { return stopped; })) break_connections(path);
+  });
+  server.Shutdown(std::chrono::system_clock::now() + stop_patience);
+  server.Wait();
+  {
+    const std::lock_guard hold(mutex);
+    stopped = true;
+  }
+  changed.notify_all();
+  impatience.join();
+}
 
 }  // namespace
 
@@ -31,6 +85,7 @@ struct api_server::parts {
 
 result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, socket_claim claim,
                                                        const api_params& params) {
+  keep_grpc_up();
   auto p = std::make_unique<parts>(sw, std::move(claim), params);
   const std::string& path = p->claim.path();
   grpc::ServerBuilder builder;
@@ -53,8 +108,7 @@ api_server::api_server(std::unique_ptr<parts> parts) : parts_(std::move(parts)) 
 
 api_server::~api_server() {
   parts_->core.stopping = true;
-  parts_->server->Shutdown(std::chrono::system_clock::now() + stop_patience);
-  parts_->server->Wait();
+  stop_server(*parts_->server, parts_->claim.path());
 }
 
 const std::string& api_server::path() const { return parts_->claim.path(); }

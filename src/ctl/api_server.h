@@ -27,7 +27,8 @@ class api_server {
   /// the calling thread may run. Errors: io.
   static result<std::unique_ptr<api_server>> create(dp::l2_switch& sw, socket_claim claim,
                                                     const api_params& params);
-  /// Ends calls in progress after at most a second, then stops and removes the socket.
+  /// Gives calls in progress a second to end, breaks what hangs after half a second more, and
+  /// removes the socket.
   ~api_server();
 
   const std::string& path() const;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/fib_source.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <set>
+
+namespace coua::cli {
+namespace {
+
+constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
+
+result<std::unique_ptr<fib_source>> from_text(const std::string& text, bool all_static = false) {
+  const std::string path = "/tmp/coua-fib-source-" + std::to_string(getpid());
+  std::ofstream(path) << text;
+  auto source = read_fib_file(path, all_static);
+  std::remove(path.c_str());
+  return source;
+}
+
+TEST(fib_source, reads_lines_comments_and_blanks) {
+  auto source = from_text(
+      "# a comment\n10 02:00:00:00:00:01 p0\n\n  20\t02-00-00-00-00-0A  p1 static # why\r\n"
+      "10 02:00:00:00:00:02 p0");
+  ASSERT_TRUE(source) << source.error().message();
+  v1::FibBatch batch;
+  ASSERT_TRUE((*source)->next(batch));
+  ASSERT_EQ(batch.keys_size(), 3);
+  EXPECT_EQ(batch.keys(0), std::uint64_t{10} << 48 | 0x020000000001);
+  EXPECT_EQ(batch.keys(1), std::uint64_t{20} << 48 | 0x02000000000a | static_bit);
+  ASSERT_EQ(batch.port_names_size(), 2);
+  EXPECT_EQ(batch.port_names(static_cast<int>(batch.ports(1))), "p1");
+  EXPECT_EQ(batch.port_names(static_cast<int>(batch.ports(2))), "p0");
+  EXPECT_FALSE((*source)->next(batch));
+}
+
+TEST(fib_source, every_wrong_line_is_named_and_nothing_is_loaded) {
+  const auto source = from_text(
+      "10 02:00:00:00:00:01 p0\n0 02:00:00:00:00:01 p0\n10 02:00:00:00:00 p0\n"
+      "10 01:00:00:00:00:01 p0\n10 02:00:00:00:00:01\n10 02:00:00:00:00:01 p0 dynamic\n"
+      "10 02:00:00:00:00:01 p0 static x y z\n4095x 02:00:00:00:00:01 p0\n");
+  ASSERT_FALSE(source);
+  const std::string& text = source.error().what;
+  for (const char* words :
+       {":2: '0' is not a VLAN", ":3: '02:00:00:00:00' is not a MAC", ":4: 01:00:00:00:00:01 is no",
+        ":5: is not 'VLAN MAC PORT [static]'", ":6: 'dynamic' is not", ":7: is not 'VLAN",
+        ":8: '4095x' is not a VLAN", "nothing was loaded"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " in\n" << text;
+  EXPECT_EQ(text.find(":1:"), std::string::npos);
+}
+
+TEST(fib_source, many_wrong_lines_are_counted) {
+  std::string text;
+  for (int i = 0; i < 25; i++) text += "x\n";
+  const auto source = from_text(text);
+  ASSERT_FALSE(source);
+  EXPECT_NE(source.error().what.find("and 15 more wrong lines"), std::string::npos);
+}
+
+TEST(fib_source, a_file_that_is_not_there) {
+  EXPECT_EQ(read_fib_file("/nonexistent", false).error().code, errc::io);
+}
+
+TEST(fib_source, large_files_come_in_batches) {
+  std::string text;
+  for (int i = 0; i < 40'000; i++) {
+    char line[64];
+    std::snprintf(line, sizeof line, "7 02:00:00:00:%02x:%02x p%d\n", i >> 8, i & 255, i % 3);
+    text += line;
+  }
+  auto source = from_text(text, true);
+  ASSERT_TRUE(source);
+  std::set<std::uint64_t> keys;
+  v1::FibBatch batch;
+  for (int batches = 0; (*source)->next(batch); batches++) {
+    EXPECT_EQ(batch.port_names_size(), batches == 0 ? 3 : 0);
+    EXPECT_LE(batch.keys_size(), 65536);
+    for (std::uint64_t key : batch.keys()) {
+      EXPECT_NE(key & static_bit, 0u);
+      keys.insert(key);
+    }
+  }
+  EXPECT_EQ(keys.size(), 40'000u);
+}
+
+TEST(fib_source, patterns_count_up_over_the_ports_in_turn) {
+  auto source = make_fib_entries({40'000, 5, 0x020000000010, {"a", "b", "c"}, false});
+  ASSERT_TRUE(source);
+  v1::FibBatch batch;
+  std::uint64_t n = 0;
+  while ((*source)->next(batch)) {
+    for (int i = 0; i < batch.keys_size(); i++, n++) {
+      ASSERT_EQ(batch.keys(i), (std::uint64_t{5} << 48) + 0x020000000010 + n);
+      ASSERT_EQ(batch.ports(i), n % 3);
+    }
+  }
+  EXPECT_EQ(n, 40'000u);
+}
+
+TEST(fib_source, patterns_stay_unicast) {
+  EXPECT_TRUE(make_fib_entries({1, 5, 0x02ffffffffff, {"a"}, false}));
+  EXPECT_FALSE(make_fib_entries({2, 5, 0x02ffffffffff, {"a"}, false}));
+  EXPECT_FALSE(make_fib_entries({1, 5, 0x010000000000, {"a"}, false}));
+  EXPECT_FALSE(make_fib_entries({1, 5, 0x020000000000, {}, false}));
+}
+
+}  // namespace
+}  // namespace coua::cli

@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""coua as a user runs it, against the real API before a switch in memory.
+
+usage: cli_test.py COUA FAKE_COUAD DOCS_DIR
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+COUA, FAKE, DOCS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+
+
+class fake:
+    """A daemon without packets."""
+
+    def __init__(self, *options):
+        self.directory = tempfile.TemporaryDirectory(prefix="coua-cli-")
+        self.socket = self.directory.name + "/couad.sock"
+        self.process = subprocess.Popen([FAKE, self.socket, *options], stdout=subprocess.PIPE,
+                                        text=True)
+        assert self.process.stdout.readline() == "ready\n"
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(10)
+        self.process.stdout.close()
+        self.directory.cleanup()
+        return status
+
+
+class cli_case(unittest.TestCase):
+    OPTIONS = ()
+
+    def setUp(self):
+        self.daemon = fake(*self.OPTIONS)
+        self.addCleanup(self.daemon.close)
+
+    def coua(self, *words, status=0, stdin=None, socket=None):
+        done = subprocess.run([COUA, "-s", socket or self.daemon.socket, *map(str, words)],
+                              capture_output=True, text=True, timeout=60, input=stdin, check=False)
+        self.assertEqual(done.returncode, status, f"{words}: {done.stdout}{done.stderr}")
+        if status != 0:
+            self.assertNotEqual(done.stderr, "", words)
+        return done
+
+    def text(self, *words, **options):
+        return self.coua(*words, **options).stdout
+
+    def json(self, *words, **options):
+        return json.loads(self.coua(*words, "-j", **options).stdout)
+
+    def ports(self):
+        self.coua("port", "add", "p0", "net_null0", "--vlan", 10)
+        self.coua("port", "add", "p1", "net_null1", "--vlan", 10)
+        self.coua("port", "add", "up", "net_null2", "--tagged", "10,20-22", "--native", 0)
+
+    def macs(self, *filters):
+        return [entry["mac"] for entry in self.json("fib", "show", *filters)["entries"]]
+
+
+class test_ports(cli_case):
+    def test_add_is_idempotent(self):
+        self.assertEqual(self.text("port", "add", "p0", "net_null0"), "port p0: added\n")
+        self.assertEqual(self.text("port", "add", "p0", "net_null0"), "port p0: unchanged\n")
+        self.assertFalse(self.json("port", "add", "p0", "net_null0")["changed"])
+        self.assertIn("differs in its VLANs",
+                      self.coua("port", "add", "p0", "net_null0", "--vlan", 5, status=1).stderr)
+
+    def test_remove_is_idempotent(self):
+        self.ports()
+        self.assertEqual(self.text("port", "remove", "p0"), "port p0: removed\n")
+        self.assertEqual(self.text("port", "remove", "p0"), "port p0: unchanged\n")
+        self.assertFalse(self.json("port", "del", "p0")["changed"])
+
+    def test_list_and_show(self):
+        self.ports()
+        listed = self.json("port", "list")["ports"]
+        self.assertEqual([port["name"] for port in listed], ["p0", "p1", "up"])
+        self.assertEqual(listed[0]["vlans"], {"mode": "access", "native": 10, "tagged": []})
+        self.assertEqual(listed[2]["vlans"],
+                         {"mode": "trunk", "native": 0, "tagged": [10, 20, 21, 22]})
+        lines = self.text("port", "list").splitlines()
+        self.assertRegex(lines[0], r"^PORT +LINK +VLANS")
+        self.assertRegex(lines[3], r"^up +up 10G +trunk 10,20-22 native none ")
+        shown = self.json("port", "show", "up")
+        self.assertEqual(shown["port"], listed[2])
+        self.assertIn("rx_packets", shown["counters"])
+        self.assertIn("did you mean 'p0'", self.coua("port", "show", "p9", status=1).stderr)
+
+    def test_set_changes_only_what_is_named(self):
+        self.ports()
+        self.assertEqual(self.text("port", "set", "up", "--enabled", "off"), "port up: changed\n")
+        self.assertEqual(self.text("port", "set", "up", "--enabled", "off"), "port up: unchanged\n")
+        port = self.json("port", "set", "up", "--native", 5)["port"]
+        self.assertEqual(port["vlans"], {"mode": "trunk", "native": 5, "tagged": [10, 20, 21, 22]})
+        self.assertFalse(port["enabled"])
+        port = self.json("port", "set", "up", "--tagged", "7")["port"]
+        self.assertEqual(port["vlans"], {"mode": "trunk", "native": 5, "tagged": [7]})
+        port = self.json("port", "set", "up", "--vlan", 9)["port"]
+        self.assertEqual(port["vlans"], {"mode": "access", "native": 9, "tagged": []})
+        self.coua("port", "set", "up", "--vlan", 9, "--native", 3, status=2)
+        self.coua("port", "set", "nobody", "--mtu", 1500, status=1)
+
+
+class test_failing_port(cli_case):
+    OPTIONS = ("fail-port", "bad")
+
+    def test_the_reason_arrives(self):
+        self.assertEqual(self.coua("port", "add", "bad", "net_tap0", status=1).stderr,
+                         "coua: port bad: the device is not ours\n")
+        done = self.coua("port", "add", "bad", "net_tap0", "-j", status=1)
+        self.assertEqual(json.loads(done.stdout), {"error": {
+            "code": "denied", "where": "port bad", "what": "the device is not ours"}})
+
+
+class test_fib(cli_case):
+    def test_static_entries(self):
+        self.ports()
+        add = ("fib", "add", 10, "02:00:00:00:00:01", "p0")
+        self.assertEqual(self.text(*add), "VLAN 10 02:00:00:00:00:01: added\n")
+        self.assertEqual(self.text(*add), "VLAN 10 02:00:00:00:00:01: unchanged\n")
+        self.assertTrue(self.json("fib", "add", 10, "02-00-00-00-00-01", "p1")["changed"])
+        self.assertEqual(self.json("fib", "show")["entries"],
+                         [{"vlan": 10, "mac": "02:00:00:00:00:01", "port": "p1", "static": True,
+                           "age_s": 0}])
+        self.assertTrue(self.json("fib", "del", 10, "02:00:00:00:00:01")["changed"])
+        self.assertFalse(self.json("fib", "del", 10, "02:00:00:00:00:01")["changed"])
+        self.assertIn("group address",
+                      self.coua("fib", "add", 10, "01:00:00:00:00:01", "p0", status=1).stderr)
+        self.coua("fib", "add", 10, "02:00:00:00:00:01", "nobody", status=1)
+        self.coua("fib", "add", 0, "02:00:00:00:00:01", "p0", status=2)
+
+    def test_load_a_file(self):
+        self.ports()
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("# two stations\n10 02:00:00:00:00:01 p0\n20 02:00:00:00:00:02 up static\n")
+            file.flush()
+            self.assertEqual(self.json("fib", "load", file.name)["stored"], 2)
+        self.assertEqual(self.macs("--static"), ["02:00:00:00:00:02"])
+        self.assertEqual(self.macs("--dynamic"), ["02:00:00:00:00:01"])
+
+    def test_load_standard_input(self):
+        self.ports()
+        self.assertRegex(self.text("fib", "load", "-", stdin="10 02:00:00:00:00:01 p0\n"),
+                         r"^1 entries stored in ")
+
+    def test_a_wrong_line_loads_nothing(self):
+        self.ports()
+        done = self.coua("fib", "load", "-", status=1,
+                         stdin="10 02:00:00:00:00:01 p0\n10 02:00:00:00:00:0g p0\n")
+        self.assertIn("-:2: '02:00:00:00:00:0g' is not a MAC address", done.stderr)
+        self.assertEqual(self.macs(), [])
+
+    def test_an_unknown_port_loads_nothing(self):
+        self.ports()
+        lines = "".join(f"10 02:00:00:00:{i >> 8:02x}:{i & 255:02x} p0\n" for i in range(1, 30000))
+        done = self.coua("fib", "load", "-", status=1, stdin=lines + "10 02:00:00:01:00:00 nobody\n")
+        self.assertIn("nobody", done.stderr)
+        self.assertEqual(self.macs(), [])
+
+    def test_generate_and_filter(self):
+        self.ports()
+        self.assertEqual(self.json("fib", "load", "--generate", "30K", "--vlan", 10,
+                                   "--base", "02:00:00:00:00:00", "--ports", "p0,p1")["stored"],
+                         30000)
+        self.assertEqual(len(set(self.macs())), 30000)
+        self.assertEqual(len(self.macs("--port", "p1")), 15000)
+        self.assertEqual(len(self.macs("--vlan", 11)), 0)
+        self.assertEqual(len(self.macs("--limit", "5K")), 5000)
+        self.assertEqual(self.macs("--mac", "02:00:00:00:00:07"), ["02:00:00:00:00:07"])
+        self.assertEqual(self.macs("--mac", "02:00:00:00:00:07", "--vlan", 10, "--port", "p0"), [])
+        lines = self.text("fib", "show", "--limit", 1).splitlines()
+        self.assertRegex(lines[0], "^VLAN  MAC                TYPE     AGE      PORT$")
+        self.assertRegex(lines[1], "^10    02:00:00:00:00:00  learned  0s       p0$")
+        self.assertEqual(self.json("fib", "flush", "--port", "p1")["removed"], 15000)
+        self.assertEqual(self.text("fib", "flush"), "15,000 entries removed\n")
+
+    def test_wrong_uses(self):
+        for words in (("fib", "load"), ("fib", "load", "f", "--generate", 5, "--ports", "p0"),
+                      ("fib", "load", "--generate", 5), ("fib", "load", "f", "--vlan", 5),
+                      ("fib", "show", "--static", "--dynamic")):
+            self.coua(*words, status=2)
+
+    def test_ageing_and_stats(self):
+        self.assertEqual(self.json("fib", "ageing"), {"ageing_s": 300, "changed": False})
+        self.assertEqual(self.text("fib", "ageing", 600), "ageing: 600 s, was 300 s\n")
+        self.assertFalse(self.json("fib", "ageing", 600)["changed"])
+        self.assertEqual(self.json("fib", "stats")["ageing_s"], 600)
+        self.assertIn("neither 0 (never) nor from 6",
+                      self.coua("fib", "ageing", 3, status=1).stderr)
+        self.coua("fib", "ageing", -1, status=2)
+
+
+class test_full_table(cli_case):
+    OPTIONS = ("capacity", "20000")
+
+    def test_it_says_what_was_stored(self):
+        self.ports()
+        done = self.coua("fib", "load", "--generate", "30K", "--ports", "p0", status=1)
+        self.assertIn("no room", done.stderr)
+        self.assertIn("16384 entries of the batches before", done.stderr)
+
+
+class test_system(cli_case):
+    OPTIONS = ("traffic", "1000")
+
+    def test_vlans(self):
+        self.ports()
+        vlans = {vlan["vlan"]: vlan for vlan in self.json("vlan", "list")["vlans"]}
+        self.assertEqual(sorted(vlans), [10, 20, 21, 22])
+        self.assertEqual((vlans[10]["untagged"], vlans[10]["tagged"]), (["p0", "p1"], ["up"]))
+        self.assertEqual(self.json("vlan", "show", 10)["vlan"], vlans[10])
+        self.assertIn("no port is a member", self.coua("vlan", "show", 11, status=1).stderr)
+
+    def test_stats(self):
+        self.ports()
+        stats = self.json("stats")
+        self.assertEqual(stats["totals"]["drop_tx_full"], 100)
+        self.assertEqual(sorted(stats["ports"]), ["p0", "p1", "up"])
+        self.assertNotIn("drop_runt", self.text("stats"))
+
+    def test_rates(self):
+        self.ports()
+        rates = self.json("stats", "--rate", "0.2")
+        self.assertGreaterEqual(rates["seconds"], 0.2)
+        # Each reading of a port moves the one count that all ports of the fake share by 1000, and a
+        # reading asks three ports: 3000 packets in the time between two readings of one port.
+        self.assertAlmostEqual(rates["ports"]["p0"]["rx_pps"] * rates["seconds"], 3000, delta=3)
+        self.assertAlmostEqual(rates["ports"]["p0"]["rx_bps"], rates["ports"]["p0"]["rx_pps"] * 512,
+                               delta=512)
+        self.assertAlmostEqual(rates["totals"]["rx_pps"],
+                               sum(port["rx_pps"] for port in rates["ports"].values()), delta=3)
+        self.assertRegex(self.text("stats", "--rate", "0.1"), r"(?m)^all +[\d,]+ +[\d,]+ ")
+
+    def test_workers_and_version(self):
+        self.ports()
+        worker = self.json("worker", "list")["workers"][0]
+        self.assertEqual(worker["queues"], ["p0:0", "p1:0", "up:0"])
+        self.assertIn("25.0%", self.text("worker", "list"))
+        version = self.json("version")
+        self.assertEqual(version["daemon"]["version"], "0.0.0-fake")
+        self.assertEqual(version["daemon"]["pid"], self.daemon.process.pid)
+        self.assertEqual(self.text("--version"), f"coua {version['client']}\n")
+
+
+class test_shapes(cli_case):
+    """What the document promises of the JSON, the command prints: the same names, the same types."""
+
+    def shape(self, value, path=()):
+        if isinstance(value, dict):
+            # Names of counters and of ports are data, not part of the shape.
+            is_data = path and path[-1] in ("counters", "totals", "ports", "*")
+            keys = ["*"] if is_data else sorted(value)
+            return {key: self.shape(next(iter(value.values())) if key == "*" else value[key],
+                                    (*path, key)) for key in keys}
+        if isinstance(value, list):
+            return [self.shape(value[0], (*path, "[]"))] if value else []
+        return "number" if isinstance(value, (int, float)) and not isinstance(value, bool) \
+            else type(value).__name__
+
+    def fits(self, have, wanted):
+        """An empty list fits any list."""
+        if isinstance(have, list) and isinstance(wanted, list):
+            return not have or (bool(wanted) and self.fits(have[0], wanted[0]))
+        if isinstance(have, dict) and isinstance(wanted, dict):
+            return set(have) == set(wanted) and all(self.fits(have[k], wanted[k]) for k in have)
+        return have == wanted
+
+    def test_documented_shapes(self):
+        self.coua("port", "add", "uplink", "net_null0", "--tagged", "10")
+        self.coua("port", "add", "p1", "net_null1", "--vlan", "10")
+        self.coua("fib", "add", 10, "02:00:00:00:00:09", "p1")
+        lines = {"port list": (), "port show": ("p1",), "port add": ("p0", "net_null9"),
+                 "port remove": ("nobody",), "port set": ("uplink", "--tagged", "10,20"),
+                 "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p0"),
+                 "fib del": (10, "02:00:00:00:00:77"), "fib flush": (),
+                 "fib load": ("--generate", 3, "--ports", "p0"), "fib stats": (),
+                 "fib ageing": (600,), "vlan list": (), "vlan show": (10,), "stats": (),
+                 "worker list": (), "version": ()}
+        document = (DOCS / "coua.md").read_text()
+        found = re.findall(r"### `coua ([a-z ]+?)(?: [A-Z\[]| \[).*?```json\n(.*?)```", document, re.S)
+        self.assertEqual({verb for verb, _ in found}, set(lines))
+        for verb, example in found:
+            got = self.json(*verb.split(), *lines[verb])
+            wanted = self.shape(json.loads(example))
+            have = self.shape(got)
+            self.assertTrue(self.fits(have, wanted), f"{verb}: {have} is not {wanted}")
+
+
+class test_reaching(cli_case):
+    def test_no_daemon(self):
+        for path in ("/tmp/coua-no-such.sock", "/" + "x" * 200):
+            done = self.coua("port", "list", socket=path, status=3)
+            self.assertIn(path, done.stderr)
+        done = self.coua("port", "list", "-j", socket="/tmp/coua-no-such.sock", status=3)
+        self.assertEqual(json.loads(done.stdout)["error"]["code"], "unavailable")
+
+    def test_socket_from_the_environment(self):
+        done = subprocess.run([COUA, "version"], capture_output=True, text=True, check=False,
+                              env={**os.environ, "COUA_SOCKET": self.daemon.socket})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_something_that_does_not_answer(self):
+        import socket  # pylint: disable=import-outside-toplevel
+        path = self.daemon.directory.name + "/mute.sock"
+        with socket.socket(socket.AF_UNIX) as mute:
+            mute.bind(path)
+            mute.listen()
+            self.coua("port", "list", "-t", "0.5", socket=path, status=3)
+
+    def test_a_daemon_that_ends_during_a_dump(self):
+        self.ports()
+        self.coua("fib", "load", "--generate", "1M", "--ports", "p0")
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "fib", "show"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
+            dump.stdout.readline()
+            killer = threading.Timer(0.2, self.daemon.process.send_signal, (signal.SIGTERM,))
+            killer.start()
+            self.assertEqual(self.daemon.process.wait(10), 0)
+            dump.communicate(timeout=10)
+            killer.join()
+            self.assertIn(dump.returncode, (0, 3))
+
+    def test_a_full_disk_is_a_failure(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([COUA, "-s", self.daemon.socket, "port", "list"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left", done.stderr)
+
+    def test_usage(self):
+        self.assertIn("did you mean 'port'", self.coua("prot", status=2).stderr)
+        self.assertIn("usage: coua VERB", self.coua(status=2).stderr)
+        self.assertIn("usage: coua VERB", self.text("help"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""couad itself, with ports that need neither devices nor privileges.
+
+usage: daemon_test.py COUAD COUA
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+COUAD, COUA = sys.argv[1:3]
+PORTS = """
+fib:
+  entries: 1M
+  static: [{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]
+ports:
+  - {name: p0, devargs: "net_null0,no-rx=1", vlan: 10}
+  - {name: p1, devargs: "net_null1,no-rx=1", vlans: {tagged: [10], native: 0}}
+"""
+
+
+class daemon_case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="coua-daemon-")
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)
+        self.socket = self.directory / "couad.sock"
+        (self.directory / "dpdk").mkdir()
+        # DPDK's own files go here, where its root directory is not ours to write.
+        self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(self.directory / "dpdk")}
+
+    def write(self, text, name="couad.yaml"):
+        file = self.directory / name
+        file.write_text(text)
+        return file
+
+    def config(self, more=PORTS):
+        return self.write(f"api: {{socket: {self.socket}}}\n"
+                          "memory: {huge_pages: off, packet_mib: 64, mbufs: 4096}\n"
+                          "workers: {count: 1, idle: sleep}\n" + more)
+
+    def launch(self, file, *options):
+        process = subprocess.Popen([COUAD, "--config", str(file), *options], text=True,
+                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                   env=self.environment)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start(self, more=PORTS):
+        process = self.launch(self.config(more))
+        for line in process.stderr:
+            if "ready:" in line:
+                return process
+        self.fail(f"couad ended with status {process.wait()}")
+
+    def run_couad(self, *words):
+        return subprocess.run([COUAD, *map(str, words)], capture_output=True, text=True,
+                              timeout=60, check=False, env=self.environment)
+
+    def coua(self, *words):
+        done = subprocess.run([COUA, "-s", self.socket, "-j", *map(str, words)],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def left(self):
+        return sorted(path.name for path in self.directory.glob("*.sock*"))
+
+
+class test_life(daemon_case):
+    def test_start_use_and_stop(self):
+        process = self.start()
+        version = self.coua("version")
+        self.assertEqual(version["client"], version["daemon"]["version"])
+        self.assertEqual(version["daemon"]["pid"], process.pid)
+        self.assertIn("ordinary memory", version["daemon"]["description"])
+        self.assertEqual([port["name"] for port in self.coua("port", "list")["ports"]],
+                         ["p0", "p1"])
+        self.assertEqual(self.coua("vlan", "show", 10)["vlan"]["tagged"], ["p1"])
+        self.assertEqual(self.coua("fib", "show")["entries"],
+                         [{"vlan": 10, "mac": "02:00:00:00:00:01", "port": "p0", "static": True,
+                           "age_s": 0}])
+        self.assertTrue(self.coua("port", "add", "p2", "net_null2,no-rx=1")["changed"])
+        self.assertFalse(self.coua("port", "add", "p2", "net_null2,no-rx=1")["changed"])
+        self.assertTrue(self.coua("port", "set", "p2", "--vlan", 10)["changed"])
+        self.assertFalse(self.coua("port", "set", "p2", "--vlan", 10)["changed"])
+        self.assertEqual(self.coua("fib", "load", "--generate", "100K", "--vlan", 10,
+                                   "--base", "02:00:00:10:00:00", "--ports", "p0,p2")["stored"], 100000)
+        self.assertEqual(self.coua("fib", "show", "--port", "p2")["count"], 50000)
+        self.assertEqual(self.coua("fib", "stats")["entries"], 100001)
+        self.assertTrue(self.coua("port", "remove", "p2")["changed"])
+        self.assertEqual(self.coua("fib", "show", "--port", "p0", "--dynamic")["count"], 50000)
+        self.assertEqual(self.coua("fib", "flush")["removed"], 50000)
+        self.assertEqual(len(self.coua("worker", "list")["workers"]), 1)
+        self.assertIn("rx_packets", self.coua("stats")["totals"])
+        self.assertEqual(self.left(), ["couad.sock", "couad.sock.lock"])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(10), 0)
+        self.assertIn("stopped", process.stderr.read())
+        self.assertEqual(self.left(), [])
+
+    def test_interrupt_stops_too(self):
+        process = self.start()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(10), 0)
+
+    def test_stop_with_a_client_that_hangs(self):
+        process = self.start()
+        self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
+        with subprocess.Popen([COUA, "-s", self.socket, "fib", "show"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as dump:
+            dump.stdout.readline()
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(10), 0)
+            dump.kill()
+
+    def test_a_killed_daemon_is_replaced(self):
+        process = self.start()
+        process.kill()
+        process.wait()
+        self.assertEqual(self.left(), ["couad.sock", "couad.sock.lock"])
+        self.start()
+        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+
+    def test_a_second_daemon_is_refused(self):
+        process = self.start()
+        second = self.run_couad("--config", self.directory / "couad.yaml")
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(f"{self.socket}: couad runs there already (process {process.pid})",
+                      second.stderr)
+        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+
+
+class test_refusals(daemon_case):
+    def test_a_port_that_does_not_start_ends_it(self):
+        file = self.config(PORTS + "  - name: bad\n    devargs: net_nosuch0\n")
+        done = self.run_couad("--config", file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{file}:11: ports[2]: ", done.stderr)
+        self.assertIn("net_nosuch0", done.stderr)
+        self.assertEqual(self.left(), [])
+
+    def test_every_error_of_a_file(self):
+        file = self.write("fib: {entrys: 1}\nports:\n  - {name: p0}\n")
+        for words in (("--config", file), ("--config", file, "--check")):
+            done = self.run_couad(*words)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr.splitlines(),
+                             [f"{file}:1: fib.entrys: is unknown; did you mean 'entries'?",
+                              f"{file}:3: ports[0].devargs: is missing"])
+        done = self.run_couad("--config", self.directory / "none.yaml")
+        self.assertEqual((done.returncode, done.stderr), (
+            1, f"{self.directory}/none.yaml: cannot be opened: No such file or directory\n"))
+
+    def test_check_starts_nothing(self):
+        done = self.run_couad("--config", self.config(), "--check")
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, f"{self.directory}/couad.yaml: good, 2 ports\n", ""))
+        self.assertEqual(self.left(), [])
+
+    def test_a_core_that_is_not_there(self):
+        file = self.write(f"api: {{socket: {self.socket}}}\nworkers:\n  cores: [1023]\n")
+        done = self.run_couad("--config", file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{file}:3: workers.cores: CPU 1023 is not one", done.stderr)
+
+    def test_command_line(self):
+        self.assertEqual(self.run_couad("--confg", "x").returncode, 2)
+        self.assertIn("did you mean --config?", self.run_couad("--confg", "x").stderr)
+        self.assertEqual(self.run_couad("--check").returncode, 2)
+        self.assertEqual(self.run_couad("--log-level", "loud").returncode, 2)
+        self.assertEqual(self.run_couad("x").returncode, 2)
+        self.assertIn("usage: couad", self.run_couad("--help").stdout)
+        self.assertRegex(self.run_couad("--version").stdout, r"^couad \d")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
