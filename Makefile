@@ -30,7 +30,7 @@ deps:
 demo:
 	@tools/deps ensure build demo
 	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
-	@$(NINJA) --quiet couad coua coua-bench
+	@$(NINJA) --quiet couad coua demo/raw_io
 	@demo/run
 
 ## make test: every test; STAGES="unit packet" picks some of them (tools/test --list)
