@@ -41,8 +41,8 @@ void break_connections(const std::string& path) {
   }
 }
 
-// The last user of gRPC waits for its threads, and one of them may be polling a broken connection for
-// ten seconds more. They hold nothing that must be given back, so gRPC stays up.
+// The last user of gRPC waits for its threads, and one of them may be polling a broken connection
+// for ten seconds more. They hold nothing that must be given back, so gRPC stays up.
 void keep_grpc_up() {
   static const bool up = [] {
     grpc_init();

@@ -151,12 +151,12 @@ class test_refusals(daemon_case):
         self.assertEqual(self.left(), [])
 
     def test_every_error_of_a_file(self):
-        file = self.write("fib: {entrys: 1}\nports:\n  - {name: p0}\n")
+        file = self.write("fib: {entriez: 1}\nports:\n  - {name: p0}\n")
         for words in (("--config", file), ("--config", file, "--check")):
             done = self.run_couad(*words)
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr.splitlines(),
-                             [f"{file}:1: fib.entrys: is unknown; did you mean 'entries'?",
+                             [f"{file}:1: fib.entriez: is unknown; did you mean 'entries'?",
                               f"{file}:3: ports[0].devargs: is missing"])
         done = self.run_couad("--config", self.directory / "none.yaml")
         self.assertEqual((done.returncode, done.stderr), (
