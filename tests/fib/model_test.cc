@@ -83,6 +83,29 @@ TEST_P(fib_model, any_operation_list_behaves_as_a_map) {
   EXPECT_GT(highest_load, 0.85);
 }
 
+TEST_P(fib_model, entries_moved_behind_the_sweep_expire_all_the_same) {
+  // A full table whose entries all expire in this epoch; between steps of the sweep, new entries
+  // push old ones into buckets that it has left behind.
+  const model_case& c = GetParam();
+  for (std::uint64_t seed = 0; seed < 2 + 2000 / c.n_keys; seed++) {
+    checked_fib fib(c.shape, seed, c.n_keys);
+    ASSERT_TRUE(prefill(fib, 94)) << fib.failure();
+    for (int i = 0; i < 6; i++) {
+      ASSERT_TRUE(fib.apply({op_kind::sweep, 0, 0, 0})) << fib.failure();
+      ASSERT_TRUE(fib.apply({op_kind::next_epoch, 0, 0, 0})) << fib.failure();
+    }
+    for (std::uint16_t key = 0; key < c.n_keys; key++) {
+      // The far end of the universe holds the keys that the table does not have yet.
+      std::uint16_t fresh = static_cast<std::uint16_t>(c.n_keys - 1 - key % (c.n_keys / 5));
+      ASSERT_TRUE(fib.apply({op_kind::insert, fresh, 0, 2})) << fib.failure();
+      if (key % 4 != 0) continue;
+      ASSERT_TRUE(fib.apply({op_kind::sweep, 0, 1, 1})) << fib.failure();
+    }
+    ASSERT_TRUE(fib.apply({op_kind::sweep, 0, 0, 0})) << fib.failure();
+    ASSERT_TRUE(fib.finish()) << fib.failure();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(layouts, fib_model, testing::ValuesIn(cases),
                          [](const auto& c) { return c.param.shape.name; });
 

@@ -37,7 +37,7 @@ TEST_P(fib_race, a_refresh_revives_no_erased_entry_and_undoes_no_update) {
   fib_ptr fib = make_fib(GetParam());
   std::uint64_t slots = stats_of(fib.get()).slots;
   std::uint64_t n = slots / 3, n_filler = slots * 94 / 100 - n;
-  std::uint32_t mask = (1u << GetParam().value_bits) - 1;
+  std::uint32_t mask = value_mask();
   std::uint64_t filled = 0;
   for (std::uint64_t i = 0; i < n_filler; i++) {
     coua_fib_record r = record_of(filler(i), 0, true);
@@ -93,7 +93,7 @@ TEST_P(fib_race, a_sweep_takes_what_nobody_refreshed_and_nothing_else) {
   aged_keys keys{std::min<std::uint64_t>(stats_of(fib.get()).slots * 90 / 100, 3000)};
   std::vector<std::uint64_t> hot;
   for (std::uint64_t i = 0; i < keys.n; i++) {
-    coua_fib_record r = record_of(victim(i), i & 15);
+    coua_fib_record r = record_of(victim(i), static_cast<std::uint32_t>(i) & value_mask());
     ASSERT_EQ(coua_fib_insert(fib.get(), &r), COUA_FIB_ADDED);
     if (keys.hot(i)) hot.push_back(victim(i));
   }

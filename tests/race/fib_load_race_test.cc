@@ -16,17 +16,17 @@ INSTANTIATE_TEST_SUITE_P(layouts, fib_race, testing::ValuesIn(raced_shapes),
 constexpr std::uint64_t stable(std::uint64_t i) { return random_key(i); }
 constexpr std::uint64_t loaded(std::uint64_t i) { return random_key(i + (1ull << 40)); }
 
-std::uint64_t insert_stable(coua_fib* fib, std::uint64_t n) {
+std::uint64_t insert_stable(coua_fib* fib, std::uint64_t n, std::uint32_t mask) {
   for (std::uint64_t i = 0; i < n; i++) {
-    coua_fib_record r = record_of(stable(i), i & 15);
+    coua_fib_record r = record_of(stable(i), static_cast<std::uint32_t>(i) & mask);
     if (coua_fib_insert(fib, &r) != COUA_FIB_ADDED) return i;
   }
   return n;
 }
 
 /// Looks stable keys up by any mode: each must be there, with its value.
-reader_threads::body verifier(std::uint64_t n, fault_log& faults) {
-  return [n, &faults](coua_fib_reader* reader, std::mt19937_64& random) {
+reader_threads::body verifier(std::uint64_t n, std::uint32_t mask, fault_log& faults) {
+  return [n, mask, &faults](coua_fib_reader* reader, std::mt19937_64& random) {
     std::uint64_t keys[70];
     std::uint32_t entries[70];
     std::uint64_t first = random() % n;
@@ -36,8 +36,8 @@ reader_threads::body verifier(std::uint64_t n, fault_log& faults) {
     for (std::uint64_t i = 0; i < 70; i++) {
       if (entries[i] == COUA_FIB_MISS)
         faults.report("a present key was missed", keys[i], 0, 1);
-      else if (value_of(entries[i]) != ((first + i) % n & 15))
-        faults.report("a wrong value", keys[i], entries[i], (first + i) % n & 15);
+      else if (value_of(entries[i]) != ((first + i) % n & mask))
+        faults.report("a wrong value", keys[i], entries[i], (first + i) % n & mask);
     }
   };
 }
@@ -63,12 +63,13 @@ std::unordered_map<std::uint64_t, std::uint32_t> all_entries(coua_fib* fib, faul
 /// same order, so that threads meet.
 struct bulk_source {
   std::uint64_t n;
+  std::uint32_t mask;
   unsigned n_threads;
   bool distinct;
   std::vector<std::uint64_t> at;
 
-  bulk_source(std::uint64_t n_keys, unsigned threads, bool is_distinct)
-      : n(n_keys), n_threads(threads), distinct(is_distinct), at(threads) {
+  bulk_source(std::uint64_t n_keys, std::uint32_t value_mask, unsigned threads, bool is_distinct)
+      : n(n_keys), mask(value_mask), n_threads(threads), distinct(is_distinct), at(threads) {
     for (unsigned t = 0; t < threads; t++) at[t] = distinct ? t : 0;
   }
   static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
@@ -77,7 +78,7 @@ struct bulk_source {
     std::size_t count = 0;
     for (std::uint64_t& i = self->at[thread]; count < max && i < self->n;
          i += self->distinct ? self->n_threads : 1)
-      records[count++] = record_of(loaded(i), i & 15);
+      records[count++] = record_of(loaded(i), static_cast<std::uint32_t>(i) & self->mask);
     return count;
   }
 };
@@ -85,11 +86,12 @@ struct bulk_source {
 void load_and_check(const table_shape& shape, bool distinct, fault_log& faults) {
   fib_ptr fib = make_fib(shape);
   std::uint64_t slots = stats_of(fib.get()).slots;
-  std::uint64_t n_stable = insert_stable(fib.get(), slots * 4 / 10);
+  std::uint32_t mask = (1u << shape.value_bits) - 1;
+  std::uint64_t n_stable = insert_stable(fib.get(), slots * 4 / 10, mask);
   std::uint64_t n = slots * 52 / 100;
-  reader_threads readers(fib.get(), 1, verifier(n_stable, faults));
+  reader_threads readers(fib.get(), 1, verifier(n_stable, mask, faults));
   readers.wait_for_two_passes();
-  bulk_source source(n, 3, distinct);
+  bulk_source source(n, mask, 3, distinct);
   int rc = coua_fib_bulk_load(fib.get(), bulk_source::next, &source, 3, distinct);
   readers.stop();
   coua_fib_stats s = stats_of(fib.get());
@@ -102,8 +104,8 @@ void load_and_check(const table_shape& shape, bool distinct, fault_log& faults) 
   for (std::uint64_t i = 0; i < n; i++) {
     auto it = all.find(loaded(i));
     found += it != all.end();
-    if (it != all.end() && it->second != (i & 15))
-      faults.report("loaded value", loaded(i), it->second, i & 15);
+    if (it != all.end() && it->second != (i & mask))
+      faults.report("loaded value", loaded(i), it->second, i & mask);
   }
   if (found + s.refused < n) faults.report("loaded keys are lost", 0, found, n - s.refused);
   if (found + n_stable != s.entries) faults.report("found", 0, found + n_stable, s.entries);
@@ -129,12 +131,14 @@ TEST_P(fib_race, a_bulk_load_of_the_same_keys_by_every_thread_keeps_each_once) {
 TEST_P(fib_race, a_cursor_among_moves_and_refreshes_returns_what_stays_exactly_once) {
   fib_ptr fib = make_fib(GetParam());
   std::uint64_t slots = stats_of(fib.get()).slots;
-  std::uint64_t n_stable = insert_stable(fib.get(), slots * 6 / 10), n_churn = slots * 34 / 100;
+  std::uint32_t mask = value_mask();
+  std::uint64_t n_stable = insert_stable(fib.get(), slots * 6 / 10, mask),
+                n_churn = slots * 34 / 100;
   fault_log faults;
-  reader_threads readers(fib.get(), 2, verifier(n_stable, faults));
+  reader_threads readers(fib.get(), 2, verifier(n_stable, mask, faults));
   std::uint64_t next = 0, rounds = 0;
   auto churn = [&] {
-    coua_fib_record r = record_of(loaded(next), 3);
+    coua_fib_record r = record_of(loaded(next), 1);
     coua_fib_insert(fib.get(), &r);
     if (next >= n_churn) coua_fib_erase(fib.get(), loaded(next - n_churn));
     next++;
@@ -166,11 +170,12 @@ TEST_P(fib_race, a_cursor_among_moves_and_refreshes_returns_what_stays_exactly_o
 TEST_P(fib_race, handles_and_statistics_belong_to_any_thread) {
   fib_ptr fib = make_fib(GetParam());
   std::uint64_t slots = stats_of(fib.get()).slots;
-  std::uint64_t n_stable = insert_stable(fib.get(), slots / 2);
+  std::uint32_t mask = value_mask();
+  std::uint64_t n_stable = insert_stable(fib.get(), slots / 2, mask);
   fault_log faults;
   reader_threads readers(fib.get(), 2, [&](coua_fib_reader*, std::mt19937_64& random) {
     reader_ptr mine = make_reader(fib.get());
-    verifier(n_stable, faults)(mine.get(), random);
+    verifier(n_stable, mask, faults)(mine.get(), random);
     coua_fib_stats s = stats_of(fib.get());
     if (s.entries > s.slots || s.slots != slots) faults.report("entries", 0, s.entries, slots);
   });

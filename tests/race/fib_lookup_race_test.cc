@@ -190,7 +190,7 @@ bool explained(std::uint64_t i, std::uint32_t entry, std::uint32_t from, std::ui
 TEST_P(fib_race, every_answer_was_true_at_some_moment_of_its_look_up) {
   fib_ptr fib = make_fib(GetParam());
   coua_fib_stats shape = stats_of(fib.get());
-  std::uint32_t mask = (1u << GetParam().value_bits) - 1;
+  std::uint32_t mask = value_mask();
   // Few keys with a history among many that only fill the table.
   std::uint64_t n = std::min<std::uint64_t>(shape.slots / 8, 200),
                 n_filler = shape.slots * 94 / 100 - n;
@@ -232,7 +232,7 @@ TEST_P(fib_race, every_answer_was_true_at_some_moment_of_its_look_up) {
     histories[i].ended.store(g, std::memory_order_release);
     if (random() % 4) return;
     // A few entries of the filler leave and come back, which keeps the others moving.
-    constexpr std::uint64_t n_out = 8;
+    std::uint64_t n_out = 1 + n_filler / 64;
     coua_fib_erase(fib.get(), key_sets::churn((filler + n_out) % n_filler));
     coua_fib_record r = record_of(key_sets::churn(filler++ % n_filler), 0);
     coua_fib_insert(fib.get(), &r);

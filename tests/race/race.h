@@ -24,11 +24,9 @@
 namespace coua::test {
 
 inline const table_shape raced_shapes[] = {
-    {"packed8_tiny", COUA_FIB_LAYOUT_PACKED8, 64, 4},
-    {"packed8", COUA_FIB_LAYOUT_PACKED8, 4096, 10},
-    {"packed4_tiny", COUA_FIB_LAYOUT_PACKED4, 64, 4},
-    {"wide8_tiny", COUA_FIB_LAYOUT_WIDE8, 64, 24},
-    {"wide8", COUA_FIB_LAYOUT_WIDE8, 2048, 16},
+    {"packed8_min", COUA_FIB_LAYOUT_PACKED8, 8, 1},  {"packed8", COUA_FIB_LAYOUT_PACKED8, 1024, 8},
+    {"packed4_min", COUA_FIB_LAYOUT_PACKED4, 16, 2}, {"wide8_min", COUA_FIB_LAYOUT_WIDE8, 5, 24},
+    {"wide8", COUA_FIB_LAYOUT_WIDE8, 512, 16},
 };
 
 /// How long one test races; COUA_RACE_MS lengthens it.
@@ -72,6 +70,9 @@ class reader_threads {
 /// Calls `step` until the race time is over.
 void race(const std::function<void(std::mt19937_64&)>& step);
 
-class fib_race : public testing::TestWithParam<table_shape> {};
+class fib_race : public testing::TestWithParam<table_shape> {
+ protected:
+  std::uint32_t value_mask() const { return (1u << GetParam().value_bits) - 1; }
+};
 
 }  // namespace coua::test
