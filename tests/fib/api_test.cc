@@ -225,6 +225,7 @@ INSTANTIATE_TEST_SUITE_P(layouts, fib_api_layout, testing::ValuesIn(each_layout)
 
 TEST_P(fib_api_layout, a_key_out_of_range_is_never_written) {
   fib_ptr fib = make_fib(GetParam());
+  reader_ptr reader = make_reader(fib.get());
   for (std::uint64_t key : {std::uint64_t{0}, std::uint64_t{77}, key_mask}) {
     coua_fib_record r = record_of(key, 1);
     ASSERT_EQ(coua_fib_insert(fib.get(), &r), COUA_FIB_ADDED);
@@ -235,6 +236,7 @@ TEST_P(fib_api_layout, a_key_out_of_range_is_never_written) {
       EXPECT_EQ(coua_fib_erase(fib.get(), wrong), -EINVAL);
       EXPECT_EQ(coua_fib_refresh(fib.get(), wrong), -EINVAL);
       EXPECT_EQ(coua_fib_erase_batch(fib.get(), &wrong, 1), 0u);
+      EXPECT_EQ(coua_fib_lookup(reader.get(), wrong), coua_fib_lookup(reader.get(), key));
     }
   }
 }

@@ -31,7 +31,7 @@ reader_threads::body verifier(std::uint64_t n, std::uint32_t mask, fault_log& fa
     std::uint32_t entries[70];
     std::uint64_t first = random() % n;
     for (std::uint64_t i = 0; i < 70; i++) keys[i] = stable((first + i) % n);
-    auto mode = static_cast<look_up_mode>(random() % static_cast<unsigned>(look_up_mode::count_));
+    look_up_mode mode = any_mode(random);
     look_up(mode, reader, keys, entries);
     for (std::uint64_t i = 0; i < 70; i++) {
       if (entries[i] == COUA_FIB_MISS)
@@ -67,14 +67,22 @@ struct bulk_source {
   unsigned n_threads;
   bool distinct;
   std::vector<std::uint64_t> at;
+  std::atomic<unsigned> n_begun{0};
 
   bulk_source(std::uint64_t n_keys, std::uint32_t value_mask, unsigned threads, bool is_distinct)
       : n(n_keys), mask(value_mask), n_threads(threads), distinct(is_distinct), at(threads) {
     for (unsigned t = 0; t < threads; t++) at[t] = distinct ? t : 0;
   }
+  /// Lets the threads start together, if they all come: a small table is loaded by one.
+  void meet() {
+    n_begun++;
+    auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+    while (n_begun < n_threads && std::chrono::steady_clock::now() < end) continue;
+  }
   static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
                           std::size_t max) {
     auto* self = static_cast<bulk_source*>(context);
+    if (self->at[thread] == (self->distinct ? thread : 0)) self->meet();
     std::size_t count = 0;
     for (std::uint64_t& i = self->at[thread]; count < max && i < self->n;
          i += self->distinct ? self->n_threads : 1)

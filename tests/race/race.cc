@@ -38,6 +38,12 @@ void look_up_pipelined(coua_fib_reader* reader, std::span<const std::uint64_t> k
 
 }  // namespace
 
+look_up_mode any_mode(std::mt19937_64& random) {
+  unsigned pick = random() % (2 * static_cast<unsigned>(look_up_mode::count_));
+  return pick < static_cast<unsigned>(look_up_mode::count_) ? static_cast<look_up_mode>(pick)
+                                                            : look_up_mode::single;
+}
+
 void look_up(look_up_mode mode, coua_fib_reader* reader, std::span<const std::uint64_t> keys,
              std::span<std::uint32_t> entries) {
   switch (mode) {

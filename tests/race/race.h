@@ -34,6 +34,10 @@ std::chrono::milliseconds race_time();
 
 enum class look_up_mode { single, batch, ahead, pipeline, refresh, count_ };
 
+/// Half of the time a single look-up: it is the one that reads a bucket and the words that vouch
+/// for it within a few nanoseconds, so it is the likeliest to fall into the middle of a move.
+look_up_mode any_mode(std::mt19937_64& random);
+
 /// Looks all keys up, by any mode, and returns when every entry is there.
 void look_up(look_up_mode mode, coua_fib_reader* reader, std::span<const std::uint64_t> keys,
              std::span<std::uint32_t> entries);
