@@ -177,30 +177,30 @@ struct fib_kernel {
     }
   }
 
-  /// Resolves up to `group` keys whose primary buckets are being fetched. The next keys are hashed
-  /// and fetched in one tight loop while the secondary buckets come: the fewer instructions between
-  /// fetches, the more of them the processor has under way.
+  [[gnu::always_inline]] static void hash_and_fetch_both(const fib_view& view,
+                                                         const std::uint64_t* keys, std::size_t n,
+                                                         std::uint64_t* p) noexcept {
+    for (std::size_t i = 0; i < n; ++i) {
+      p[i] = view.permutation.p(keys[i]);
+      fetch(address(view, p[i]));
+      fetch(address(view, view.permutation.q_of_p(p[i])));
+    }
+  }
+
+  /// Resolves up to `group` keys. `both_fetched`: their secondary buckets are being fetched too;
+  /// else those that are needed are fetched while the next keys are hashed, in one tight loop: the
+  /// fewer instructions between fetches, the more of them the processor has under way.
   [[gnu::always_inline]] static std::size_t resolve(const fib_view& view, fib_reader_state& state,
                                                     const std::uint64_t* p, std::size_t n,
-                                                    std::uint32_t* entries,
+                                                    std::uint32_t* entries, bool both_fetched,
                                                     const std::uint64_t* next_keys,
                                                     std::size_t n_next,
                                                     std::uint64_t* next_p) noexcept {
     const std::uint64_t since = load_acquire(view.clock);
     std::uint32_t pending[group];
-    std::size_t n_pending;
-    if (n_next != 0) {
-      n_pending = probe_homes(view, p, 0, n, entries, pending, 0);
-      fetch_seconds(view, p, pending, 0, n_pending);
-      hash_and_fetch(view, next_keys, n_next, next_p);
-    } else {
-      // Nothing else to do while the secondary buckets come: ask for the first of them early.
-      const std::size_t half = n / 2;
-      const std::size_t n_first = probe_homes(view, p, 0, half, entries, pending, 0);
-      fetch_seconds(view, p, pending, 0, n_first);
-      n_pending = probe_homes(view, p, half, n, entries, pending, n_first);
-      fetch_seconds(view, p, pending, n_first, n_pending);
-    }
+    const std::size_t n_pending = probe_homes(view, p, 0, n, entries, pending, 0);
+    if (!both_fetched) fetch_seconds(view, p, pending, 0, n_pending);
+    hash_and_fetch(view, next_keys, n_next, next_p);
     return n - probe_seconds(view, state, since, p, n, entries, pending, n_pending);
   }
 
@@ -221,7 +221,13 @@ struct fib_kernel {
                            std::uint32_t* entries) noexcept {
     const fib_view view = shared_view;
     std::uint64_t p[2][group];
-    hash_and_fetch(view, keys, std::min(n, group), p[0]);
+    // A single group has nothing to do while its few secondary buckets come: rather fetch all of
+    // them at once with the primaries. This costs lines, but saves waiting a second time.
+    if (n <= group) {
+      hash_and_fetch_both(view, keys, n, p[0]);
+      return resolve(view, state, p[0], n, entries, true, keys, 0, p[1]);
+    }
+    hash_and_fetch(view, keys, group, p[0]);
     return run_groups(view, state, keys, n, entries, keys, 0, p);
   }
 
@@ -237,8 +243,8 @@ struct fib_kernel {
       const bool last = next == n;
       const std::uint64_t* following = last ? next_keys : keys + next;
       const std::size_t n_following = std::min(last ? n_next : n - next, group);
-      hits +=
-          resolve(view, state, p[turn], size, entries + at, following, n_following, p[turn ^ 1]);
+      hits += resolve(view, state, p[turn], size, entries + at, false, following, n_following,
+                      p[turn ^ 1]);
       at = next;
     }
     return hits;
@@ -256,14 +262,9 @@ struct fib_kernel {
     return hits;
   }
 
-  // The pipeline. Each stage works on whole blocks; a last, partial block only when drained.
+  // The pipeline. A key is hashed and its primary bucket fetched when it is submitted; the other
+  // stages work on whole blocks, and on a last, partial one only when drained.
 
-  [[gnu::always_inline]] static void hash_block(const fib_view& view, fib_pipeline& pipe,
-                                                std::size_t n) noexcept {
-    const std::size_t at = pipe.hashed % fib_pipeline::capacity;
-    hash_and_fetch(view, pipe.keys + at, n, pipe.permuted + at);
-    pipe.hashed += n;
-  }
   [[gnu::always_inline]] static void probe_block(const fib_view& view, fib_pipeline& pipe,
                                                  std::size_t n) noexcept {
     const std::size_t at = pipe.probed % fib_pipeline::capacity;
@@ -287,9 +288,10 @@ struct fib_kernel {
   }
   static std::size_t collect(fib_pipeline& pipe, std::size_t max, std::uint32_t* entries) noexcept {
     const std::size_t n = std::min<std::size_t>(max, pipe.done - pipe.collected);
-    for (std::size_t i = 0; i < n; ++i) {
-      entries[i] = pipe.entries[(pipe.collected + i) % fib_pipeline::capacity];
-    }
+    const std::size_t at = pipe.collected % fib_pipeline::capacity;
+    const std::size_t n_to_end = std::min(n, fib_pipeline::capacity - at);
+    std::copy_n(pipe.entries + at, n_to_end, entries);
+    std::copy_n(pipe.entries, n - n_to_end, entries + n_to_end);
     pipe.collected += n;
     return n;
   }
@@ -299,18 +301,16 @@ struct fib_kernel {
                               std::uint32_t* entries) noexcept {
     const fib_view view = shared_view;
     fib_pipeline& pipe = state.pipeline;
-    constexpr unsigned block = fib_pipeline::block;
+    constexpr std::size_t block = fib_pipeline::block;
     std::size_t n_out = 0;
-    while (n > 0) {
-      const std::size_t at = pipe.submitted % fib_pipeline::capacity;
-      const std::size_t size = std::min<std::size_t>(n, block - pipe.submitted % block);
-      std::copy_n(keys, size, pipe.keys + at);
+    for (std::size_t at = 0; at < n;) {
+      const std::size_t size = std::min(n - at, block - pipe.submitted % block);
+      hash_and_fetch(view, keys + at, size,
+                     pipe.permuted + pipe.submitted % fib_pipeline::capacity);
       pipe.submitted += size;
-      keys += size;
-      n -= size;
+      at += size;
       if (pipe.submitted % block == 0) {
-        hash_block(view, pipe, block);
-        if (pipe.hashed - pipe.probed > fib_pipeline::hash_ahead * block) {
+        if (pipe.submitted - pipe.probed > fib_pipeline::fetch_ahead * block) {
           probe_block(view, pipe, block);
         }
         if (pipe.probed - pipe.done > fib_pipeline::probe_ahead * block) {
@@ -326,15 +326,15 @@ struct fib_kernel {
                            std::uint32_t* entries) noexcept {
     fib_pipeline& pipe = state.pipeline;
     constexpr std::uint64_t block = fib_pipeline::block;
-    const auto next = [&](std::uint64_t from, std::uint64_t to) {
-      return std::min(block, to - from);
-    };
-    while (pipe.hashed < pipe.submitted) hash_block(view, pipe, next(pipe.hashed, pipe.submitted));
-    while (pipe.probed < pipe.hashed) probe_block(view, pipe, next(pipe.probed, pipe.hashed));
-    while (pipe.done < pipe.probed) finish_block(view, state, next(pipe.done, pipe.probed));
+    while (pipe.probed < pipe.submitted) {
+      probe_block(view, pipe, std::min(block, pipe.submitted - pipe.probed));
+    }
+    while (pipe.done < pipe.probed) {
+      finish_block(view, state, std::min(block, pipe.probed - pipe.done));
+    }
     const std::size_t n = collect(pipe, fib_pipeline::capacity, entries);
     // Blocks start at multiples of the block size again.
-    pipe.submitted = pipe.hashed = pipe.probed = pipe.done = pipe.collected = 0;
+    pipe.submitted = pipe.probed = pipe.done = pipe.collected = 0;
     return n;
   }
 

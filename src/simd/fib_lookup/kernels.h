@@ -3,8 +3,9 @@
 // The look-up kernels of the FIB: one set of plain functions per instruction set and layout, chosen
 // once when a table is created. All sets give the same answers (fuzz/fib_kernels_fuzz.cc).
 //
-//   batch     groups of 32; while a group is resolved, the next one's primary buckets are fetched
-//   ahead     the same, and with the last group the first group of the caller's next batch
+//   batch     up to 32 keys: both buckets of all are fetched at once; more: groups of 32, and while
+//             one is resolved, the next one's primary buckets are fetched
+//   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
 //   pipeline  keys go through three stages, block by block; answers come in order, some blocks
 //   later
@@ -20,19 +21,18 @@
 
 namespace coua::simd {
 
-/// Keys in flight of one reader, in a ring. A block of keys goes from stage to stage: hashed (its
-/// primary buckets are being fetched), probed (the secondary buckets of those not found there are
-/// being fetched), done.
+/// Keys in flight of one reader, in a ring. A block of keys goes from stage to stage: submitted
+/// (its primary buckets are being fetched), probed (the secondary buckets of those not found there
+/// are being fetched), done.
 struct fib_pipeline {
   static constexpr unsigned block = 32;
-  static constexpr unsigned hash_ahead = 2;   // blocks from hashed to probed
+  static constexpr unsigned fetch_ahead = 2;  // blocks from submitted to probed
   static constexpr unsigned probe_ahead = 1;  // blocks from probed to done
   static constexpr unsigned capacity = 256;   // keys; a power of two above the depth
-  static constexpr unsigned depth = block * (hash_ahead + probe_ahead + 1);
+  static constexpr unsigned depth = block * (fetch_ahead + probe_ahead + 1);
 
   // Totals since creation, in keys; positions in the ring are these modulo the capacity.
-  std::uint64_t submitted = 0, hashed = 0, probed = 0, done = 0, collected = 0;
-  std::uint64_t keys[capacity];
+  std::uint64_t submitted = 0, probed = 0, done = 0, collected = 0;
   std::uint64_t permuted[capacity];
   std::uint32_t entries[capacity];
   std::uint64_t clock[capacity / block];          // when the block's primary buckets were read
