@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,43 @@ class CommandTest(unittest.TestCase):
                            "--seconds", "0.002")
         self.assertLess(len(some["rows"]), len(out["rows"]) + 1)
 
+    def test_forward(self):
+        if "no DPDK" in run("forward", "--rules", "1", "--flows", "2").stderr:
+            self.skipTest("built without DPDK")
+        words = ["forward", "--case", "l2", "--rules", "500", "--flows", "300", "--size", "64,128",
+                 "--updates", "0,20K", "--pairs", "2", "--seconds", "0.02", "--repetitions", "2"]
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            words.append("--no-testpmd")
+        out = self.report(*words)
+        names = [r["name"] for r in out["rows"]]
+        self.assertIn("raw-io", names)
+        self.assertEqual(names.count("coua"), 4)
+        self.assertEqual("testpmd-mac" in names, "--no-testpmd" not in words)
+        for row in out["rows"]:
+            self.assertEqual(row["params"]["rules"], 500)
+            self.assertIn(row["params"]["size"], (64, 128))
+        self.assertEqual(sum("ratio_to_none" in r for r in out["rows"]), 2)
+
+    def test_traffic(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packets, addresses = folder + "/x.pcap", folder + "/x.txt"
+            self.report("traffic", "--case", "l2", "--rules", "1K", "--flows", "40", "--size",
+                        "128", "--vlan", "7", "--out", packets, "--addresses", addresses)
+            with open(addresses) as file:
+                lines = [line.split() for line in file]
+            self.assertEqual(len(lines), 1000)
+            self.assertEqual({(vlan, port) for vlan, _, port in lines}, {("7", "p1")})
+            known = {mac for _, mac, _ in lines}
+            self.assertEqual(len(known), 1000)
+            with open(packets, "rb") as file:
+                data = file.read()
+            self.assertEqual(len(data), 24 + 40 * (16 + 124))
+            frames = [data[24 + i * 140 + 16:24 + (i + 1) * 140] for i in range(40)]
+            targets = {frame[:6].hex(":") for frame in frames}
+            self.assertEqual(len(targets), 40)
+            self.assertTrue(targets <= known)
+            self.assertFalse({frame[6:12].hex(":") for frame in frames} & known)
+
     def test_plain_table(self):
         done = run("fib", "--entries", "5K", "--mode", "batch", "--seconds", "0.002")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -90,6 +128,10 @@ class CommandTest(unittest.TestCase):
                              (("fib", "--mode", "wrong"), "--mode wrong"),
                              (("fib", "--peers", "nobody"), "--peers nobody"),
                              (("fib", "--threads", "1000"), "--threads 1000"),
+                             (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
+                             (("forward", "--size", "63"), "--size 63"),
+                             (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),
+                             (("traffic", "--out", "/nowhere/x"), "/nowhere/x"),
                              (("limit", "--pages", "3M"), "--pages 3M"),
                              (("limit", "--size", "10"), "--size 10")):
             done = run(*words)

@@ -151,6 +151,105 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
   return app;
 }
 
+CLI::Option* add_case(CLI::App& app, std::string& out) {
+  return app.add_option("--case", out, "What is forwarded: l2, the learning switch")
+      ->check(CLI::IsMember({"l2"}))
+      ->capture_default_str();
+}
+
+/// One size where the option takes no list.
+CLI::Option* one_size(CLI::App& app, const std::string& name, const std::string& text,
+                      std::uint64_t least, std::uint64_t most, std::uint64_t& out) {
+  const std::string preset = std::to_string(out);
+  return app
+      .add_option_function<std::string>(
+          name,
+          [name, least, most, &out](const std::string& word) {
+            out = take(parse_sizes(name, {word}, least, most)).front();
+          },
+          text)
+      ->default_str(preset);
+}
+
+CLI::App* add_forward(CLI::App& root, forward_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "forward", "Packets per second of the switch, beside raw I/O and testpmd on the same ports");
+  static std::string which = "l2";
+  add_case(*app, which);
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  sizes(*app, "--rules", "Addresses in the FIB", {"1K"}, 1, most, out.rules);
+  app->add_option_function<words>(
+         "--flows",
+         [&out](const words& given) {
+           out.flows = take(parse_sizes("--flows", given, 1, std::uint64_t{1} << 28));
+         },
+         "Destinations, spread over all of them; none given: all, up to 1M")
+      ->delimiter(',')
+      ->expected(1, -1)
+      ->type_name("LIST");
+  sizes(*app, "--size", "Bytes of a frame, with the check sequence", {"64"}, 64, 1518, out.sizes);
+  sizes(*app, "--updates", "Erases and inserts in the FIB per second", {"0"}, 0, 100'000'000,
+        out.updates);
+  one_size(*app, "--sources", "Hosts that send", 1, std::uint64_t{1} << 28, out.sources);
+  app->add_option("--workers", out.workers, "Worker threads, each on a CPU of its own")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app->add_option("--pairs", out.pairs, "Paired windows with and without updates")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app->add_option("--burst", out.burst, "Packets to a receive burst")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app->add_option("--mbuf-bytes", out.mbuf_bytes, "Data room of a packet buffer; 0: fits the frame")
+      ->check(CLI::Range(0, 65000))
+      ->capture_default_str();
+  app->add_flag("!--no-testpmd", out.testpmd, "Leave testpmd out");
+  app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
+      ->check(CLI::IsMember({8U, 9U, 10U}));
+  app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
+  add_common(*app, out.run);
+  app->final_callback([app, &out] {
+    const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
+      if (app->count(option) == 0) field = std::move(value);
+    };
+    if (out.figure == 8 || out.figure == 9) {
+      preset("--rules", out.rules, {64'000, 256'000, 1'000'000, 4'000'000, 16'000'000});
+    }
+    if (out.figure == 10) {
+      preset("--rules", out.rules, {2'000'000});
+      preset("--updates", out.updates, {0, 64'000, 128'000, 256'000, 512'000});
+    }
+    if (out.table == 2) preset("--size", out.sizes, {64, 128, 192, 256, 512, 1024, 1280, 1518});
+    if (out.table == 3) {
+      preset("--rules", out.rules,
+             {32'000'000, 64'000'000, 125'000'000, 250'000'000, 500'000'000, 1'000'000'000});
+    }
+  });
+  return app;
+}
+
+CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("traffic", "Writes a packet file, and the addresses for `coua fib load`");
+  static std::string which = "l2";
+  add_case(*app, which);
+  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  one_size(*app, "--rules", "Addresses", 1, most, out.traffic.rules);
+  one_size(*app, "--flows", "Frames, each to another of them", 1, most, out.traffic.flows);
+  one_size(*app, "--sources", "Hosts that send", 1, most, out.traffic.sources);
+  app->add_option("--size", out.traffic.size, "Bytes of a frame, with the check sequence")
+      ->check(CLI::Range(64, 1518))
+      ->capture_default_str();
+  app->add_option("--vlan", out.traffic.vlan, "Of the addresses")
+      ->check(CLI::Range(1, 4094))
+      ->capture_default_str();
+  app->add_option("--port", out.port, "Of the addresses")->capture_default_str();
+  app->add_option("--out", out.packets, "Packet file to write");
+  app->add_option("--addresses", out.addresses, "File of 'VLAN MAC PORT' lines to write");
+  app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
+  return app;
+}
+
 }  // namespace
 
 request parse_command_line(int count, char** arguments) {
@@ -158,12 +257,18 @@ request parse_command_line(int count, char** arguments) {
   root.require_subcommand(1);
   limit_options limit;
   fib_options fib;
+  forward_options forward;
+  traffic_options traffic;
   try {
     const CLI::App* const is_limit = add_limit(root, limit);
-    add_fib(root, fib);
+    const CLI::App* const is_fib = add_fib(root, fib);
+    const CLI::App* const is_forward = add_forward(root, forward);
+    add_traffic(root, traffic);
     root.parse(count, arguments);
     if (is_limit->parsed()) return limit;
-    return fib;
+    if (is_fib->parsed()) return fib;
+    if (is_forward->parsed()) return forward;
+    return traffic;
   } catch (const CLI::ParseError& wrong) {
     const int code = root.exit(wrong);
     return code == 0 ? 0 : 2;

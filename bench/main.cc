@@ -3,9 +3,13 @@
 #include <string>
 
 #include "bench/fib/fib_command.h"
+#ifdef COUA_BENCH_DPDK
+#include "bench/forward/forward_command.h"
+#endif
 #include "bench/grammar.h"
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
+#include "bench/traffic/traffic_command.h"
 
 namespace {
 
@@ -28,6 +32,14 @@ struct runner {
   int operator()(int status) const { return status; }
   int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
   int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
+  int operator()(const traffic_options& asked) const { return show(run_traffic(asked), asked.run); }
+#ifdef COUA_BENCH_DPDK
+  int operator()(const forward_options& asked) const { return show(run_forward(asked), asked.run); }
+#else
+  int operator()(const forward_options& asked) const {
+    return show(fail(errc::unsupported, "forward", "this build has no DPDK"), asked.run);
+  }
+#endif
 };
 
 }  // namespace

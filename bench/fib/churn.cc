@@ -13,7 +13,6 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::uint64_t write_batch = 32;  // keys to a batched call of the table
 constexpr std::uint64_t most_absent = 4096;
 constexpr double tick_s = 250e-6;  // between ticks the writer sleeps
 
@@ -25,9 +24,10 @@ void sleep_until(std::uint64_t deadline_ns) {
 
 }  // namespace
 
-churn::churn(coua_fib* fib, const population& people, double updates_per_s)
-    : fib_(fib), people_(people) {
-  absent_ = std::clamp<std::uint64_t>(people.entries / 64, 1, most_absent);
+churn::churn(churned& target, std::uint64_t entries, record_of record, double updates_per_s,
+             std::size_t batch)
+    : target_(target), entries_(entries), record_(std::move(record)), batch_(batch) {
+  absent_ = std::clamp<std::uint64_t>(entries / 64, 1, most_absent);
   pairs_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(updates_per_s * tick_s / 2));
   pairs_ = std::min(pairs_, absent_);
   tick_ns_ = static_cast<std::uint64_t>(2e9 * static_cast<double>(pairs_) / updates_per_s);
@@ -83,33 +83,36 @@ void churn::work() {
 }
 
 void churn::erase(std::size_t count) {
-  keys_.resize(write_batch);
   while (count > 0) {
-    const std::size_t n = std::min<std::size_t>(count, write_batch);
-    for (std::size_t i = 0; i < n; ++i) keys_[i] = population::key(erased_++ % people_.entries);
-    const std::size_t removed = coua_fib_erase_batch(fib_, keys_.data(), n);
-    failed_.fetch_add(n - removed, std::memory_order_relaxed);
+    const std::size_t n = std::min(count, batch_);
+    keys_.resize(n);
+    for (std::uint64_t& key : keys_) key = record_(erased_++ % entries_).key;
+    failed_.fetch_add(n - target_.erase(keys_), std::memory_order_relaxed);
     done_.fetch_add(n, std::memory_order_relaxed);
     count -= n;
   }
 }
 
 void churn::insert(std::size_t count) {
-  records_.resize(write_batch);
-  results_.resize(write_batch);
   while (count > 0) {
-    const std::size_t n = std::min<std::size_t>(count, write_batch);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t key = population::key(inserted_++ % people_.entries);
-      records_[i] = {key, people_.value(key), 0, 0, 0};
-    }
-    coua_fib_insert_batch(fib_, records_.data(), n, results_.data());
-    const auto added = std::count(results_.begin(), results_.begin() + static_cast<long>(n),
-                                  static_cast<std::int8_t>(COUA_FIB_ADDED));
-    failed_.fetch_add(n - static_cast<std::size_t>(added), std::memory_order_relaxed);
+    const std::size_t n = std::min(count, batch_);
+    records_.resize(n);
+    for (coua_fib_record& each : records_) each = record_(inserted_++ % entries_);
+    failed_.fetch_add(n - target_.insert(records_), std::memory_order_relaxed);
     done_.fetch_add(n, std::memory_order_relaxed);
     count -= n;
   }
+}
+
+std::size_t churned_fib::erase(std::span<const std::uint64_t> keys) {
+  return coua_fib_erase_batch(fib_, keys.data(), keys.size());
+}
+
+std::size_t churned_fib::insert(std::span<const coua_fib_record> records) {
+  results_.resize(records.size());
+  coua_fib_insert_batch(fib_, records.data(), records.size(), results_.data());
+  return static_cast<std::size_t>(
+      std::count(results_.begin(), results_.end(), static_cast<std::int8_t>(COUA_FIB_ADDED)));
 }
 
 }  // namespace coua::bench

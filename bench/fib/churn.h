@@ -5,13 +5,38 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
-#include "bench/harness/population.h"
-
 namespace coua::bench {
+
+/// What a churn writes to.
+class churned {
+ public:
+  virtual ~churned() = default;
+  /// Returns how many were removed.
+  virtual std::size_t erase(std::span<const std::uint64_t> keys) = 0;
+  /// Returns how many were added.
+  virtual std::size_t insert(std::span<const coua_fib_record> records) = 0;
+};
+
+/// A table of our own, through its C API.
+class churned_fib final : public churned {
+ public:
+  explicit churned_fib(coua_fib* fib) : fib_(fib) {}
+  std::size_t erase(std::span<const std::uint64_t> keys) override;
+  std::size_t insert(std::span<const coua_fib_record> records) override;
+
+ private:
+  coua_fib* fib_;
+  std::vector<std::int8_t> results_;
+};
+
+/// How the record of an entry of the population is made.
+using record_of = std::function<coua_fib_record(std::uint64_t index)>;
 
 /// A writer on its own CPU that erases and inserts at a constant rate while readers run. It walks
 /// over the whole population, which lies scattered over the table; an erased entry comes back after
@@ -19,8 +44,10 @@ namespace coua::bench {
 /// all but a handful of keys is present at any moment.
 class churn {
  public:
-  /// `updates_per_s` counts inserts and erases. The table must hold the whole population.
-  churn(coua_fib* fib, const population& people, double updates_per_s);
+  /// `updates_per_s` counts inserts and erases, written `batch` at a time. The target must hold
+  /// record(0) to record(entries - 1).
+  churn(churned& target, std::uint64_t entries, record_of record, double updates_per_s,
+        std::size_t batch = 32);
   ~churn();  // brings back every erased entry
   churn(const churn&) = delete;
   churn& operator=(const churn&) = delete;
@@ -36,8 +63,10 @@ class churn {
   void erase(std::size_t count);
   void insert(std::size_t count);
 
-  coua_fib* fib_;
-  population people_;
+  churned& target_;
+  std::uint64_t entries_;
+  record_of record_;
+  std::size_t batch_;
   std::uint64_t absent_;  // entries that are out at any moment
   std::uint64_t pairs_;   // erases and inserts of one tick
   std::uint64_t tick_ns_;
@@ -45,7 +74,6 @@ class churn {
   std::uint64_t inserted_ = 0;
   std::vector<std::uint64_t> keys_;
   std::vector<coua_fib_record> records_;
-  std::vector<std::int8_t> results_;
   std::atomic<std::uint64_t> done_ = 0, failed_ = 0;
 
   std::mutex mutex_;

@@ -79,7 +79,7 @@ struct bulk_source {
     share& mine = self.shares[thread];
     const std::size_t count = std::min<std::uint64_t>(max, mine.end - mine.next);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t key = population::key(mine.next++);
+      const std::uint64_t key = self.people.key(mine.next++);
       records[i] = {key, self.people.value(key), 0, 0, 0};
     }
     return count;

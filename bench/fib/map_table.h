@@ -75,7 +75,7 @@ class map_table final : public lookup_table {
   result<void> load(const population& people) override try {
     map_ = Adapter::make(memory_, people.entries);
     for (std::uint64_t i = 0; i < people.entries; ++i) {
-      const std::uint64_t key = population::key(i);
+      const std::uint64_t key = people.key(i);
       if (!Adapter::insert(*map_, key, static_cast<std::uint16_t>(people.value(key)))) {
         return fail(errc::no_room, name_, "refused entry " + std::to_string(i));
       }

@@ -162,7 +162,12 @@ row measurement::make_row(const series& each, unsigned threads, unsigned misses,
 
 result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
                                       std::vector<row>& rows) {
-  churn writer(fib, people_, static_cast<double>(per_second));
+  churned_fib target(fib);
+  const auto record = [this](std::uint64_t index) -> coua_fib_record {
+    const std::uint64_t key = people_.key(index);
+    return {key, people_.value(key), 0, 0, 0};
+  };
+  churn writer(target, people_.entries, record, static_cast<double>(per_second));
   const double seconds = std::min(options_.run.seconds, most_pair_seconds);
   for (const std::uint64_t threads : options_.threads) {
     for (unsigned i = 0; i < options_.run.repetitions; ++i) run_limit(narrow(threads));

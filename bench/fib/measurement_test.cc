@@ -31,11 +31,11 @@ struct map_kernel {
 /// A map that lies about one key out of many.
 class liar final : public lookup_table {
  public:
-  explicit liar(std::uint64_t wrong_index) : wrong_(population::key(wrong_index)) {}
+  explicit liar(std::uint64_t wrong_index) : wrong_(population{}.key(wrong_index)) {}
   std::string name() const override { return "liar"; }
   result<void> load(const population& people) override {
     for (std::uint64_t i = 0; i < people.entries; ++i) {
-      const std::uint64_t key = population::key(i);
+      const std::uint64_t key = people.key(i);
       map_[key] = people.value(key) ^ (key == wrong_ ? 1U : 0U);
     }
     return {};

@@ -26,7 +26,7 @@ void sequence::fill_keys(const population& people, unsigned miss_percent, std::u
       std::uint64_t index = random.below(people.entries);
       const bool miss = miss_percent != 0 && random.below(100) < miss_percent;
       if (miss) index += people.entries;
-      const std::uint64_t key = population::key(index);
+      const std::uint64_t key = people.key(index);
       if (!miss) {
         ++each.hits;
         each.values += people.value(key);

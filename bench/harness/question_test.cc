@@ -13,7 +13,7 @@ namespace {
 TEST(population, keys_are_distinct_valid_and_unicast) {
   std::unordered_set<std::uint64_t> macs;
   for (std::uint64_t i = 0; i < 200'000; ++i) {
-    const std::uint64_t key = population::key(i);
+    const std::uint64_t key = population{}.key(i);
     const std::uint64_t mac = key & 0xffff'ffff'ffff;
     EXPECT_TRUE(macs.insert(mac).second) << "index " << i;
     EXPECT_EQ(mac >> 40 & 3, 2U) << "must be local and unicast";
@@ -26,7 +26,7 @@ TEST(population, values_fit_their_width) {
   for (const unsigned bits : {1U, 10U, 16U, 24U}) {
     const population people{100, bits};
     std::uint32_t all = 0;
-    for (std::uint64_t i = 0; i < 5000; ++i) all |= people.value(population::key(i));
+    for (std::uint64_t i = 0; i < 5000; ++i) all |= people.value(population{}.key(i));
     EXPECT_EQ(all, (std::uint32_t{1} << bits) - 1);
   }
 }
@@ -34,7 +34,7 @@ TEST(population, values_fit_their_width) {
 TEST(sequence, keys_come_from_everywhere_and_misses_are_misses) {
   const population people{1000, 16};
   std::unordered_set<std::uint64_t> present;
-  for (std::uint64_t i = 0; i < people.entries; ++i) present.insert(population::key(i));
+  for (std::uint64_t i = 0; i < people.entries; ++i) present.insert(population{}.key(i));
   result<sequence> keys = sequence::create(16 * chunk_keys);
   ASSERT_TRUE(keys);
   keys->fill_keys(people, 25, 7);

@@ -123,7 +123,7 @@ class rte_hash_table final : public lookup_table {
 
   bool fill(const population& people) {
     for (std::uint64_t i = 0; i < people.entries; ++i) {
-      const std::uint64_t key = population::key(i);
+      const std::uint64_t key = people.key(i);
       const std::uintptr_t value = people.value(key);
       if (rte_hash_add_key_data(table_, &key, reinterpret_cast<void*>(value)) != 0) return false;
     }

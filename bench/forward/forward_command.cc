@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/forward_command.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/size.h"
+#include "base/system_memory.h"
+#include "bench/forward/forward_case.h"
+#include "bench/forward/forward_figures.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr std::uint64_t most_default_flows = 1'000'000;
+constexpr std::uint64_t fib_bytes_per_rule = 9;
+constexpr std::uint64_t eal_spare_mib = 64;
+
+/// A directory for packet files that goes when the run ends.
+class scratch {
+ public:
+  static result<std::unique_ptr<scratch>> create() {
+    const char* const parent = std::getenv("TMPDIR");
+    std::string path = std::string(parent == nullptr ? "/tmp" : parent) + "/coua-bench-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) return fail(errc::io, path, std::strerror(errno));
+    std::unique_ptr<scratch> made(new scratch);
+    made->path_ = path;
+    return made;
+  }
+  ~scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  std::string file(unsigned serial) const { return path_ + "/" + std::to_string(serial) + ".pcap"; }
+
+ private:
+  scratch() = default;
+  std::string path_;
+};
+
+using case_list = std::vector<std::unique_ptr<forward_case>>;
+
+class forward_run {
+ public:
+  forward_run(const forward_options& options, const scratch& files, report& out)
+      : options_(options), files_(files), out_(out), progress_("forward") {}
+
+  result<void> run() {
+    result<std::vector<case_list>> groups = plan();
+    if (!groups) return tl::unexpected(groups.error());
+    if (figure_needs_tables(options_.figure)) {
+      result<std::unique_ptr<crew>> threads = crew::create(1);
+      if (!threads) return tl::unexpected(threads.error());
+      crew_ = std::move(*threads);
+    }
+    for (case_list& group : *groups) {
+      if (result<void> done = run_group(group); !done) return done;
+      group.clear();
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::uint64_t> flows_for(std::uint64_t rules) const {
+    if (options_.flows.empty()) return {std::min(rules, most_default_flows)};
+    return options_.flows;
+  }
+
+  /// Cases side by side as far as memory goes, so that they share each moment.
+  result<std::vector<case_list>> plan() {
+    std::vector<case_list> groups(1);
+    const std::uint64_t budget = available_memory(-1) / (1 << 20) / 10 * 7;
+    std::uint64_t used = 0, packets = 0;
+    unsigned serial = 0;
+    for (const std::uint64_t rules : options_.rules) {
+      for (const std::uint64_t flows : flows_for(rules)) {
+        for (const std::uint64_t size : options_.sizes) {
+          const l2_traffic traffic{rules, flows, options_.sources, static_cast<unsigned>(size), 1};
+          if (result<void> good = check_traffic(traffic); !good) {
+            return tl::unexpected(good.error());
+          }
+          auto made =
+              std::make_unique<forward_case>(options_, traffic, serial, files_.file(serial));
+          ++serial;
+          const std::uint64_t need = made->memory_mib() * (options_.testpmd ? 2 : 1) +
+                                     rules * fib_bytes_per_rule / (1 << 20) + 256;
+          if (used + need > budget && !groups.back().empty()) {
+            groups.emplace_back();
+            used = packets = 0;
+          }
+          used += need;
+          packets += made->memory_mib();
+          memory_mib_ = std::max(memory_mib_, packets + eal_spare_mib);
+          groups.back().push_back(std::move(made));
+        }
+      }
+    }
+    return groups;
+  }
+
+  result<void> run_group(case_list& cases) {
+    for (auto& each : cases) {
+      if (result<void> ready = each->prepare(memory_mib_, progress_); !ready) return ready;
+      if (crew_ == nullptr) continue;
+      if (result<void> ready = add_figure_tables(options_, *each, *crew_, progress_); !ready) {
+        return ready;
+      }
+    }
+    for (unsigned round = 0; round < options_.run.repetitions; ++round) {
+      for (auto& each : cases) {
+        if (result<void> done = each->run_round(round, progress_); !done) return done;
+      }
+    }
+    for (auto& each : cases) {
+      for (row& made : each->rows()) {
+        const bool is_switch = made.name == "coua";
+        if (is_switch && std::find(options_.updates.begin(), options_.updates.end(), 0) ==
+                             options_.updates.end()) {
+          continue;
+        }
+        out_.rows.push_back(std::move(made));
+      }
+      for (const std::uint64_t rate : options_.updates) {
+        if (rate == 0) continue;
+        result<row> done = each->run_updates(rate, progress_);
+        if (!done) return tl::unexpected(done.error());
+        out_.rows.push_back(std::move(*done));
+      }
+    }
+    return {};
+  }
+
+  const forward_options& options_;
+  const scratch& files_;
+  report& out_;
+  progress progress_;
+  std::uint64_t memory_mib_ = 0;
+  std::unique_ptr<crew> crew_;  // for the bare forwarders of a figure
+};
+
+}  // namespace
+
+result<report> run_forward(const forward_options& options) {
+  report out;
+  out.bench = "forward";
+  out.params = {{"repetitions", options.run.repetitions},
+                {"seconds", options.run.seconds},
+                {"pairs", options.pairs}};
+  if (options.figure != 0) out.params["figure"] = options.figure;
+  if (options.table != 0) out.params["table"] = options.table;
+  if (options.table == 3) return run_memory_table(options, std::move(out));
+  result<std::unique_ptr<scratch>> files = scratch::create();
+  if (!files) return tl::unexpected(files.error());
+  forward_run run(options, **files, out);
+  if (result<void> done = run.run(); !done) return tl::unexpected(done.error());
+  return out;
+}
+
+}  // namespace coua::bench

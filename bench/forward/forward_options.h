@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/harness/options.h"
+
+namespace coua::bench {
+
+struct forward_options {
+  run_options run;
+  std::vector<std::uint64_t> rules = {1000};  // addresses in the FIB
+  std::vector<std::uint64_t> flows = {};      // destinations; none: as many as rules, to 1 M
+  std::vector<std::uint64_t> sizes = {64};    // of the frames, with the check sequence
+  std::vector<std::uint64_t> updates = {0};   // of the FIB, per second
+  std::uint64_t sources = 1000;
+  unsigned workers = 1;
+  unsigned pairs = 50;
+  unsigned burst = 32;
+  unsigned mbuf_bytes = 0;  // data room; 0: fits the frames
+  bool testpmd = true;
+  unsigned figure = 0;  // 8, 9, 10
+  unsigned table = 0;   // 2, 3
+};
+
+}  // namespace coua::bench

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/testpmd.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "bench/forward/worker_cores.h"
+#include "bench/harness/crew.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr const char* program = "dpdk-testpmd";
+constexpr const char* prompt = "testpmd> ";
+constexpr double start_seconds = 120;  // reading a large packet file takes its time
+constexpr double answer_seconds = 10;
+constexpr unsigned headroom_bytes = 128;
+
+bool is_installed() {
+  const char* const path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    if (access((rest.substr(0, colon) + "/" + program).c_str(), X_OK) == 0) return true;
+    rest.erase(0, colon + 1);
+  }
+  return false;
+}
+
+std::vector<std::string> command_line(const port_plan& ports, unsigned workers, unsigned burst) {
+  std::string cores = std::to_string(writer_cpu());
+  for (const unsigned core : worker_cores(workers)) {
+    if (core != writer_cpu()) cores += "," + std::to_string(core);
+  }
+  const std::string queues = std::to_string(workers);
+  return {program,
+          "-l" + cores,
+          "--no-huge",
+          "--no-shconf",
+          "--no-pci",
+          "--no-telemetry",
+          "--iova-mode=va",
+          "--file-prefix=coua-bench-" + std::to_string(getpid()),
+          "-m" + std::to_string(ports.memory_mib + 128),
+          "--vdev=" + ports.in,
+          "--vdev=" + ports.out,
+          "--",
+          "-i",
+          "--forward-mode=mac",
+          "--nb-cores=" + queues,
+          "--rxq=" + queues,
+          "--txq=" + queues,
+          "--burst=" + std::to_string(burst),
+          "--rxd=1024",
+          "--txd=1024",
+          "--mbcache=256",
+          "--total-num-mbufs=" + std::to_string(ports.buffers),
+          "--mbuf-size=" + std::to_string(ports.buffer_bytes + headroom_bytes),
+          "--no-flush-rx",
+          "--disable-link-check",
+          "--no-lsc-interrupt"};
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(program, arguments.data());
+  _exit(127);
+}
+
+}  // namespace
+
+result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned workers,
+                                                unsigned burst) {
+  if (!is_installed()) {
+    return fail(errc::not_found, program, "is not in PATH: install Debian's package dpdk-dev");
+  }
+  if (worker_cores(workers).front() == writer_cpu()) {
+    return fail(errc::unsupported, program, "needs a CPU beside those of the workers");
+  }
+  const std::vector<std::string> words = command_line(ports, workers, burst);
+  std::unique_ptr<testpmd> made(new testpmd);
+  // Without a terminal it would keep its answers in a buffer.
+  termios mode{};
+  cfmakeraw(&mode);
+  made->process_ = forkpty(&made->terminal_, nullptr, &mode, nullptr);
+  if (made->process_ == 0) become(words);
+  if (made->process_ < 0) return fail(errc::io, program, std::strerror(errno));
+  fcntl(made->terminal_, F_SETFD, FD_CLOEXEC);
+  if (auto ready = made->read_until_prompt(start_seconds); !ready) {
+    return tl::unexpected(ready.error());
+  }
+  if (auto started = made->ask("start", answer_seconds); !started) {
+    return tl::unexpected(started.error());
+  }
+  made->signal(SIGSTOP);
+  return made;
+}
+
+testpmd::~testpmd() {
+  if (terminal_ >= 0) close(terminal_);
+  if (process_ <= 0) return;
+  kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+}
+
+void testpmd::signal(int number) const { kill(process_, number); }
+
+result<std::string> testpmd::read_until_prompt(double seconds) {
+  std::string text;
+  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
+  const auto trouble = [&text](const char* what) {
+    const std::size_t shown = std::min<std::size_t>(text.size(), 300);
+    return fail(errc::io, program,
+                std::string(what) + "; it said: " + text.substr(text.size() - shown));
+  };
+  while (now_ns() < deadline) {
+    pollfd waiting = {terminal_, POLLIN, 0};
+    if (poll(&waiting, 1, 100) <= 0) continue;
+    char buffer[4096];
+    const ssize_t count = read(terminal_, buffer, sizeof buffer);
+    if (count <= 0) return trouble("it ended");
+    text.append(buffer, static_cast<std::size_t>(count));
+    if (text.ends_with(prompt)) return text;
+  }
+  return trouble("no answer");
+}
+
+result<std::string> testpmd::ask(const std::string& command, double seconds) {
+  const std::string line = command + "\n";
+  if (write(terminal_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    return fail(errc::io, program, std::strerror(errno));
+  }
+  return read_until_prompt(seconds);
+}
+
+result<testpmd::sample> testpmd::sent() {
+  result<std::string> answer = ask("show port stats 1", answer_seconds);
+  if (!answer) return tl::unexpected(answer.error());
+  const std::uint64_t when = now_ns();
+  const std::string field = "TX-packets:";
+  const std::size_t at = answer->find(field);
+  if (at == std::string::npos) return fail(errc::io, program, "no TX-packets in: " + *answer);
+  return sample{std::strtoull(answer->c_str() + at + field.size(), nullptr, 10), when};
+}
+
+result<double> testpmd::run(double seconds) {
+  signal(SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const result<sample> before = sent();
+  if (!before) return tl::unexpected(before.error());
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const result<sample> after = sent();
+  if (!after) return tl::unexpected(after.error());
+  signal(SIGSTOP);
+  return 1e3 * static_cast<double>(after->packets - before->packets) /
+         static_cast<double>(after->when_ns - before->when_ns);
+}
+
+}  // namespace coua::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bench/forward/mover.h"
+#include "bench/forward/test_bed.h"
+
+namespace coua::bench {
+
+/// DPDK's own forwarder, dpdk-testpmd, in mac mode (it rewrites both addresses and looks nothing
+/// up), on the same ports, packets and buffers, and on the CPU of our workers. Between its windows
+/// it is stopped by signal.
+class testpmd final : public mover {
+ public:
+  /// Errors: not_found (dpdk-testpmd is not installed), io (what it printed last).
+  static result<std::unique_ptr<testpmd>> start(const port_plan&, unsigned workers, unsigned burst);
+  ~testpmd() override;
+  testpmd(const testpmd&) = delete;
+  testpmd& operator=(const testpmd&) = delete;
+
+  std::string name() const override { return "testpmd-mac"; }
+  result<double> run(double seconds) override;
+
+ private:
+  testpmd() = default;
+  result<std::string> ask(const std::string& command, double seconds);
+  result<std::string> read_until_prompt(double seconds);
+  struct sample {
+    std::uint64_t packets, when_ns;
+  };
+  result<sample> sent();
+  void signal(int number) const;
+
+  int process_ = -1;
+  int terminal_ = -1;
+};
+
+}  // namespace coua::bench
