@@ -77,7 +77,6 @@ def enter():
 
 
 def prepare_inside():
-    run("mount --make-rprivate /")
     run("mount -t tmpfs -o mode=755 tmpfs /run")
     # `ip netns` keeps its names here; DPDK and couad their sockets.
     os.makedirs("/run/coua")
