@@ -117,6 +117,8 @@ def start(command, ns=None, **options):
     if ns:
         words = ["ip", "netns", "exec", ns, *words]
     options.setdefault("stdin", subprocess.DEVNULL)
+    # Ctrl-C on the terminal is for this program, which then stops what it started in order.
+    options.setdefault("start_new_session", True)
     return subprocess.Popen(words, text=True, env={**os.environ, "PATH": PATH}, **options)
 
 
