@@ -116,6 +116,27 @@ class CommandTest(unittest.TestCase):
             self.assertTrue(targets <= known)
             self.assertFalse({frame[6:12].hex(":") for frame in frames} & known)
 
+    def test_plot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = folder + "/run.json"
+            done = run("fib", "--figure", "6", "--entries", "2K,5K", "--batch", "1,8", "--seconds",
+                       "0.002", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["params"]["figure"], 6)
+            with open(source, "w") as file:
+                file.write(done.stdout)
+            drawn = run("plot", source)
+            self.assertEqual(drawn.returncode, 0, drawn.stderr)
+            with open(folder + "/run.svg") as file:
+                svg = file.read()
+            self.assertIn("fib/batch batch 8", svg)
+            self.assertIn("figure 6", svg)
+            picture = run("plot", source, "-o", folder + "/run.png")
+            if picture.returncode != 0:
+                self.assertIn("rsvg-convert", picture.stderr)
+            for words in ((source, "-o", "x.gif"), (folder + "/none.json",), (__file__,)):
+                self.assertEqual(run("plot", *words).returncode, 1, words)
+
     def test_plain_table(self):
         done = run("fib", "--entries", "5K", "--mode", "batch", "--seconds", "0.002")
         self.assertEqual(done.returncode, 0, done.stderr)

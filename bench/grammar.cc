@@ -144,9 +144,19 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
       ->delimiter(',')
       ->type_name("LIST");
   add_common(*app, out.run);
+  app->add_option("--figure", out.figure, "Of CuckooSwitch: 5, 6 or 7")
+      ->check(CLI::IsMember({5U, 6U, 7U}));
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = peer_names();
+    if (out.figure == 0) return;
+    if (app->count("--entries") == 0) {
+      out.entries = {64'000, 256'000, 1'000'000, 4'000'000, 16'000'000};
+    }
+    if (out.figure == 5 && app->count("--batch") == 0) out.batches = {14};
+    if (out.figure == 6 && app->count("--batch") == 0) out.batches = {1, 2, 4, 8, 14, 16, 32};
+    if (out.figure != 7 && app->count("--mode") == 0) out.modes = {"batch"};
+    if (out.figure == 7 && app->count("--peers") == 0) out.peers = peer_names();
   });
   return app;
 }
@@ -250,6 +260,14 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   return app;
 }
 
+CLI::App* add_plot(CLI::App& root, plot_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("plot", "Draws what another subcommand printed with --json");
+  app->add_option("FILE", out.input, "JSON file, or - for the standard input")->required();
+  app->add_option("-o,--out", out.output, "Picture to write, .svg or .png; default: FILE.svg");
+  return app;
+}
+
 }  // namespace
 
 request parse_command_line(int count, char** arguments) {
@@ -259,16 +277,19 @@ request parse_command_line(int count, char** arguments) {
   fib_options fib;
   forward_options forward;
   traffic_options traffic;
+  plot_options plot;
   try {
     const CLI::App* const is_limit = add_limit(root, limit);
     const CLI::App* const is_fib = add_fib(root, fib);
     const CLI::App* const is_forward = add_forward(root, forward);
-    add_traffic(root, traffic);
+    const CLI::App* const is_traffic = add_traffic(root, traffic);
+    add_plot(root, plot);
     root.parse(count, arguments);
     if (is_limit->parsed()) return limit;
     if (is_fib->parsed()) return fib;
     if (is_forward->parsed()) return forward;
-    return traffic;
+    if (is_traffic->parsed()) return traffic;
+    return plot;
   } catch (const CLI::ParseError& wrong) {
     const int code = root.exit(wrong);
     return code == 0 ? 0 : 2;

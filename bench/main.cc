@@ -9,6 +9,7 @@
 #include "bench/grammar.h"
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
+#include "bench/plot/plot_command.h"
 #include "bench/traffic/traffic_command.h"
 
 namespace {
@@ -32,6 +33,15 @@ struct runner {
   int operator()(int status) const { return status; }
   int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
   int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
+  int operator()(const plot_options& asked) const {
+    const result<std::string> done = run_plot(asked);
+    if (!done) {
+      std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
+      return 1;
+    }
+    std::printf("%s\n", done->c_str());
+    return 0;
+  }
   int operator()(const traffic_options& asked) const { return show(run_traffic(asked), asked.run); }
 #ifdef COUA_BENCH_DPDK
   int operator()(const forward_options& asked) const { return show(run_forward(asked), asked.run); }

@@ -115,6 +115,7 @@ result<report> run_fib(const fib_options& options) {
                 {"seconds", options.run.seconds},
                 {"pairs", options.pairs},
                 {"seed", options.run.seed}};
+  if (options.figure != 0) out.params["figure"] = options.figure;
   const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
   result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
   if (!people) return tl::unexpected(people.error());

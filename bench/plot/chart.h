@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chart as SVG, with nothing but text: lines over a number, or bars over names.
+//
+//   +--------------------------------+----------+
+//   | title                          |          |
+//   | y |                            | legend   |
+//   |   |      plot                  |          |
+//   |   +-----------------------     |          |
+//   |            x                   |          |
+//   +--------------------------------+----------+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace coua::bench {
+
+struct chart_point {
+  double x;
+  double y;
+  double spread = 0;  // of y, both ways; 0: no whiskers
+};
+
+struct chart_series {
+  std::string name;
+  std::vector<chart_point> points;
+  bool dashed = false;  // a limit, not a measurement of something
+};
+
+struct chart {
+  std::string title, x_label, y_label;
+  bool logarithmic = false;             // x; all x above 0
+  bool bytes = false;                   // x in powers of two
+  std::vector<std::string> categories;  // not empty: bars; point x is the index of one
+  std::vector<chart_series> series;
+};
+
+/// The whole SVG document. Works for any finite numbers, also none.
+std::string draw_svg(const chart&);
+
+/// Round steps that cover [0, most]: 0, 20, 40, ... At least two.
+std::vector<double> round_steps(double most);
+
+}  // namespace coua::bench

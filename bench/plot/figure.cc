@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plot/figure.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/size.h"
+
+namespace coua::bench {
+namespace {
+
+struct axis {
+  const char* param;
+  const char* label;
+  bool logarithmic;
+  bool bytes;
+};
+
+/// What may become the x axis, the most telling first.
+constexpr axis axes[] = {
+    {"entries", "entries in the table", true, false},
+    {"rules", "addresses in the FIB", true, false},
+    {"size", "bytes", true, true},
+    {"updates", "updates per second", false, false},
+    {"flows", "flows", true, false},
+    {"batch", "keys to a batch", true, false},
+    {"misses", "misses, percent", false, false},
+    {"threads", "threads", false, false},
+    {"workers", "workers", false, false},
+};
+
+using rows = std::vector<json>;
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Params with more than one value, and not merely an echo of the row's name.
+std::set<std::string> varying(const rows& all) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const json& each : all) {
+    for (const auto& [name, value] : each["params"].items()) values[name].insert(text_of(value));
+  }
+  std::set<std::string> out;
+  for (const auto& [name, seen] : values) {
+    if (seen.size() > 1) out.insert(name);
+  }
+  return out;
+}
+
+bool varies_within_a_name(const rows& all, const std::string& param) {
+  std::map<std::string, std::set<std::string>> seen;
+  for (const json& each : all) {
+    if (each["params"].contains(param)) {
+      seen[each["name"].get<std::string>()].insert(text_of(each["params"][param]));
+    }
+  }
+  return std::any_of(seen.begin(), seen.end(), [](const auto& it) { return it.second.size() > 1; });
+}
+
+const axis* choose_axis(const rows& all, const std::set<std::string>& params) {
+  for (const axis& each : axes) {
+    if (params.contains(each.param) && varies_within_a_name(all, each.param)) return &each;
+  }
+  return nullptr;
+}
+
+std::string label_of(const json& each, const rows& all, const std::set<std::string>& params,
+                     const char* without) {
+  std::string out = each["name"].get<std::string>();
+  for (const std::string& name : params) {
+    if ((without != nullptr && name == without) || !each["params"].contains(name)) continue;
+    if (!varies_within_a_name(all, name)) continue;
+    const json& value = each["params"][name];
+    const std::string words = value.is_number_unsigned() && name != "misses"
+                                  ? format_count(value.get<std::uint64_t>())
+                                  : text_of(value);
+    out += " " + name + " " + words;
+  }
+  return out;
+}
+
+std::string title_of(const json& report, const rows& all, const std::set<std::string>& params) {
+  std::string out = "coua-bench " + report.value("bench", "?");
+  const json own = report.value("params", json::object());
+  if (own.contains("figure")) out += ", CuckooSwitch figure " + text_of(own["figure"]);
+  if (own.contains("table")) out += ", CuckooSwitch table " + text_of(own["table"]);
+  for (const axis& each : axes) {
+    const json& first = all.front()["params"];
+    if (!params.contains(each.param) && first.contains(each.param) &&
+        text_of(first[each.param]) != "0") {
+      out += ", " + std::string(each.param) + " " + text_of(first[each.param]);
+    }
+  }
+  return out;
+}
+
+class figure {
+ public:
+  figure(rows all, const char* field) : rows_(std::move(all)), field_(field) {}
+
+  chart make(const json& report) {
+    const std::set<std::string> params = varying(rows_);
+    const axis* const x = choose_axis(rows_, params);
+    chart out;
+    out.title = title_of(report, rows_, params);
+    out.y_label = field_ == std::string("mops")  ? "millions per second"
+                  : field_ == std::string("gib") ? "GiB"
+                                                 : field_;
+    if (x == nullptr) {
+      bars(out, params);
+    } else {
+      lines(out, params, *x);
+    }
+    return out;
+  }
+
+ private:
+  chart_point point_of(const json& each, double x) const {
+    const double y = each[field_].get<double>();
+    return {x, y, field_ == std::string("mops") ? y * each.value("spread", 0.0) : 0};
+  }
+
+  void bars(chart& out, const std::set<std::string>& params) const {
+    chart_series all{"measured", {}, false}, limit{"limit", {}, false};
+    for (const json& each : rows_) {
+      const auto x = static_cast<double>(out.categories.size());
+      out.categories.push_back(label_of(each, rows_, params, nullptr));
+      all.points.push_back(point_of(each, x));
+      if (each.contains("limit_mops"))
+        limit.points.push_back({x, each["limit_mops"].get<double>()});
+    }
+    out.series.push_back(all);
+    if (!limit.points.empty() && field_ == std::string("mops")) out.series.push_back(limit);
+  }
+
+  void lines(chart& out, const std::set<std::string>& params, const axis& x) const {
+    out.x_label = x.label;
+    out.logarithmic = x.logarithmic;
+    out.bytes = x.bytes && rows_.front()["name"] == "limit";
+    std::map<double, std::vector<double>> limits;
+    for (const json& each : rows_) {
+      if (!each["params"].contains(x.param)) continue;
+      const double at = each["params"][x.param].get<double>();
+      if (x.logarithmic && at <= 0) continue;
+      const std::string name = label_of(each, rows_, params, x.param);
+      auto found = std::find_if(out.series.begin(), out.series.end(),
+                                [&](const chart_series& it) { return it.name == name; });
+      if (found == out.series.end()) found = out.series.insert(found, {name, {}, false});
+      found->points.push_back(point_of(each, at));
+      if (each.contains("limit_mops")) limits[at].push_back(each["limit_mops"].get<double>());
+    }
+    if (limits.size() < 2 || field_ != std::string("mops")) return;
+    chart_series limit{"limit", {}, true};
+    for (auto& [at, values] : limits) {
+      limit.points.push_back({at, *std::max_element(values.begin(), values.end())});
+    }
+    out.series.push_back(limit);
+  }
+
+  rows rows_;
+  const char* field_;
+};
+
+/// Rows that have the field; loading is another matter than look-up.
+rows rows_with(const json& report, const char* field) {
+  rows out;
+  for (const json& each : report["rows"]) {
+    if (!each.contains("name") || !each.contains("params") || !each.contains(field)) continue;
+    if (each["name"].get<std::string>().ends_with("/load")) continue;
+    out.push_back(each);
+  }
+  return out;
+}
+
+}  // namespace
+
+result<chart> make_figure(const json& report) {
+  if (!report.is_object() || !report.contains("rows") || !report["rows"].is_array()) {
+    return fail(errc::invalid, "plot", "this is not what coua-bench prints with --json");
+  }
+  for (const char* const field : {"mops", "gib", "bytes_per_entry"}) {
+    rows found = rows_with(report, field);
+    if (!found.empty()) return figure(std::move(found), field).make(report);
+  }
+  return fail(errc::invalid, "plot", "there is no row with a number to draw");
+}
+
+}  // namespace coua::bench

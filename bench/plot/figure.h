@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.h"
+#include "bench/harness/report.h"
+#include "bench/plot/chart.h"
+
+namespace coua::bench {
+
+/// The chart that fits the rows of a report: the x axis is the number that varies (entries, rules,
+/// size, updates...), each series one row name with its other parameters; rows that differ in
+/// nothing but names become bars. Errors: invalid (no report, or no row to draw).
+result<chart> make_figure(const json& report);
+
+}  // namespace coua::bench

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plot/figure.h"
+
+#include <gtest/gtest.h>
+
+namespace coua::bench {
+namespace {
+
+json report_of(const json& rows) {
+  return {{"bench", "fib"}, {"params", {{"figure", 6}}}, {"machine", {}}, {"rows", rows}};
+}
+
+json row_of(const char* name, unsigned entries, unsigned batch, double mops) {
+  return {{"name", name},
+          {"params", {{"entries", entries}, {"batch", batch}}},
+          {"mops", mops},
+          {"limit_mops", 2 * mops},
+          {"spread", 0.1}};
+}
+
+TEST(figure, lines_over_the_number_that_varies) {
+  const result<chart> made = make_figure(report_of(
+      json::array({row_of("fib/batch", 1000, 8, 50), row_of("fib/batch", 2000, 8, 40),
+                   row_of("fib/batch", 1000, 32, 60), row_of("fib/batch", 2000, 32, 55)})));
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->categories.empty());
+  EXPECT_TRUE(made->logarithmic);
+  ASSERT_EQ(made->series.size(), 3U) << "two batch sizes and the limit";
+  EXPECT_EQ(made->series[0].name, "fib/batch batch 8");
+  EXPECT_EQ(made->series[1].points.size(), 2U);
+  EXPECT_EQ(made->series[1].points[1].x, 2000);
+  EXPECT_EQ(made->series[1].points[1].y, 55);
+  EXPECT_DOUBLE_EQ(made->series[1].points[1].spread, 5.5);
+  EXPECT_EQ(made->series[2].name, "limit");
+  EXPECT_EQ(made->series[2].points[0].y, 120);
+  EXPECT_NE(made->title.find("figure 6"), std::string::npos);
+}
+
+TEST(figure, bars_where_only_names_differ) {
+  json load = row_of("fib/load", 1000, 32, 9);
+  const result<chart> made = make_figure(report_of(
+      json::array({load, row_of("fib/batch", 1000, 32, 50), row_of("absl/single", 1000, 1, 20)})));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->categories, (std::vector<std::string>{"fib/batch", "absl/single"}))
+      << "loading is left out";
+}
+
+TEST(figure, what_is_no_report_is_refused) {
+  EXPECT_FALSE(make_figure(json::array()));
+  EXPECT_FALSE(make_figure(report_of(json::array())));
+  EXPECT_FALSE(make_figure(report_of(json::array({{{"name", "x"}, {"params", {}}}}))));
+}
+
+TEST(chart, steps_are_round_and_cover_the_most) {
+  EXPECT_EQ(round_steps(100), (std::vector<double>{0, 20, 40, 60, 80, 100}));
+  EXPECT_EQ(round_steps(0), (std::vector<double>{0, 1}));
+  for (const double most : {0.003, 0.9, 7.0, 349.0, 12345.0}) {
+    const std::vector<double> steps = round_steps(most);
+    EXPECT_GE(steps.back(), most);
+    EXPECT_LE(steps.size(), 8U);
+  }
+}
+
+TEST(chart, svg_escapes_and_places_points_inside) {
+  chart what;
+  what.title = "a < b & c";
+  what.logarithmic = true;
+  what.series.push_back({"one", {{1000, 10, 1}, {1'000'000, 5, 0}}, false});
+  const std::string svg = draw_svg(what);
+  EXPECT_TRUE(svg.starts_with("<svg "));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_NE(svg.find("a &lt; b &amp; c"), std::string::npos);
+  EXPECT_NE(svg.find("1.0 K"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(chart, svg_of_nothing_and_of_one_point_has_no_infinite_number) {
+  chart what;
+  for (const std::string& svg : {draw_svg(what), [&] {
+                                   what.logarithmic = true;
+                                   what.series.push_back({"one", {{64, 0, 0}}, false});
+                                   return draw_svg(what);
+                                 }()}) {
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+    EXPECT_EQ(svg.find("inf"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace coua::bench

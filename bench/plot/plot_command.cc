@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plot/plot_command.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "bench/plot/figure.h"
+
+extern char** environ;
+
+namespace coua::bench {
+namespace {
+
+result<json> read_report(const std::string& path) {
+  std::string text;
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else {
+    std::ifstream file(path);
+    if (!file) return fail(errc::io, path, std::strerror(errno));
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  json parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) return fail(errc::invalid, path, "is not JSON");
+  return parsed;
+}
+
+result<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return fail(errc::io, path, std::strerror(errno));
+  return {};
+}
+
+/// The SVG goes to a file beside the picture first.
+result<void> write_png(const std::string& path, const std::string& svg) {
+  const std::string source = path + ".svg";
+  if (result<void> done = write_file(source, svg); !done) return done;
+  std::string words[] = {"rsvg-convert", "-o", path, source};
+  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  pid_t process = 0;
+  const int code = posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments, environ);
+  int status = 1;
+  if (code == 0) waitpid(process, &status, 0);
+  std::remove(source.c_str());
+  if (code != 0) {
+    return fail(errc::not_found, path,
+                "PNG needs rsvg-convert (Debian's package librsvg2-bin); or write an .svg");
+  }
+  if (status != 0) return fail(errc::io, path, "rsvg-convert failed");
+  return {};
+}
+
+std::string default_output(const std::string& input) {
+  if (input == "-") return "coua-bench.svg";
+  const std::size_t slash = input.rfind('/') + 1;
+  const std::size_t dot = input.rfind('.');
+  return (dot != std::string::npos && dot > slash ? input.substr(0, dot) : input) + ".svg";
+}
+
+}  // namespace
+
+result<std::string> run_plot(const plot_options& asked) {
+  const std::string output = asked.output.empty() ? default_output(asked.input) : asked.output;
+  const bool png = output.ends_with(".png");
+  if (!png && !output.ends_with(".svg")) {
+    return fail(errc::invalid, output, "must end in .svg or .png");
+  }
+  const result<json> report = read_report(asked.input);
+  if (!report) return tl::unexpected(report.error());
+  result<chart> figure = make_figure(*report);
+  if (!figure) return fail(figure.error().code, asked.input, figure.error().what);
+  const std::string svg = draw_svg(*figure);
+  if (result<void> done = png ? write_png(output, svg) : write_file(output, svg); !done) {
+    return tl::unexpected(done.error());
+  }
+  return output;
+}
+
+}  // namespace coua::bench

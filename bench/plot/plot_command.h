@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace coua::bench {
+
+struct plot_options {
+  std::string input;   // JSON as a subcommand printed it; "-" for the standard input
+  std::string output;  // .svg or .png; empty: the input's name with .svg
+};
+
+/// `coua-bench plot`: writes the chart and returns the name of the file. A PNG is made by
+/// rsvg-convert. Errors: io, invalid, not_found.
+result<std::string> run_plot(const plot_options&);
+
+}  // namespace coua::bench
