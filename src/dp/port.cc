@@ -174,6 +174,35 @@ result<void> port::configure(const port_limits& limits) {
   return {};
 }
 
+result<void> port::setup_pool(const port_limits& limits) {
+  const unsigned fitting = std::max<unsigned>(
+      RTE_MBUF_DEFAULT_BUF_SIZE, RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
+  mbuf_bytes_ = limits.mbuf_bytes != 0 ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM : fitting;
+  if (limits.shared_pool) {
+    auto shared = limits.shared_pool(numa_node_, mbuf_bytes_);
+    if (!shared) return tl::unexpected(shared.error());
+    packets_ = (*shared)->get();
+    mbuf_bytes_ = rte_pktmbuf_data_room_size(packets_);
+    if (limits.mbuf_bytes == 0 && fitting > mbuf_bytes_)
+      return fail(errc::invalid, where(),
+                  "MTU " + std::to_string(config_.mtu) + " does not fit the node's packets of " +
+                      std::to_string(mbuf_bytes_) + " bytes: set mbuf_bytes");
+    return {};
+  }
+  // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
+  // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
+  // AF_XDP also fills a ring of 2,048 from which the kernel receives, and copies what it sends into
+  // packets of its own port, which come back through a completion ring of 2,048.
+  const unsigned driver_holds = driver_ == "net_af_xdp" ? rx_queues_ * 4096 : 0;
+  const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
+                            limits.workers_all * (384 + 16 * limits.burst) + 1024 + driver_holds;
+  auto pool = packet_pool::create(where(), computed, mbuf_bytes_, numa_node_);
+  if (!pool) return tl::unexpected(pool.error());
+  pool_ = std::move(*pool);
+  packets_ = pool_.get();
+  return {};
+}
+
 result<void> port::setup_queues(const port_limits& limits) {
   const auto or_default = [](unsigned n) {
     return static_cast<std::uint16_t>(n != 0 ? n : descriptors_default);
@@ -184,27 +213,12 @@ result<void> port::setup_queues(const port_limits& limits) {
           rte_eth_dev_adjust_nb_rx_tx_desc(device_, &rx_descriptors_, &tx_descriptors_);
       error != 0)
     return failed("cannot use that many descriptors", error);
-  // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
-  // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
-  // AF_XDP also fills a ring of 2,048 from which the kernel receives, and copies what it sends into
-  // packets of its own port, which come back through a completion ring of 2,048.
-  const unsigned driver_holds = driver_ == "net_af_xdp" ? rx_queues_ * 4096 : 0;
-  const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
-                            limits.workers_all * (384 + 16 * limits.burst) + 1024 + driver_holds;
-  mbuf_bytes_ =
-      limits.mbuf_bytes != 0
-          ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM
-          : std::max<unsigned>(RTE_MBUF_DEFAULT_BUF_SIZE,
-                               RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
-  auto pool = packet_pool::create(where(), limits.mbufs != 0 ? limits.mbufs : computed, mbuf_bytes_,
-                                  numa_node_);
-  if (!pool) return tl::unexpected(pool.error());
-  pool_ = std::move(*pool);
+  if (auto done = setup_pool(limits); !done) return done;
   const unsigned node =
       numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
   for (unsigned q = 0; q < rx_queues_; ++q)
     if (const int error = rte_eth_rx_queue_setup(device_, static_cast<std::uint16_t>(q),
-                                                 rx_descriptors_, node, nullptr, pool_.get());
+                                                 rx_descriptors_, node, nullptr, packets_);
         error != 0)
       return failed("cannot set up receive queue " + std::to_string(q), error);
   for (unsigned q = 0; q < tx_queues_; ++q)

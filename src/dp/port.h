@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,9 @@ struct port_limits {
   std::span<const worker_place> places;  // workers: those of the port's node poll it
   unsigned workers_all = 1;              // all of them send
   unsigned burst = 32;
-  unsigned mbufs = 0;              // 0: computed
+  // Gives the pool that all ports of a NUMA node share; empty: the port makes its own, of a size
+  // computed from its queues.
+  std::function<result<packet_pool*>(int numa_node, unsigned room)> shared_pool;
   unsigned mbuf_bytes = 0;         // 0: fits the MTU
   std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
 };
@@ -69,12 +72,13 @@ class port {
   std::vector<counter> device_counters() const;
   /// The pool, to be freed when it is full again (packet_pool.h).
   packet_pool take_pool() { return std::move(pool_); }
-  const packet_pool& pool() const { return pool_; }
+  const packet_pool& pool() const { return pool_; }  // empty when it uses a shared one
 
  private:
   port() = default;
   result<void> probe(const port_limits& limits);
   result<void> configure(const port_limits& limits);
+  result<void> setup_pool(const port_limits& limits);
   result<void> setup_queues(const port_limits& limits);
   result<void> start();
   result<void> set_promiscuous(bool on);
@@ -95,6 +99,7 @@ class port {
   std::uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
   unsigned mbuf_bytes_ = 0;
   packet_pool pool_;
+  rte_mempool* packets_ = nullptr;  // what the queues receive into
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
 };

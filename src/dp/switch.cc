@@ -16,6 +16,9 @@ constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
 constexpr double flap_s = 1.0;
+// Telling the FIB the keys of the next burst pays where a look-up waits for memory. In a table that
+// the caches hold it costs more than it saves (47 against 57 ns per packet at 1K addresses).
+constexpr std::uint64_t look_ahead_bytes = std::uint64_t{64} << 20;
 constexpr std::size_t flush_records = 16384;  // a slice of about a millisecond
 
 result<void> check(const switch_config& config) {
@@ -69,8 +72,12 @@ result<void> switch_impl::start() {
   if (!owner) return tl::unexpected(owner.error());
   owner_ = std::move(*owner);
 
+  coua_fib_stats stats{};
+  stats.size = sizeof stats;
+  coua_fib_get_stats(owner_->fib(), &stats);
   for (unsigned w = 0; w < places_.size(); ++w) {
     worker_params params;
+    params.look_ahead = stats.bytes > look_ahead_bytes;
     params.number = w;
     params.core = places_[w].core;
     params.burst = config_.burst;

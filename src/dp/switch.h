@@ -59,7 +59,7 @@ struct switch_config {
   idle_mode idle = idle_mode::yield;
   unsigned tx_flush_us = 50;  // packets wait no longer than this in a transmit buffer
   unsigned burst = 32;        // 1 to 64
-  unsigned mbufs = 0;         // per NUMA node; 0: computed from the queues
+  unsigned mbufs = 0;         // per NUMA node, shared; 0: per port, computed from its queues
   unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
 };
 

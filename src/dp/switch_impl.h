@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,6 +80,7 @@ class switch_impl final : public l2_switch {
   result<void> update_port_here(const port_config& config);
   result<unsigned> free_number() const;
   int number_of(const std::string& name) const;
+  result<packet_pool*> shared_pool(int numa_node, unsigned room);
   void set_rules(unsigned number);
   void watch_links();
   void link_changed(unsigned number, const link_state& now);
@@ -98,7 +100,8 @@ class switch_impl final : public l2_switch {
   std::unique_ptr<fib_owner> owner_;
   std::unique_ptr<plan> plan_;
   std::array<port_slot, max_ports> slots_;
-  std::vector<packet_pool> graveyard_;
+  std::vector<packet_pool> graveyard_;       // of removed ports, until their packets are back
+  std::map<int, packet_pool> shared_pools_;  // by NUMA node
   std::vector<rates> rates_;
   std::vector<learn_report> drained_;
   unsigned last_number_ = max_ports - 1;

@@ -40,7 +40,8 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   limits.workers_all = static_cast<unsigned>(workers_.size());
   limits.places = places_;
   limits.burst = config_.burst;
-  limits.mbufs = config_.mbufs;
+  if (config_.mbufs != 0)
+    limits.shared_pool = [this](int node, unsigned room) { return shared_pool(node, room); };
   limits.mbuf_bytes = config_.mbuf_bytes;
   for (const port_slot& slot : slots_)
     if (slot.device) limits.devices_used |= std::uint64_t{1} << slot.device->device();
@@ -60,6 +61,16 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
     log_info("port %s: %u transmit queues for %u workers: shared", config.name.c_str(),
              slot.device->tx_queues(), limits.workers_all);
   return *number;
+}
+
+/// The pool of a NUMA node where the operator gave a number of packets per node. It stays.
+result<packet_pool*> switch_impl::shared_pool(int numa_node, unsigned room) {
+  const auto found = shared_pools_.find(numa_node);
+  if (found != shared_pools_.end()) return &found->second;
+  auto made = packet_pool::create("packets of node " + std::to_string(numa_node), config_.mbufs,
+                                  room, numa_node);
+  if (!made) return tl::unexpected(made.error());
+  return &shared_pools_.emplace(numa_node, std::move(*made)).first->second;
 }
 
 void switch_impl::set_rules(unsigned number) {
@@ -170,6 +181,7 @@ unsigned switch_impl::packets_in_use() const {
     for (const port_slot& slot : slots_)
       if (slot.device) n += slot.device->pool().in_use();
     for (const packet_pool& pool : graveyard_) n += pool.in_use();
+    for (const auto& [node, pool] : shared_pools_) n += pool.in_use();
     return n;
   });
 }

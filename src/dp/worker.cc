@@ -119,7 +119,7 @@ unsigned worker::round() {
     const plan_port& port = plan_->ports[b.port];
     if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
     burst& held = bursts_[held_];
-    if (held.n > 0) forward(held, &b);
+    if (held.n > 0) forward(held, params_.look_ahead ? &b : nullptr);
     held.n = 0;
     held_ ^= 1;
   }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/learn/fib_owner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace coua::dp {
+namespace {
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t flap = 1000;  // cycles of the test's clock
+
+std::uint64_t key_of(std::uint16_t vlan, std::uint64_t mac) {
+  return std::uint64_t{vlan} << 48 | mac;
+}
+
+class fib_owner_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fib_owner_params params;
+    params.entries = 2000;
+    params.ageing_s = 60;
+    params.flap_cycles = flap;
+    params.epoch = &published_;
+    auto made = fib_owner::create(params);
+    ASSERT_TRUE(made) << made.error().message();
+    owner_ = std::move(*made);
+    for (const unsigned port : {1u, 2u, 3u}) owner_->set_rule(port, {true, 0});
+    for (const std::uint16_t vlan : {10, 20}) owner_->set_members(vlan, 0b1110);
+  }
+  void report(std::uint64_t key, unsigned port, std::uint64_t time) {
+    learn_report one{key, time, port, 0};
+    owner_->apply(std::span(&one, 1));
+  }
+  // -1: no entry
+  int port_of(std::uint64_t key) {
+    const std::uint32_t entry = owner_->find(key);
+    return entry == COUA_FIB_MISS ? -1 : static_cast<int>(entry >> COUA_FIB_ENTRY_VALUE_SHIFT);
+  }
+  void store_static(std::uint64_t key, unsigned port) {
+    coua_fib_record record{};
+    record.key = key;
+    record.value = port;
+    record.is_static = 1;
+    ASSERT_EQ(owner_->store(std::span(&record, 1)), 1u);
+  }
+  std::uint64_t flush(const flush_filter& filter) {
+    const auto job = owner_->start_flush(filter);
+    while (owner_->flush_slice(16)) {
+    }
+    EXPECT_TRUE(job->done());
+    return job->removed();
+  }
+  // Lets `seconds` pass in steps of 100 ms.
+  void pass(unsigned seconds) {
+    for (unsigned i = 0; i < seconds * 10; ++i) {
+      now_ns_ += second_ns / 10;
+      while (owner_->age(now_ns_)) {
+      }
+    }
+  }
+
+  std::atomic<std::uint32_t> published_{99};
+  std::unique_ptr<fib_owner> owner_;
+  std::uint64_t now_ns_ = second_ns;
+};
+
+TEST_F(fib_owner_test, learns_moves_and_refreshes) {
+  const std::uint64_t key = key_of(10, 0x020000000001);
+  report(key, 1, 100);
+  EXPECT_EQ(port_of(key), 1);
+  EXPECT_EQ(owner_->counts().added, 1u);
+  EXPECT_EQ(owner_->learned_on_port(1), 1u);
+  EXPECT_EQ(owner_->learned_in_vlan(10), 1u);
+  report(key, 1, 200);
+  EXPECT_EQ(owner_->counts().refreshed, 1u);
+  report(key, 2, 5000);
+  EXPECT_EQ(port_of(key), 2);
+  EXPECT_EQ(owner_->counts().moved, 1u);
+  EXPECT_EQ(owner_->counts().flapping, 0u);
+  EXPECT_EQ(owner_->learned_on_port(1), 0u);
+  EXPECT_EQ(owner_->learned_on_port(2), 1u);
+  EXPECT_EQ(port_of(key_of(20, 0x020000000001)), -1) << "VLANs learn apart";
+}
+
+TEST_F(fib_owner_test, the_later_report_wins_within_a_drain) {
+  const std::uint64_t key = key_of(10, 7);
+  // As two rings bring them: each in order, one after the other.
+  std::vector<learn_report> drained{{key, 300, 2, 0}, {key, 100, 1, 0}, {key, 200, 3, 0}};
+  owner_->apply(drained);
+  EXPECT_EQ(port_of(key), 2);
+  EXPECT_EQ(owner_->counts().moved, 2u);
+}
+
+TEST_F(fib_owner_test, the_later_report_wins_across_drains) {
+  const std::uint64_t key = key_of(10, 7);
+  report(key, 2, 300);
+  report(key, 1, 100);
+  EXPECT_EQ(port_of(key), 2);
+  EXPECT_EQ(owner_->counts().stale, 1u);
+  report(key, 1, 301);
+  EXPECT_EQ(port_of(key), 1);
+}
+
+TEST_F(fib_owner_test, rapid_alternation_is_flapping) {
+  const std::uint64_t key = key_of(10, 7);
+  report(key, 1, 10'000);
+  report(key, 2, 20'000);
+  report(key, 1, 20'000 + flap);  // a second later: two moves, no flapping
+  EXPECT_EQ(owner_->counts().flapping, 0u);
+  report(key, 2, 20'000 + flap + 500);
+  report(key, 1, 20'000 + flap + 900);
+  EXPECT_EQ(owner_->counts().flapping, 2u);
+  EXPECT_EQ(owner_->counts().moved, 4u);
+}
+
+TEST_F(fib_owner_test, static_entries_stay) {
+  const std::uint64_t key = key_of(10, 7);
+  store_static(key, 3);
+  report(key, 1, 100);
+  EXPECT_EQ(port_of(key), 3);
+  EXPECT_EQ(owner_->counts().static_kept, 1u);
+  EXPECT_EQ(owner_->learned_on_port(3), 0u) << "static entries are not learned";
+}
+
+TEST_F(fib_owner_test, limits_count_and_hold) {
+  owner_->set_rule(1, {true, 2});
+  for (std::uint64_t mac = 1; mac <= 5; ++mac) report(key_of(10, mac), 1, 100 + mac);
+  EXPECT_EQ(owner_->learned_on_port(1), 2u);
+  EXPECT_EQ(owner_->counts().limited, 3u);
+  report(key_of(10, 2), 1, 200);  // known already
+  EXPECT_EQ(owner_->counts().limited, 3u);
+  report(key_of(10, 50), 2, 300);
+  report(key_of(10, 50), 1, 5000);  // may not move there
+  EXPECT_EQ(port_of(key_of(10, 50)), 2);
+  EXPECT_EQ(owner_->counts().limited, 4u);
+  EXPECT_TRUE(owner_->erase(key_of(10, 1)));
+  report(key_of(10, 3), 1, 6000);
+  EXPECT_EQ(port_of(key_of(10, 3)), 1);
+}
+
+TEST_F(fib_owner_test, reports_from_ports_that_left_are_stale) {
+  owner_->set_rule(1, {false, 0});
+  report(key_of(10, 1), 1, 100);
+  owner_->set_members(20, 0b0100);
+  report(key_of(20, 1), 3, 100);
+  report(key_of(10, 1), 63, 100);
+  EXPECT_EQ(owner_->counts().stale, 3u);
+  EXPECT_EQ(owner_->counts().added, 0u);
+}
+
+TEST_F(fib_owner_test, a_full_fib_refuses_and_counts) {
+  std::uint64_t mac = 1;
+  for (; owner_->counts().full == 0 && mac < 100'000; ++mac) report(key_of(10, mac), 1, mac);
+  ASSERT_GT(mac, 2000u);
+  std::uint64_t there = 0;
+  for (std::uint64_t m = 1; m < mac; ++m) there += port_of(key_of(10, m)) == 1 ? 1 : 0;
+  EXPECT_EQ(there, owner_->learned_on_port(1));
+  EXPECT_EQ(there, mac - 2);
+}
+
+TEST_F(fib_owner_test, flushes_by_port_and_vlan_leave_the_rest) {
+  for (std::uint64_t mac = 1; mac <= 300; ++mac) {
+    report(key_of(10, mac), 1 + mac % 3, mac);
+    report(key_of(20, mac), 1 + mac % 3, mac);
+  }
+  store_static(key_of(10, 1000), 2);
+  flush_filter by_port;
+  by_port.ports = port_bit(2);
+  EXPECT_EQ(flush(by_port), 200u);
+  EXPECT_EQ(owner_->learned_on_port(2), 0u);
+  EXPECT_EQ(port_of(key_of(10, 1000)), 2);
+  flush_filter by_vlan;
+  by_vlan.vlans.reset();
+  by_vlan.vlans.set(20);
+  EXPECT_EQ(flush(by_vlan), 200u);
+  EXPECT_EQ(owner_->learned_in_vlan(20), 0u);
+  EXPECT_EQ(owner_->learned_in_vlan(10), 200u);
+  by_port.statics = true;
+  EXPECT_EQ(flush(by_port), 1u);
+}
+
+TEST_F(fib_owner_test, silent_addresses_age_out_and_others_stay) {
+  const std::uint64_t silent = key_of(10, 1), busy = key_of(10, 2), fixed = key_of(10, 3);
+  report(silent, 1, 100);
+  report(busy, 1, 100);
+  store_static(fixed, 2);
+  std::uint64_t time = 200;
+  unsigned lived = 0;
+  for (unsigned s = 0; s < 120; ++s) {
+    pass(1);
+    report(busy, 1, ++time);
+    if (port_of(silent) == 1) lived = s + 1;
+  }
+  // Ageing time 60 s: gone between 5/6 and 7/6 of it.
+  EXPECT_GE(lived, 49u);
+  EXPECT_LE(lived, 70u);
+  EXPECT_EQ(port_of(busy), 1);
+  EXPECT_EQ(port_of(fixed), 2);
+  EXPECT_EQ(owner_->learned_on_port(1), 1u);
+  EXPECT_EQ(published_.load(), owner_->epoch());
+}
+
+TEST_F(fib_owner_test, ageing_can_be_switched_off) {
+  owner_->set_ageing(0, now_ns_);
+  report(key_of(10, 1), 1, 100);
+  pass(500);
+  EXPECT_EQ(port_of(key_of(10, 1)), 1);
+  owner_->set_ageing(6, now_ns_);
+  pass(20);
+  EXPECT_EQ(port_of(key_of(10, 1)), -1);
+}
+
+TEST_F(fib_owner_test, replaced_entries_keep_the_counts_right) {
+  coua_fib_record records[3] = {};
+  for (auto& record : records) record.key = key_of(10, 5);
+  records[0].value = 1;
+  records[1].value = 2;
+  records[2].value = 3;
+  records[2].is_static = 1;
+  EXPECT_EQ(owner_->store(records), 3u);
+  EXPECT_EQ(owner_->learned_on_port(1), 0u);
+  EXPECT_EQ(owner_->learned_on_port(2), 0u);
+  EXPECT_EQ(owner_->learned_on_port(3), 0u);
+  EXPECT_EQ(owner_->learned_in_vlan(10), 0u);
+  EXPECT_EQ(port_of(key_of(10, 5)), 3);
+}
+
+}  // namespace
+}  // namespace coua::dp

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two workers report addresses, each on its ring, while they look the addresses up; the owner
+// applies the reports, flushes and ages. Checked: no look-up ever answers a port that no report
+// named for this address, and after the last report every address is where it was seen last.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "dp/learn/fib_owner.h"
+#include "dp/learn/suppress_cache.h"
+
+namespace coua::dp {
+namespace {
+
+constexpr unsigned n_workers = 2;
+constexpr std::uint64_t n_macs = 512;
+constexpr std::uint64_t n_rounds = 200;
+constexpr std::uint64_t domain = std::uint64_t{10} << 48;
+
+// Worker w sees each address at port 1 + w; so 1 and 2 are the only ports an answer may have.
+struct racing_worker {
+  learn_ring ring{1024};
+  suppress_cache suppress{64};
+  coua_fib_reader* reader = nullptr;
+  std::uint64_t wrong = 0;
+
+  void run(unsigned number, std::atomic<std::uint64_t>& clock) {
+    const std::uint32_t port = 1 + number;
+    for (std::uint64_t round = 0; round < n_rounds; ++round) {
+      for (std::uint64_t mac = 0; mac < n_macs; ++mac) {
+        const std::uint64_t key = domain | mac;
+        const std::uint32_t entry = coua_fib_lookup(reader, key);
+        const std::uint32_t at = entry >> COUA_FIB_ENTRY_VALUE_SHIFT;
+        if (entry != COUA_FIB_MISS && at != 1 && at != 2) ++wrong;
+        const std::uint64_t now = clock.fetch_add(1, std::memory_order_relaxed);
+        if (at == port || suppress.is_repeat(key, port, now)) continue;
+        if (ring.push({key, now, port, 0})) suppress.remember(key, port, now);
+      }
+    }
+  }
+};
+
+TEST(learn_race, reports_of_two_workers_reach_one_owner) {
+  fib_owner_params params;
+  params.entries = 1000;
+  params.ageing_s = 6;
+  params.flap_cycles = 1000;
+  std::atomic<std::uint32_t> epoch{0};
+  params.epoch = &epoch;
+  auto owner = fib_owner::create(params);
+  ASSERT_TRUE(owner) << owner.error().message();
+  (*owner)->set_members(10, 0b110);
+  (*owner)->set_rule(1, {true, 0});
+  (*owner)->set_rule(2, {true, 0});
+
+  std::array<racing_worker, n_workers> workers;
+  std::atomic<std::uint64_t> clock{1};
+  std::atomic<unsigned> running{n_workers};
+  std::vector<std::thread> threads;
+  for (unsigned w = 0; w < n_workers; ++w) {
+    ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &workers[w].reader), 0);
+    threads.emplace_back([&, w] {
+      workers[w].run(w, clock);
+      running.fetch_sub(1);
+    });
+  }
+  std::vector<learn_report> drained(2048);
+  std::uint64_t now_ns = 1, turns = 0;
+  const auto drain = [&] {
+    std::size_t n = 0;
+    for (racing_worker& each : workers) n += each.ring.pop(std::span(drained).subspan(n, 1024));
+    (*owner)->apply(std::span(drained).first(n));
+    return n;
+  };
+  while (running.load() != 0) {
+    drain();
+    (*owner)->age(now_ns += 10'000'000);
+    if (++turns % 64 == 0) (void)(*owner)->start_flush({});
+    (*owner)->flush_slice(64);
+  }
+  for (std::thread& each : threads) each.join();
+  while (drain() != 0) {
+  }
+  for (racing_worker& each : workers) {
+    EXPECT_EQ(each.wrong, 0u);
+    coua_fib_reader_destroy(each.reader);
+  }
+  // One more report for each address, later than all before: it must win.
+  std::vector<learn_report> last;
+  for (std::uint64_t mac = 0; mac < n_macs; ++mac)
+    last.push_back({domain | mac, clock.fetch_add(1), 2, 0});
+  (*owner)->apply(last);
+  for (std::uint64_t mac = 0; mac < n_macs; ++mac)
+    EXPECT_EQ((*owner)->find(domain | mac) >> COUA_FIB_ENTRY_VALUE_SHIFT, 2u) << mac;
+  EXPECT_GT((*owner)->counts().moved, 0u);
+}
+
+}  // namespace
+}  // namespace coua::dp
