@@ -107,6 +107,14 @@ class qsbr::reader {
     }
   }
 
+  /// A grace period has begun since the latest quiescent state, so quiescent() would tell the
+  /// writer something. A reader that keeps pointers from round to round lets go of them first, and
+  /// only then. Online readers only.
+  bool is_awaited() const noexcept {
+    return slot_->seen.load(std::memory_order_relaxed) !=
+           domain_->epoch_.load(std::memory_order_acquire);
+  }
+
   /// Until online(), grace periods do not wait for this reader, and it must not touch the data.
   void offline() noexcept { slot_->seen.store(0, std::memory_order_release); }  // rule 2
 

@@ -56,6 +56,18 @@ TEST(qsbr, offline_counts_as_quiescent_and_online_readers_start_fresh) {
   EXPECT_FALSE(domain.poll(after));
 }
 
+TEST(qsbr, a_reader_knows_that_it_is_awaited) {
+  qsbr domain;
+  qsbr::reader reader = online_reader(domain);
+  EXPECT_FALSE(reader.is_awaited());
+  const qsbr::token token = domain.start();
+  EXPECT_TRUE(reader.is_awaited());
+  EXPECT_FALSE(domain.poll(token)) << "asking must not answer";
+  reader.quiescent();
+  EXPECT_FALSE(reader.is_awaited());
+  EXPECT_TRUE(domain.poll(token));
+}
+
 TEST(qsbr, one_grace_period_answers_many_tokens) {
   qsbr domain;
   qsbr::reader reader = online_reader(domain);
