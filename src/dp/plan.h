@@ -2,8 +2,8 @@
 //
 // The plan: all that a worker needs to know of the configuration, in one immutable object. The
 // thread `tables` builds a new one for every change and publishes it by one pointer; a worker loads
-// the pointer once per round. The old plan, and what only it refers to (a removed port), goes when
-// a QSBR grace period has passed.
+// the pointer when a grace period begins. The old plan, and what only it refers to (a removed
+// port), goes when a QSBR grace period has passed.
 //
 //   plan --- ports[number]    what a frame meets when it comes in
 //        |-- vlans[vid]       two bit sets of port numbers: sent untagged, sent tagged
@@ -61,8 +61,9 @@ struct worker_plan {
 };
 
 struct plan {
-  port_set present = 0;  // has a device
-  port_set up = 0;       // present, enabled, with link: may send
+  std::uint64_t serial = 0;  // grows with each plan
+  port_set present = 0;      // has a device
+  port_set up = 0;           // present, enabled, with link: may send
   std::array<plan_port, max_ports> ports{};
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;

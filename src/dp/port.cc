@@ -102,12 +102,16 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
 }
 
 result<void> port::probe(const port_limits& limits) {
-  // A device that exists already (made by the embedding program or by EAL arguments) is taken over.
-  if (rte_eth_dev_get_port_by_name(config_.devargs.c_str(), &device_) != 0) {
-    const int error = rte_dev_probe(config_.devargs.c_str());
-    if (error == -EEXIST)
-      return fail(errc::exists, where(), "the device of " + config_.devargs + " is in use");
-    if (error != 0) return failed("cannot probe " + config_.devargs, error);
+  const std::string name = config_.devargs.substr(0, config_.devargs.find(','));
+  const bool there = rte_eth_dev_get_port_by_name(name.c_str(), &device_) == 0;
+  // A device that exists already, made by the embedding program or by EAL arguments, is taken over
+  // when it is named without arguments.
+  const bool ours = there && (limits.devices_used >> device_ & 1) != 0;
+  if (ours || (there && name != config_.devargs))
+    return fail(errc::exists, where(), "the device " + name + " is in use");
+  if (!there) {
+    if (const int error = rte_dev_probe(config_.devargs.c_str()); error != 0)
+      return failed("cannot probe " + config_.devargs, error);
     rte_dev_iterator iterator;
     std::uint16_t found = RTE_MAX_ETHPORTS, each;
     RTE_ETH_FOREACH_MATCHING_DEV(each, config_.devargs.c_str(), &iterator) {
@@ -116,8 +120,6 @@ result<void> port::probe(const port_limits& limits) {
     if (found == RTE_MAX_ETHPORTS)
       return fail(errc::unsupported, where(), config_.devargs + " is no network device");
     device_ = found;
-  } else if ((limits.devices_used >> device_ & 1) != 0) {
-    return fail(errc::exists, where(), "the device of " + config_.devargs + " is in use");
   }
   probed_ = true;
   rte_eth_dev_callback_register(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);

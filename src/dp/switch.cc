@@ -134,6 +134,7 @@ void switch_impl::publish() {
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up});
   std::unique_ptr<plan> next = build_plan(views, places_);
+  next->serial = plan_ ? plan_->serial + 1 : 1;
   for (unsigned vlan = 0; vlan < n_vlans; ++vlan)
     owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
   shared_.current.store(next.get(), std::memory_order_release);

@@ -58,26 +58,25 @@ void worker::run() {
   const eal_thread registration;
   quiescence_.online();
   loop();
-  flush_all();
-  for (const burst& b : bursts_)
-    if (b.n > 0) rte_pktmbuf_free_bulk(const_cast<rte_mbuf**>(b.mbufs.data()), b.n);
   quiescence_.offline();
 }
 
 void worker::loop() {
   unsigned empty = 0;
   now_ = cycles();
+  take_plan();
   while (!shared_.stop.load(std::memory_order_relaxed)) {
-    const plan* next = shared_.current.load(std::memory_order_acquire);
-    if (next != plan_) [[unlikely]]
-      take_plan(next);
+    if (quiescence_.is_awaited()) [[unlikely]] {
+      let_go();
+      quiescence_.quiescent();
+      take_plan();
+    }
     epoch_ = shared_.epoch.load(std::memory_order_relaxed);
     const std::uint64_t start = now_;
     const unsigned found = shared_.paused.load(std::memory_order_relaxed)   ? 0
                            : shared_.raw_io.load(std::memory_order_relaxed) ? raw_round()
                                                                             : round();
     if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
-    quiescence_.quiescent();
     now_ = cycles();
     own_.add(worker_counter::rounds);
     own_.add(found != 0 ? worker_counter::cycles_busy : worker_counter::cycles_idle, now_ - start);
@@ -89,24 +88,29 @@ void worker::loop() {
     own_.add(worker_counter::rounds_empty);
     idle(++empty);
   }
+  let_go();
 }
 
-/// Transmit buffers that hold frames for a port which the new plan no longer has are sent while the
-/// old plan, and with it the device, is still there. The held burst is forwarded by the old plan.
-void worker::take_plan(const plan* next) {
-  if (plan_ != nullptr) {
-    burst& held = bursts_[held_];
-    if (held.n > 0) forward(held, nullptr);
-    held.n = 0;
-    flush_all();
-  }
-  plan_ = next;
-  queues_ = next == nullptr ? nullptr : &next->workers[params_.number];
+/// Before a quiescent state: what is in hand still goes out by the plan and to the devices that it
+/// came in by, because after it they may be gone.
+void worker::let_go() noexcept {
+  burst& held = bursts_[held_];
+  if (held.n > 0) forward(held, nullptr);
+  held.n = 0;
+  flush_all();
+}
+
+/// After a quiescent state.
+void worker::take_plan() noexcept {
+  plan_ = shared_.current.load(std::memory_order_acquire);
+  queues_ = &plan_->workers[params_.number];
+  // A port's entries may have been flushed with the change: its hosts are news again.
+  if (plan_->serial != plan_serial_) suppress_.clear();
+  plan_serial_ = plan_->serial;
 }
 
 unsigned worker::round() {
   unsigned found = 0;
-  if (queues_ == nullptr) return 0;
   for (const rx_queue& queue : queues_->rx) {
     burst& b = bursts_[held_ ^ 1];
     b.n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
@@ -133,7 +137,6 @@ unsigned worker::round() {
 
 unsigned worker::raw_round() {
   unsigned found = 0;
-  if (queues_ == nullptr) return 0;
   burst& b = bursts_[held_ ^ 1];
   for (const rx_queue& queue : queues_->rx) {
     const std::uint16_t n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
@@ -163,6 +166,7 @@ unsigned worker::raw_round() {
 
 void worker::idle(unsigned empty_rounds) {
   if (params_.idle == idle_mode::spin || empty_rounds < rounds_before_yield) return;
+  let_go();
   quiescence_.offline();
   if (params_.idle == idle_mode::yield && empty_rounds < rounds_before_nap) {
     own_.add(worker_counter::yields);
@@ -174,6 +178,7 @@ void worker::idle(unsigned empty_rounds) {
     nap(std::min(grown, longest));
   }
   quiescence_.online();
+  take_plan();
   const std::uint64_t after = cycles();
   own_.add(worker_counter::cycles_idle, after - now_);
   now_ = after;

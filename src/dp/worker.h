@@ -3,8 +3,12 @@
 // A worker: one thread on one core that polls receive queues, forwards what they bring and never
 // waits for anyone. A round:
 //
-//   load the plan -> for each of its queues { receive a burst; forward the burst before it }
-//   -> flush transmit buffers that are due -> quiescent state -> if nothing came: idle
+//   for each of its queues { receive a burst; forward the burst before it }
+//   -> flush transmit buffers that are due -> if nothing came: idle
+//
+// The plan is kept from round to round, and so are a held burst and filled transmit buffers, which
+// depend on it. Only when a grace period begins (the plan has changed) the worker lets go of all of
+// them, passes a quiescent state, and takes the plan that is current then.
 //
 // A burst is held for one poll: while the next one is fetched and its headers are on their way from
 // memory, the burst before it is looked up. When a poll brings nothing, the held burst goes at
@@ -35,7 +39,7 @@ namespace coua::dp {
 
 /// What all workers share, written by the thread `tables`.
 struct worker_shared {
-  std::atomic<const plan*> current{nullptr};  // released by tables, acquired once per round
+  std::atomic<const plan*> current{nullptr};  // released by tables
   std::atomic<std::uint32_t> epoch{0};        // age stamp of the FIB; relaxed: a hint, the owner
                                               // decides
   std::atomic<bool> stop{false};
@@ -86,7 +90,8 @@ class worker {
   // One turn over all queues. Returns the packets that it found.
   unsigned round();
   unsigned raw_round();
-  void take_plan(const plan* next);
+  void let_go() noexcept;
+  void take_plan() noexcept;
   void idle(unsigned empty_rounds);
 
   // worker.cc: transmit side
@@ -117,6 +122,7 @@ class worker {
   qsbr::reader quiescence_;
   const plan* plan_ = nullptr;
   const worker_plan* queues_ = nullptr;
+  std::uint64_t plan_serial_ = 0;
   std::uint64_t now_ = 0;       // cycles(), read once per round
   std::uint64_t flush_at_ = 0;  // when the transmit buffers are due
   port_set dirty_ = 0;          // ports with something in their transmit buffer

@@ -30,6 +30,8 @@ class suppress_cache {
     slots_[index(key)] = {key, now, port};
   }
 
+  void clear() noexcept { slots_.fill({}); }
+
  private:
   static constexpr unsigned index_bits = 10;  // 1,024 slots of 24 bytes stay in the L1/L2 cache
   static constexpr std::uint64_t no_key = ~std::uint64_t{0};

@@ -16,6 +16,8 @@ TEST(suppress_cache, a_repeat_is_the_same_pair_within_the_hold_time) {
   EXPECT_FALSE(cache.is_repeat(42, 1, 1100));
   EXPECT_FALSE(cache.is_repeat(42, 2, 1010)) << "a move must not be suppressed";
   EXPECT_FALSE(cache.is_repeat(43, 1, 1010));
+  cache.clear();
+  EXPECT_FALSE(cache.is_repeat(42, 1, 1001));
 }
 
 TEST(suppress_cache, a_collision_forgets_instead_of_confusing) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/test_ring_port.h"
+
+#include <rte_eth_ring.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+namespace coua::dp {
+namespace {
+
+rte_mempool* test_packets() {
+  static rte_mempool* pool =
+      rte_pktmbuf_pool_create("test-packets", 8191, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+  if (pool == nullptr) throw std::runtime_error("no memory for the test's packets");
+  return pool;
+}
+
+rte_ring* make_ring(const std::string& name, unsigned size) {
+  rte_ring* ring = rte_ring_create(name.c_str(), size, SOCKET_ID_ANY, 0);
+  if (ring == nullptr) throw std::runtime_error("no ring " + name);
+  return ring;
+}
+
+}  // namespace
+
+test_ring_port::test_ring_port(const std::string& name, unsigned ring_size)
+    : name_(name),
+      devargs_("net_ring_" + name),
+      in_(make_ring(name + "-in", ring_size)),
+      out_(make_ring(name + "-out", ring_size)) {
+  make();
+}
+
+void test_ring_port::make() {
+  if (rte_eth_from_rings(name_.c_str(), &in_, 1, &out_, 1, 0) < 0)
+    throw std::runtime_error("no ring device " + name_);
+}
+
+test_ring_port::~test_ring_port() {
+  for (rte_ring* ring : {in_, out_}) {
+    void* frame;
+    while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
+    rte_ring_free(ring);
+  }
+}
+
+bool test_ring_port::send(const frame_bytes& frame) {
+  rte_mbuf* packet = rte_pktmbuf_alloc(test_packets());
+  if (packet == nullptr) return false;
+  auto* room = reinterpret_cast<std::uint8_t*>(
+      rte_pktmbuf_append(packet, static_cast<std::uint16_t>(frame.size())));
+  std::copy(frame.begin(), frame.end(), room);
+  if (rte_ring_enqueue(in_, packet) == 0) return true;
+  rte_pktmbuf_free(packet);
+  return false;
+}
+
+std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+  void* got;
+  while (rte_ring_dequeue(out_, &got) != 0) {
+    if (std::chrono::steady_clock::now() > end) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  auto* packet = static_cast<rte_mbuf*>(got);
+  frame_bytes frame(packet->pkt_len);
+  const void* bytes = rte_pktmbuf_read(packet, 0, packet->pkt_len, frame.data());
+  std::copy_n(static_cast<const std::uint8_t*>(bytes), frame.size(), frame.data());
+  rte_pktmbuf_free(packet);
+  return frame;
+}
+
+bool test_ring_port::silent(unsigned ms) { return !receive(ms); }
+
+unsigned test_ring_port::waiting() const { return rte_ring_count(in_); }
+
+unsigned test_ring_port::in_use() { return rte_mempool_in_use_count(test_packets()); }
+
+}  // namespace coua::dp

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A port whose other end is the test: two rings, one to put frames in, one to take them out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct rte_mempool;
+struct rte_ring;
+
+namespace coua::dp {
+
+using frame_bytes = std::vector<std::uint8_t>;
+
+/// Needs a running environment, and must outlive the switch's port.
+class test_ring_port {
+ public:
+  explicit test_ring_port(const std::string& name, unsigned ring_size = 1024);
+  ~test_ring_port();  // frees what is left in the rings
+  test_ring_port(const test_ring_port&) = delete;
+  test_ring_port& operator=(const test_ring_port&) = delete;
+
+  /// For port_config. DPDK removes the device with the port: make() makes it again.
+  const std::string& devargs() const { return devargs_; }
+  void make();
+
+  /// False when the ring is full. `segments` > 1 spreads the bytes over several packets' buffers.
+  bool send(const frame_bytes& frame);
+  /// The next frame that came out, waiting up to `ms` for it.
+  std::optional<frame_bytes> receive(unsigned ms = 1000);
+  /// True when nothing comes out within `ms`.
+  bool silent(unsigned ms = 30);
+  unsigned waiting() const;
+  /// Frames that the test has allocated and that are not back.
+  static unsigned in_use();
+
+ private:
+  std::string name_, devargs_;
+  rte_ring* in_;
+  rte_ring* out_;
+};
+
+}  // namespace coua::dp
