@@ -45,8 +45,9 @@ struct fib_view {
   /// `since`.
   [[gnu::always_inline]] bool moved_since(std::uint64_t since, std::uint64_t bucket_a,
                                           std::uint64_t bucket_b) const noexcept {
-    return (load_acquire(stamps + (bucket_a & stripe_mask)) > since) |
-           (load_acquire(stamps + (bucket_b & stripe_mask)) > since);
+    const bool moved_a = load_acquire(stamps + (bucket_a & stripe_mask)) > since;
+    const bool moved_b = load_acquire(stamps + (bucket_b & stripe_mask)) > since;
+    return (unsigned{moved_a} | unsigned{moved_b}) != 0;
   }
 };
 
