@@ -184,15 +184,6 @@ void worker::idle(unsigned empty_rounds) {
   now_ = after;
 }
 
-void worker::enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
-  tx_buffer& buffer = tx_[port];
-  if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
-  dirty_ |= port_bit(port);
-  buffer.mbufs[buffer.n] = frame;
-  buffer.bytes += bytes;
-  if (++buffer.n >= params_.burst) flush(port);
-}
-
 std::uint16_t worker::transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept {
   if (queue.lock == nullptr) [[likely]]
     return rte_eth_tx_burst(queue.device, queue.queue, mbufs, n);

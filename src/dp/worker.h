@@ -95,7 +95,14 @@ class worker {
   void idle(unsigned empty_rounds);
 
   // worker.cc: transmit side
-  void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept;
+  void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
+    tx_buffer& buffer = tx_[port];
+    if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
+    dirty_ |= port_bit(port);
+    buffer.mbufs[buffer.n] = frame;
+    buffer.bytes += bytes;
+    if (++buffer.n >= params_.burst) flush(port);
+  }
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
   std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
