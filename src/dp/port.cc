@@ -96,8 +96,10 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
   // The destructor undoes the steps that were taken.
   if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
   if (auto done = opened->configure(limits); !done) return tl::unexpected(done.error());
+  if (opened->driver_ == "net_af_xdp") opened->xdp_files_.begin();
   if (auto done = opened->setup_queues(limits); !done) return tl::unexpected(done.error());
   if (auto done = opened->start(); !done) return tl::unexpected(done.error());
+  if (opened->driver_ == "net_af_xdp") opened->xdp_files_.end();
   return opened;
 }
 
@@ -327,6 +329,7 @@ port::~port() {
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
   rte_eth_dev_close(device_);
+  xdp_files_.close_left();
   if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)
     log_warning("%s: the device stays with DPDK: %s", where().c_str(),
                 eal_call::reason("cannot be removed").c_str());

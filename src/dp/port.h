@@ -21,6 +21,7 @@
 #include "dp/plan_builder.h"
 #include "dp/switch.h"
 #include "dp/tx_lock.h"
+#include "dp/xdp_files.h"
 
 namespace coua::dp {
 
@@ -100,6 +101,7 @@ class port {
   unsigned mbuf_bytes_ = 0;
   packet_pool pool_;
   rte_mempool* packets_ = nullptr;  // what the queues receive into
+  xdp_files xdp_files_;
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
 };

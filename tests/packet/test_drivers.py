@@ -27,7 +27,9 @@ class veth_pairs:
     @classmethod
     def config(cls):
         vlans = ({"vlan": 10}, {"vlan": 10}, {"vlan": 20}, {"vlans": {"tagged": [10, 20]}})
-        return {"ports": [{"name": f"p{n}", "devargs": f"{cls.DRIVER}{n},iface=v{n}", **of}
+        # The AF_XDP driver never gives back the packets of a removed port: 19 MiB each time.
+        return {"memory": {"packet_mib": 256},
+                "ports": [{"name": f"p{n}", "devargs": f"{cls.DRIVER}{n},iface=v{n}", **of}
                           for n, of in enumerate(vlans, 1)]}
 
     def test_ping_and_vlans(self):
@@ -61,25 +63,26 @@ class veth_pairs:
 
     def test_z_removal_and_return(self):
         port = self.config()["ports"][1]
-        self.switch.coua("port", "remove", "p2")
-        self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
-        self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
-                         self.entries("--vlan", "10").keys())
-        if self.RETURNS:
+        files = lambda: len(os.listdir(f"/proc/{self.switch.process.pid}/fd"))  # noqa: E731
+        before = files()
+        for _ in range(3):
+            self.switch.coua("port", "remove", "p2")
+            self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
+            self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
+                             self.entries("--vlan", "10").keys())
             self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
             lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2"), 10, what="h2 answers again")
+        # Connections of the command come and go; what a port leaves would be three files or more.
+        lab.wait_for(lambda: files() <= before + 1, 5, what=f"no more than {before + 1} open files")
         self.assert_conserved()
 
 
 class test_af_packet(veth_pairs, with_switch):
     DRIVER = "net_af_packet"
-    RETURNS = True
 
 
 class test_af_xdp(veth_pairs, with_switch):
     DRIVER = "net_af_xdp"
-    # DPDK 22.11 keeps the socket of a removed port open, so its interface stays taken.
-    RETURNS = False
 
     @classmethod
     def setUpClass(cls):

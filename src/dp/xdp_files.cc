@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/xdp_files.h"
+
+#include <dirent.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace coua::dp {
+namespace {
+
+bool is_xdp(int number) {
+  int family = 0;
+  socklen_t bytes = sizeof family;
+  if (getsockopt(number, SOL_SOCKET, SO_DOMAIN, &family, &bytes) == 0) return family == AF_XDP;
+  char target[64];
+  const std::string link = "/proc/self/fd/" + std::to_string(number);
+  const ssize_t length = readlink(link.c_str(), target, sizeof target);
+  if (length <= 0) return false;
+  const std::string_view text(target, static_cast<std::size_t>(length));
+  return text == "anon_inode:bpf-map" || text == "anon_inode:bpf-prog";
+}
+
+}  // namespace
+
+std::vector<xdp_files::file> xdp_files::open_now() {
+  std::vector<file> files;
+  DIR* folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return files;
+  while (const dirent* entry = readdir(folder)) {
+    const int number = std::atoi(entry->d_name);
+    struct stat status {};
+    if (entry->d_name[0] != '.' && is_xdp(number) && fstat(number, &status) == 0)
+      files.push_back({number, status.st_ino});
+  }
+  closedir(folder);
+  return files;
+}
+
+void xdp_files::begin() {
+  before_ = open_now();
+  begun_ = true;
+}
+
+void xdp_files::end() {
+  opened_.clear();
+  for (const file& each : open_now())
+    if (std::ranges::find(before_, each) == before_.end()) opened_.push_back(each);
+  ended_ = true;
+}
+
+void xdp_files::close_left() {
+  if (!begun_) return;
+  if (!ended_) end();  // the port was not opened to its end, and no other one since
+  for (const file& each : open_now())
+    if (std::ranges::find(opened_, each) != opened_.end()) close(each.number);
+  opened_.clear();
+}
+
+}  // namespace coua::dp
