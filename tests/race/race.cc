@@ -111,4 +111,13 @@ void race(const std::function<void(std::mt19937_64&)>& step) {
   } while (std::chrono::steady_clock::now() < end);
 }
 
+bool race_until_moved(coua_fib* fib, std::uint64_t n,
+                      const std::function<void(std::mt19937_64&)>& step) {
+  for (int i = 0; i < 20; i++) {
+    race(step);
+    if (stats_of(fib).moves >= n) return true;
+  }
+  return false;
+}
+
 }  // namespace coua::test

@@ -74,6 +74,11 @@ class reader_threads {
 /// Calls `step` until the race time is over.
 void race(const std::function<void(std::mt19937_64&)>& step);
 
+/// Races on, on a machine that is busy otherwise, until the table has moved `n` entries: with fewer
+/// the race proves nothing. False when it does not get there.
+bool race_until_moved(coua_fib* fib, std::uint64_t n,
+                      const std::function<void(std::mt19937_64&)>& step);
+
 class fib_race : public testing::TestWithParam<table_shape> {
  protected:
   std::uint32_t value_mask() const { return (1u << GetParam().value_bits) - 1; }
