@@ -205,3 +205,24 @@ class test_ageing(with_switch):
         self.switch.coua("fib", "ageing", "6")
 
 
+
+
+class test_moved_tap(with_switch):
+    """TAP devices that were moved into the hosts' namespaces, where their driver cannot see them."""
+
+    CONFIG = {"ports": [tap("m1"), tap("m2")]}
+
+    def test_hosts_that_own_the_devices(self):
+        hosts = [lab.host("h1"), lab.host("h2")]
+        self.switch.hosts += hosts
+        for n, host in enumerate(hosts, 1):
+            lab.run(f"ip link set m{n} netns h{n}")
+            host.address(f"10.9.0.{n}/24", device=f"m{n}")
+        lab.wait_for(lambda: hosts[0].pings("10.9.0.2"), 5, what="h2 answers")
+        self.assertEqual(hosts[0].pings("10.9.0.2", 5), 5)
+        # Longer than the switch takes to look at its links.
+        time.sleep(1.5)
+        self.assertEqual(hosts[0].pings("10.9.0.2", 3), 3)
+        self.switch.coua("port", "remove", "m2")
+        self.assertNotIn("m2:", hosts[1].run("ip link").stdout)
+        self.assert_conserved()
