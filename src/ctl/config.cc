@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -89,6 +90,35 @@ config_result whole_file_error(int line, std::string reason) {
   return tl::unexpected(std::vector<config_error>{{line, "", std::move(reason)}});
 }
 
+// Takes events of the parser and keeps none but the last document's place.
+class document_finder : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  int line = 0;
+};
+
+// 0 when the text is one document. YAML::LoadAll would tell as well, but at a stray ',' it returns
+// empty documents for ever, and YAML::Load alone ignores all that follows the first document.
+int line_of_second_document(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  document_finder finder;
+  if (!parser.HandleNextDocument(finder) || !parser.HandleNextDocument(finder)) return 0;
+  return finder.line;
+}
+
 config_result interpret(const YAML::Node& root, const std::string& file) {
   config out;
   out.file = file;
@@ -120,15 +150,15 @@ std::string to_string(const config_error& error, const std::string& file) {
 
 config_result parse_config(std::string_view text, const std::string& file) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-    if (documents.size() > 1)
-      return whole_file_error(documents[1].Mark().line + 1,
-                              "a second document starts here; the file is one document");
-    return interpret(documents.empty() ? YAML::Node() : documents[0], file);
+    const std::string copy(text);
+    if (const int line = line_of_second_document(copy); line > 0)
+      return whole_file_error(line, "what starts here is not part of the one document of the file");
+    return interpret(YAML::Load(copy), file);
   } catch (const YAML::Exception& e) {
-    return whole_file_error(e.mark.is_null() ? 0 : e.mark.line + 1, "is not YAML: " + e.msg);
+    return whole_file_error(e.mark.is_null() ? 0 : e.mark.line + 1,
+                            "is not YAML: " + printable(e.msg));
   } catch (const std::exception& e) {
-    return whole_file_error(0, std::string("cannot be read: ") + e.what());
+    return whole_file_error(0, "cannot be read: " + printable(e.what()));
   }
 }
 

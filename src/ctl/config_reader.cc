@@ -11,12 +11,8 @@
 namespace coua::ctl {
 namespace {
 
-// What a message quotes of the file: short, and printable.
 std::string quote(std::string_view text) {
-  std::string out = "'";
-  for (unsigned char c : text.substr(0, 40))
-    out += c >= ' ' && c < 0x7f ? static_cast<char>(c) : '?';
-  return out + (text.size() > 40 ? "...'" : "'");
+  return "'" + printable(text.substr(0, 40)) + (text.size() > 40 ? "...'" : "'");
 }
 
 template <typename Number>
@@ -59,10 +55,17 @@ bool read_range(config_reader& reader, const YAML::Node& node, unsigned low, uns
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c < ' ' || c > '~') c = '?';
+  return out;
+}
+
 config_reader::step::step(config_reader& reader, const std::string& part)
     : reader_(reader), length_(reader.path_.size()) {
   if (!reader.path_.empty() && part[0] != '[') reader.path_ += '.';
-  for (unsigned char c : part) reader.path_ += c > ' ' && c < 0x7f ? static_cast<char>(c) : '?';
+  reader.path_ += printable(part);
 }
 
 int nearest_line(const std::map<std::string, int>& lines, std::string path) {

@@ -52,6 +52,9 @@ class config_reader {
   std::string path_;
 };
 
+/// `text` with everything but printable ASCII as '?': what a message may show of a file.
+std::string printable(std::string_view text);
+
 /// The line of `path`, or of the longest part of it that has one; 0: none has.
 int nearest_line(const std::map<std::string, int>& lines, std::string path);
 
