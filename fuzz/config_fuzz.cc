@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/check.h"
 #include "ctl/config.h"
 #include "ctl/port_rules.h"
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "fuzz.h"
 
 namespace {
 
