@@ -193,13 +193,27 @@ class fib_bulk_load {
     return false;
   }
 
+  /// A search looks at many buckets, one after the other. They are known early: those of a key are
+  /// fetched some keys ahead, and the buckets that its entries could move to a few keys ahead.
   void add_with_moves(std::vector<item>& aside) {
+    constexpr std::size_t roots_ahead = 12;
+    constexpr std::size_t others_ahead = 4;
     const std::lock_guard guard(mutex_);
     for (std::size_t i = 0; i < aside.size(); ++i) {
-      if (i + 8 < aside.size()) table_.fetch_both(aside[i + 8].p);
+      if (i + roots_ahead < aside.size()) table_.fetch_both(aside[i + roots_ahead].p);
+      if (i + others_ahead < aside.size()) fetch_others(aside[i + others_ahead]);
       table_.template add<true>(aside[i].p, aside[i].entry);
     }
     aside.clear();
+  }
+
+  void fetch_others(const item& key) {
+    for (const std::uint64_t bucket :
+         {table_.view_.bucket(key.p), table_.view_.bucket(q_of(key))}) {
+      std::uint64_t others[Table::n_slots];
+      table_.other_buckets(bucket, others);
+      for (const std::uint64_t other : others) table_.fetch_bucket(other);
+    }
   }
 
   using lock_array = std::array<std::atomic_flag, n_locks>;
