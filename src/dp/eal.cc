@@ -193,22 +193,22 @@ result<eal_info> start_eal(const eal_params& params) {
   const std::vector<unsigned> allowed = allowed_cpus();
   auto cores = choose_cores(params, allowed);
   if (!cores) return tl::unexpected(cores.error());
+  std::vector<unsigned> control;
+  for (const unsigned cpu : allowed)
+    if (std::find(cores->begin(), cores->end(), cpu) == cores->end()) control.push_back(cpu);
+  if (control.empty()) control.push_back(allowed.front());
   if (auto& now = running()) {
     const eal_params& old = now->params;
     if (old.memory_mib != params.memory_mib || old.pci != params.pci || old.extra != params.extra ||
         old.huge_pages != params.huge_pages)
       return fail(errc::unsupported, "DPDK start",
                   "DPDK runs in this process with other parameters, and starts only once");
-    return eal_info{now->memory.huge, now->memory.text, *cores};
+    return eal_info{now->memory.huge, now->memory.text, *cores, control};
   }
   static bool failed = false;
   if (failed)
     return fail(errc::unsupported, "DPDK start", "it failed before, and starts once per process");
 
-  std::vector<unsigned> control;
-  for (const unsigned cpu : allowed)
-    if (std::find(cores->begin(), cores->end(), cpu) == cores->end()) control.push_back(cpu);
-  if (control.empty()) control.push_back(allowed.front());
   capture_log();
   const memory_plan memory = choose_memory(params);
   if (auto done = init(params, memory, control); !done) {
@@ -216,7 +216,7 @@ result<eal_info> start_eal(const eal_params& params) {
     return tl::unexpected(done.error());
   }
   running() = running_eal{params, memory};
-  return eal_info{memory.huge, memory.text, *cores};
+  return eal_info{memory.huge, memory.text, *cores, control};
 }
 
 eal_call::eal_call() {

@@ -19,9 +19,10 @@
 namespace coua::dp {
 
 struct eal_info {
-  bool huge_pages;              // packets are on huge pages
-  std::string memory;           // "2 MiB huge pages", "ordinary memory (no huge pages are free)"
-  std::vector<unsigned> cores;  // CPUs of the workers
+  bool huge_pages;                // packets are on huge pages
+  std::string memory;             // "2 MiB huge pages", "ordinary memory (no huge pages are free)"
+  std::vector<unsigned> cores;    // CPUs of the workers
+  std::vector<unsigned> control;  // CPUs of all other threads: those left over, at least one
 };
 
 /// Starts the environment, or returns the running one when `params` asks for the same memory and

@@ -94,7 +94,8 @@ result<void> switch_impl::start() {
   publish();
   for (auto& each : workers_) each->start();
   tables_ = std::make_unique<tables>([this] { return housekeeping(); });
-  return {};
+  // A thread inherits the CPUs of its creator, which may be those of the workers.
+  return tables_->call([this] { return pin_this_thread(eal_.control); });
 }
 
 switch_impl::~switch_impl() {
