@@ -50,19 +50,22 @@ std::set<std::string> varying(const rows& all) {
   return out;
 }
 
-bool varies_within_a_name(const rows& all, const std::string& param) {
+/// Whether the parameter tells apart rows of the same name, and of the same `x` where one is given:
+/// a layout that follows from the number of entries does not.
+bool tells_apart(const rows& all, const std::string& param, const char* x) {
   std::map<std::string, std::set<std::string>> seen;
   for (const json& each : all) {
-    if (each["params"].contains(param)) {
-      seen[each["name"].get<std::string>()].insert(text_of(each["params"][param]));
-    }
+    if (!each["params"].contains(param)) continue;
+    std::string key = each["name"].get<std::string>();
+    if (x != nullptr && each["params"].contains(x)) key += " " + text_of(each["params"][x]);
+    seen[key].insert(text_of(each["params"][param]));
   }
   return std::any_of(seen.begin(), seen.end(), [](const auto& it) { return it.second.size() > 1; });
 }
 
 const axis* choose_axis(const rows& all, const std::set<std::string>& params) {
   for (const axis& each : axes) {
-    if (params.contains(each.param) && varies_within_a_name(all, each.param)) return &each;
+    if (params.contains(each.param) && tells_apart(all, each.param, nullptr)) return &each;
   }
   return nullptr;
 }
@@ -72,7 +75,7 @@ std::string label_of(const json& each, const rows& all, const std::set<std::stri
   std::string out = each["name"].get<std::string>();
   for (const std::string& name : params) {
     if ((without != nullptr && name == without) || !each["params"].contains(name)) continue;
-    if (!varies_within_a_name(all, name)) continue;
+    if (!tells_apart(all, name, without)) continue;
     const json& value = each["params"][name];
     const std::string words = value.is_number_unsigned() && name != "misses"
                                   ? format_count(value.get<std::uint64_t>())

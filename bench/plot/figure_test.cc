@@ -36,6 +36,16 @@ TEST(figure, lines_over_the_number_that_varies) {
   EXPECT_NE(made->title.find("figure 6"), std::string::npos);
 }
 
+TEST(figure, what_follows_from_x_does_not_split_a_line) {
+  json small = row_of("fib/batch", 1000, 8, 50), large = row_of("fib/batch", 2000, 8, 40);
+  small["params"]["layout"] = "wide8";
+  large["params"]["layout"] = "packed8";
+  const result<chart> made = make_figure(report_of(json::array({small, large})));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->series.front().name, "fib/batch");
+  EXPECT_EQ(made->series.front().points.size(), 2U);
+}
+
 TEST(figure, bars_where_only_names_differ) {
   json load = row_of("fib/load", 1000, 32, 9);
   const result<chart> made = make_figure(report_of(
