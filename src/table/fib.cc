@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/hash_key.h"
-#include "table/fib_table.h"
+#include "table/fib_make.h"
 
 namespace coua {
 namespace {
@@ -51,7 +51,7 @@ result<key_permutation> make_permutation(const std::uint8_t* given) {
 
 }  // namespace
 
-result<std::unique_ptr<fib>> fib::create(const coua_fib_params& params) {
+result<fib_parts> fib_parts::create(const coua_fib_params& params) {
   if (auto checked = check(params); !checked) return tl::unexpected(checked.error());
   const auto geometry = fib_geometry::plan(params);
   if (!geometry) return tl::unexpected(geometry.error());
@@ -74,16 +74,26 @@ result<std::unique_ptr<fib>> fib::create(const coua_fib_params& params) {
   if (!stamps) return tl::unexpected(stamps.error());
 
   const unsigned budget = params.search_budget != 0 ? params.search_budget : default_search_budget;
-  const auto make = [&]<class Layout>(Layout) -> std::unique_ptr<fib> {
-    return std::make_unique<fib_table<Layout>>(*geometry, std::move(*memory), std::move(*stamps),
-                                               *keys, budget);
-  };
-  switch (geometry->layout) {
-    case simd::fib_layout::packed4: return make(simd::packed4{});
-    case simd::fib_layout::wide8: return make(simd::wide8{});
-    case simd::fib_layout::packed8: break;
+  return fib_parts{*geometry, std::move(*memory), std::move(*stamps), *keys, budget};
+}
+
+result<std::unique_ptr<fib>> fib::create(const coua_fib_params& params) {
+  auto parts = fib_parts::create(params);
+  if (!parts) return tl::unexpected(parts.error());
+  const simd::fib_layout layout = parts->geometry.layout;
+  std::unique_ptr<fib> table;
+  switch (layout) {
+    case simd::fib_layout::packed8:
+      table = make_fib_table<simd::packed8, move_stamps>(std::move(*parts));
+      break;
+    case simd::fib_layout::packed4:
+      table = make_fib_table<simd::packed4, move_stamps>(std::move(*parts));
+      break;
+    case simd::fib_layout::wide8:
+      table = make_fib_table<simd::wide8, move_stamps>(std::move(*parts));
+      break;
   }
-  return make(simd::packed8{});
+  return table;
 }
 
 void fib::attach(const simd::fib_reader_state* reader) {

@@ -9,7 +9,6 @@
 // a version counter that is odd while a move is under way.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/atomic_word.h"
@@ -52,7 +51,7 @@ struct barrier_counters {
     if (words.stripe(from) != words.stripe(to)) {
       __atomic_fetch_add(words.stripe(to), 1, __ATOMIC_SEQ_CST);
     }
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    __sync_synchronize();
   }
   static void begin_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {
     bump(words, from, to);
