@@ -33,6 +33,10 @@ result<std::unique_ptr<fib_owner>> fib_owner::create(const fib_owner_params& par
   table.max_load = params.max_load;
   table.value_bits = params.value_bits;
   table.numa_node = params.numa_node;
+  // 8-byte slots also where the table would choose wide ones: a small table then has more buckets
+  // than it needs (272 KiB at ten bits), but a burst is looked up faster (45 against 53 ns per
+  // packet at 1K addresses). With wider values the least size would be many megabytes.
+  if (params.value_bits <= 10) table.layout = COUA_FIB_LAYOUT_PACKED8;
   char message[256] = "";
   const int error = coua_fib_create(&table, &owner->fib_, message, sizeof message);
   if (error != 0)
