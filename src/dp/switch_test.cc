@@ -426,6 +426,28 @@ TEST_F(switch_test, entries_of_a_removed_or_disabled_port_go) {
   EXPECT_FALSE(switch_->remove_port("a"));
 }
 
+TEST_F(switch_test, a_port_that_loses_its_link_loses_its_entries) {
+  auto& a = access("a");
+  auto& b = access("b");
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(2))));
+  ASSERT_TRUE(learned(1, host(2), "b"));
+  EXPECT_TRUE(a.receive());
+  const fib_entry fixed{1, host(3), numbers_["b"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&fixed, 1)));
+  b.set_link(false);
+  EXPECT_TRUE(eventually([&] { return switch_->fib().entries == 1; }));
+  EXPECT_FALSE(switch_->ports()[1].link_up);
+  ASSERT_TRUE(a.send(make_frame(host(3), host(1))));
+  ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_port_down") == 1; }));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_no_member") == 1; }));
+  b.set_link(true);
+  EXPECT_TRUE(eventually([&] { return switch_->ports()[1].link_up; }));
+  const frame_bytes again = make_frame(host(3), host(1));
+  ASSERT_TRUE(a.send(again));
+  EXPECT_EQ(b.receive(), again);
+}
+
 TEST_F(switch_test, entries_of_a_vlan_that_a_port_leaves_go) {
   auto& t = trunk("t", 0, {10, 20});
   for (const int vlan : {10, 20}) ASSERT_TRUE(t.send(make_frame(broadcast, host(1), vlan)));

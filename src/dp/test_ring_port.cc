@@ -2,6 +2,7 @@
 #include "dp/test_ring_port.h"
 
 #include <rte_eth_ring.h>
+#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
@@ -78,6 +79,13 @@ std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
 bool test_ring_port::silent(unsigned ms) { return !receive(ms); }
 
 unsigned test_ring_port::waiting() const { return rte_ring_count(in_); }
+
+void test_ring_port::set_link(bool up) {
+  std::uint16_t device;
+  if (rte_eth_dev_get_port_by_name(devargs_.c_str(), &device) != 0)
+    throw std::runtime_error("no device " + devargs_);
+  up ? rte_eth_dev_set_link_up(device) : rte_eth_dev_set_link_down(device);
+}
 
 unsigned test_ring_port::in_use() { return rte_mempool_in_use_count(test_packets()); }
 

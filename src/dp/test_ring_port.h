@@ -34,6 +34,8 @@ class test_ring_port {
   /// True when nothing comes out within `ms`.
   bool silent(unsigned ms = 30);
   unsigned waiting() const;
+  /// Pulls the cable, or puts it back. Only while the switch has the port.
+  void set_link(bool up);
   /// Frames that the test has allocated and that are not back.
   static unsigned in_use();
 
