@@ -158,10 +158,7 @@ class fib_bulk_load {
       const std::uint64_t since = load_acquire(table_.view_.clock);
       slot_position at;
       if (table_.locate(p, at)) return true;
-      if (!table_.view_.moved_since(since, table_.view_.bucket(p),
-                                    table_.view_.bucket(table_.view_.permutation.q_of_p(p)))) {
-        return false;
-      }
+      if (!table_.view_.moved_since(since, table_.view_.bucket(p))) return false;
     }
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a writer tells readers of a move: policies of fib_table. Each is told before an entry is
-// copied, between copy and clear, and after the clear; `reuse` is told before the entry word of an
-// empty wide slot is written.
+// copied, between copy and clear (then with its primary bucket), and after the clear; `reuse` is
+// told before the entry word of an empty wide slot is written.
 //
 // move_stamps is what the library uses (protocol and proof: fib_table.h). The two others are the
 // paper's, kept for its factor analysis (CuckooSwitch, section 3.2, algorithms 1 and 2): per stripe
@@ -29,18 +29,17 @@ struct sync_words {
 
 struct move_stamps {
   static void begin_move(const sync_words&, std::uint64_t, std::uint64_t) {}
-  static void copied(const sync_words& words, std::uint64_t from, std::uint64_t to) {
+  static void copied(const sync_words& words, std::uint64_t home) {
     const std::uint64_t now = load_relaxed(words.clock) + 1;
     // Release: with the acquire of the clock in the look-up kernels (`since`). Who reads `now` or
     // later there sees the copy.
     store_release(words.clock, now);
     // Release: with moved_since. Who sees the slot cleared sees these.
-    store_release(words.stripe(from), now);
-    store_release(words.stripe(to), now);
+    store_release(words.stripe(home), now);
   }
   static void end_move(const sync_words&, std::uint64_t, std::uint64_t) {}
   static void reuse(const sync_words& words, std::uint64_t bucket) {
-    copied(words, bucket, bucket);
+    copied(words, bucket);
   }
 };
 
@@ -56,7 +55,7 @@ struct barrier_counters {
   static void begin_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {
     bump(words, from, to);
   }
-  static void copied(const sync_words&, std::uint64_t, std::uint64_t) {}
+  static void copied(const sync_words&, std::uint64_t) {}
   static void end_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {
     bump(words, from, to);
   }
@@ -75,7 +74,7 @@ struct plain_counters {
   static void begin_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {
     bump(words, from, to);
   }
-  static void copied(const sync_words&, std::uint64_t, std::uint64_t) {}
+  static void copied(const sync_words&, std::uint64_t) {}
   static void end_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {
     bump(words, from, to);
   }

@@ -31,9 +31,9 @@ struct watched_stamps {
     step(true);
     move_stamps::begin_move(words, from, to);
   }
-  static void copied(const sync_words& words, std::uint64_t from, std::uint64_t to) {
+  static void copied(const sync_words& words, std::uint64_t home) {
     step();
-    move_stamps::copied(words, from, to);
+    move_stamps::copied(words, home);
     step();
   }
   static void end_move(const sync_words& words, std::uint64_t from, std::uint64_t to) {

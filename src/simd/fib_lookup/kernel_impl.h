@@ -5,8 +5,9 @@
 //
 // A vector load of a bucket only nominates a slot: eight words are not read in one piece. The
 // nominated slot is loaded again with acquire and compared again, and only that word counts. A miss
-// rests on the stamps: it stands if no entry moved from or to either bucket since before the
-// primary was read (table/fib_table.h explains why that suffices); else the key is looked up again.
+// rests on the stamps: it stands if no entry of the same primary bucket moved since before
+// that bucket was read (table/fib_table.h explains why that suffices); else the key is looked up
+// again.
 //
 // Hits and misses mixed at random would cost a branch misprediction per key. So the answer of a
 // probe is selected, not branched on, and keys not found are appended to a list whose length is
@@ -65,8 +66,12 @@ struct fib_kernel {
   /// belong together only if the bucket did not change hands in between.
   [[gnu::always_inline]] static bool stands(const fib_view& view, std::uint64_t since,
                                             std::uint64_t p, std::uint32_t entry) noexcept {
-    if (!Layout::wide && entry != fib_miss) return true;
-    return !view.moved_since(since, view.bucket(p), view.bucket(view.permutation.q_of_p(p)));
+    const bool moved = view.moved_since(since, view.bucket(p));
+    if constexpr (Layout::wide) {
+      return !(moved | view.moved_since(since, view.bucket(view.permutation.q_of_p(p))));
+    } else {
+      return entry != fib_miss || !moved;
+    }
   }
 
   /// Looks up again, from the start, the listed keys whose answers do not stand. One attempt each,

@@ -41,13 +41,10 @@ struct fib_view {
   [[gnu::always_inline]] std::uint64_t want_guest(std::uint64_t q) const noexcept {
     return (q << tag_shift) | occupied | guest;
   }
-  /// True when an entry may have moved from or to one of the buckets after the clock showed
-  /// `since`.
-  [[gnu::always_inline]] bool moved_since(std::uint64_t since, std::uint64_t bucket_a,
-                                          std::uint64_t bucket_b) const noexcept {
-    const bool moved_a = load_acquire(stamps + (bucket_a & stripe_mask)) > since;
-    const bool moved_b = load_acquire(stamps + (bucket_b & stripe_mask)) > since;
-    return (unsigned{moved_a} | unsigned{moved_b}) != 0;
+  /// True when an entry whose primary bucket is this one (or shares its stripe) may have moved
+  /// after the clock showed `since`.
+  [[gnu::always_inline]] bool moved_since(std::uint64_t since, std::uint64_t home) const noexcept {
+    return load_acquire(stamps + (home & stripe_mask)) > since;
   }
 };
 
