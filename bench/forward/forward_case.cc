@@ -12,6 +12,7 @@
 namespace coua::bench {
 namespace {
 
+constexpr unsigned switch_value_bits = 10;
 constexpr double most_pair_seconds = 0.1;
 constexpr std::size_t updates_per_command = 64;
 
@@ -39,18 +40,18 @@ forward_case::forward_case(const forward_options& options, const l2_traffic& tra
       packets_(std::move(packets)),
       ports_(plan_ports(traffic, packets_, serial, options.workers, options.mbuf_bytes)) {}
 
-result<void> forward_case::prepare(std::uint64_t memory_mib, progress& shown) {
+result<void> forward_case::prepare(const packet_memory& memory, progress& shown) {
   shown.step("writing " + format_count(traffic_.flows) + " packets");
   if (result<void> done = write_packets(traffic_, packets_); !done) return done;
   shown.step("loading " + format_count(traffic_.rules) + " addresses");
-  auto bed = test_bed::create(traffic_, ports_, options_, memory_mib);
+  auto bed = test_bed::create(traffic_, ports_, options_, memory);
   if (!bed) return tl::unexpected(bed.error());
   bed_ = std::move(*bed);
   entrants_.push_back({&bed_->switching(), {}, bed_->bytes_per_entry()});
   entrants_.push_back({&bed_->raw(), {}, 0});
   if (!options_.testpmd) return {};
   shown.step("starting testpmd");
-  auto other = testpmd::start(ports_, options_.workers, options_.burst);
+  auto other = testpmd::start(ports_, options_.workers, options_.burst, memory.huge_pages);
   if (!other) return tl::unexpected(other.error());
   entrants_.push_back({other->get(), {}, 0});
   others_.push_back(std::move(*other));
@@ -60,7 +61,7 @@ result<void> forward_case::prepare(std::uint64_t memory_mib, progress& shown) {
 result<void> forward_case::add_table(const std::string& prefix, std::unique_ptr<lookup_table> table,
                                      crew& threads, progress& shown) {
   shown.step("loading " + format_count(traffic_.rules) + " addresses into " + table->name());
-  const population people{traffic_.rules, 16, traffic_.vlan};
+  const population people{traffic_.rules, switch_value_bits, traffic_.vlan};
   if (result<void> done = table->load(people); !done) return done;
   const double bytes = static_cast<double>(table->bytes()) / static_cast<double>(traffic_.rules);
   for (std::unique_ptr<lookup>& how : table->lookups()) {

@@ -24,7 +24,7 @@ class forward_case {
   const port_plan& ports() const { return ports_; }
 
   /// Writes the packets, makes the ports, loads the FIB, starts testpmd.
-  result<void> prepare(std::uint64_t memory_mib, progress&);
+  result<void> prepare(const packet_memory&, progress&);
   /// Adds a bare forwarder with another table, which it keeps.
   result<void> add_table(const std::string& prefix, std::unique_ptr<lookup_table>, crew&,
                          progress&);

@@ -13,6 +13,7 @@
 #include "base/system_memory.h"
 #include "bench/forward/forward_case.h"
 #include "bench/forward/forward_figures.h"
+#include "bench/forward/testpmd.h"
 
 namespace coua::bench {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 constexpr std::uint64_t most_default_flows = 1'000'000;
 constexpr std::uint64_t fib_bytes_per_rule = 9;
 constexpr std::uint64_t eal_spare_mib = 64;
+constexpr std::uint64_t page_mib = 2;
 
 /// A directory for packet files that goes when the run ends.
 class scratch {
@@ -97,17 +99,32 @@ class forward_run {
           }
           used += need;
           packets += made->memory_mib();
-          memory_mib_ = std::max(memory_mib_, packets + eal_spare_mib);
+          memory_.mib = std::max(memory_.mib, packets + eal_spare_mib);
           groups.back().push_back(std::move(made));
         }
       }
     }
+    choose_pages(groups);
     return groups;
+  }
+
+  /// Huge pages for all processes of every group, or for none: else the rows could not be compared.
+  void choose_pages(const std::vector<case_list>& groups) {
+    std::uint64_t others = 0;
+    for (const case_list& group : groups) {
+      std::uint64_t of_group = 0;
+      for (const auto& each : group) of_group += testpmd::memory_mib(each->ports()) + page_mib;
+      others = std::max(others, of_group);
+    }
+    const huge_page_pool pool = read_huge_page_pool(page_mib << 20, -1);
+    const std::uint64_t need = memory_.mib + (options_.testpmd ? others : 0);
+    memory_.huge_pages = pool.exists && pool.free * page_mib >= need;
+    out_.params["packet_pages"] = memory_.huge_pages ? "2M" : "4K";
   }
 
   result<void> run_group(case_list& cases) {
     for (auto& each : cases) {
-      if (result<void> ready = each->prepare(memory_mib_, progress_); !ready) return ready;
+      if (result<void> ready = each->prepare(memory_, progress_); !ready) return ready;
       if (crew_ == nullptr) continue;
       if (result<void> ready = add_figure_tables(options_, *each, *crew_, progress_); !ready) {
         return ready;
@@ -141,7 +158,7 @@ class forward_run {
   const scratch& files_;
   report& out_;
   progress progress_;
-  std::uint64_t memory_mib_ = 0;
+  packet_memory memory_;
   std::unique_ptr<crew> crew_;  // for the bare forwarders of a figure
 };
 

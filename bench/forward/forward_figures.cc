@@ -10,7 +10,7 @@
 namespace coua::bench {
 namespace {
 
-constexpr unsigned value_bits = 16;
+constexpr unsigned value_bits = 10;  // as in the switch
 
 result<std::unique_ptr<lookup_table>> make_ours(std::uint64_t entries, std::uint64_t batch) {
   coua_table_params params;

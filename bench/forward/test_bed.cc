@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/test_bed.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <thread>
 
 #include "base/clock.h"
 #include "bench/forward/worker_cores.h"
+#include "bench/harness/cpu_time.h"
 #include "dp/bench_hooks.h"
 
 namespace coua::bench {
@@ -15,6 +19,7 @@ namespace {
 
 constexpr auto start_time = std::chrono::milliseconds(10);  // until a window's rate is steady
 constexpr std::size_t load_entries = 65536;
+constexpr const char* worker_name = "coua-worker";
 constexpr const char* in_name = "in";
 constexpr const char* out_name = "out";
 
@@ -28,6 +33,23 @@ std::map<std::string, std::uint64_t> counts_of(const dp::l2_switch& device, cons
     for (const dp::counter& each : *counters) out[each.name] = each.value;
   }
   return out;
+}
+
+/// The threads of a switch that was just made: those that were not there before.
+result<std::vector<pid_t>> new_workers(const std::vector<pid_t>& before, unsigned wanted) {
+  std::vector<pid_t> out;
+  // A thread names itself once it runs.
+  for (const std::uint64_t deadline = now_ns() + 5'000'000'000; now_ns() < deadline;) {
+    const std::vector<pid_t> now = threads_named(getpid(), worker_name);
+    out.clear();
+    std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
+                        std::back_inserter(out));
+    if (out.size() == wanted) return out;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return fail(errc::io, "coua",
+              "found " + std::to_string(out.size()) + " of its " + std::to_string(wanted) +
+                  " worker threads");
 }
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
@@ -57,7 +79,8 @@ port_plan plan_ports(const l2_traffic& traffic, const std::string& packets, unsi
 /// Wakes the workers, in one of their two modes, and counts what leaves the second port.
 class test_bed::worker_mover final : public mover {
  public:
-  worker_mover(dp::l2_switch& device, bool raw) : device_(device), raw_(raw) {}
+  worker_mover(dp::l2_switch& device, const std::vector<pid_t>& workers, bool raw)
+      : device_(device), workers_(workers), raw_(raw) {}
   std::string name() const override { return raw_ ? "raw-io" : "coua"; }
 
   result<double> run(double seconds) override {
@@ -66,14 +89,15 @@ class test_bed::worker_mover final : public mover {
     std::this_thread::sleep_for(start_time);
     const auto in_before = counts_of(device_, in_name);
     const std::uint64_t before = sent();
-    const std::uint64_t start = now_ns();
+    const std::uint64_t start = threads_cpu_ns(workers_);
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     const std::uint64_t after = sent();
-    const std::uint64_t end = now_ns();
+    const std::uint64_t end = threads_cpu_ns(workers_);
     dp::set_paused(device_, true);
     const result<void> clean = raw_ ? result<void>() : check(in_before);
     if (!clean) return tl::unexpected(clean.error());
-    return 1e3 * static_cast<double>(after - before) / static_cast<double>(end - start);
+    return 1e3 * static_cast<double>(after - before) * static_cast<double>(workers_.size()) /
+           static_cast<double>(end - start);
   }
 
  private:
@@ -91,6 +115,7 @@ class test_bed::worker_mover final : public mover {
   }
 
   dp::l2_switch& device_;
+  std::vector<pid_t> workers_;
   bool raw_;
   bool floods_ = false;  // destinations come and go
   friend class test_bed;
@@ -99,10 +124,11 @@ class test_bed::worker_mover final : public mover {
 result<std::unique_ptr<test_bed>> test_bed::create(const l2_traffic& traffic,
                                                    const port_plan& ports,
                                                    const forward_options& options,
-                                                   std::uint64_t memory_mib) {
+                                                   const packet_memory& memory) {
   std::unique_ptr<test_bed> made(new test_bed(traffic));
   dp::eal_params eal;
-  eal.memory_mib = static_cast<unsigned>(memory_mib);
+  eal.memory_mib = static_cast<unsigned>(memory.mib);
+  eal.huge_pages = memory.huge_pages;
   eal.cores = worker_cores(options.workers);
   dp::switch_config config;
   config.fib_entries = traffic.rules + traffic.sources;
@@ -110,6 +136,7 @@ result<std::unique_ptr<test_bed>> test_bed::create(const l2_traffic& traffic,
   config.burst = options.burst;
   config.mbufs = ports.buffers;
   config.mbuf_bytes = ports.buffer_bytes;
+  const std::vector<pid_t> before = threads_named(getpid(), worker_name);
   auto device = dp::l2_switch::create(eal, config);
   if (!device) return tl::unexpected(device.error());
   made->switch_ = std::move(*device);
@@ -126,8 +153,10 @@ result<std::unique_ptr<test_bed>> test_bed::create(const l2_traffic& traffic,
   port.name = in_name;
   port.devargs = ports.in;
   if (const auto in = made->switch_->add_port(port); !in) return tl::unexpected(in.error());
-  made->switching_ = std::make_unique<worker_mover>(*made->switch_, false);
-  made->raw_ = std::make_unique<worker_mover>(*made->switch_, true);
+  const result<std::vector<pid_t>> workers = new_workers(before, options.workers);
+  if (!workers) return tl::unexpected(workers.error());
+  made->switching_ = std::make_unique<worker_mover>(*made->switch_, *workers, false);
+  made->raw_ = std::make_unique<worker_mover>(*made->switch_, *workers, true);
   if (result<void> done = made->load_fib(); !done) return tl::unexpected(done.error());
   if (result<void> done = made->settle(); !done) return tl::unexpected(done.error());
   return made;

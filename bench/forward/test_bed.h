@@ -29,12 +29,17 @@ struct port_plan {
 port_plan plan_ports(const l2_traffic&, const std::string& packets, unsigned serial,
                      unsigned workers, unsigned mbuf_bytes);
 
+/// Memory for the packets of all test beds of this process; testpmd takes its own.
+struct packet_memory {
+  std::uint64_t mib = 0;
+  bool huge_pages = false;
+};
+
 class test_bed {
  public:
-  /// `packets`: the file of write_packets(). `memory_mib`: for all test beds of this process, the
-  /// same at every call. Errors: of the switch.
+  /// The packet file must be there. The memory is the same at every call. Errors: of the switch.
   static result<std::unique_ptr<test_bed>> create(const l2_traffic&, const port_plan&,
-                                                  const forward_options&, std::uint64_t memory_mib);
+                                                  const forward_options&, const packet_memory&);
   ~test_bed();
 
   /// The switch; fails when a packet was flooded or dropped.

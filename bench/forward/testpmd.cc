@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "bench/forward/worker_cores.h"
+#include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
 
 namespace coua::bench {
@@ -27,8 +28,10 @@ namespace {
 
 constexpr const char* program = "dpdk-testpmd";
 constexpr const char* prompt = "testpmd> ";
-constexpr double start_seconds = 120;  // reading a large packet file takes its time
+constexpr double ready_seconds = 120;  // reading a large packet file takes its time
 constexpr double answer_seconds = 10;
+constexpr double start_seconds = 0.05;  // of a first window that nobody sees
+constexpr const char* worker_prefix = "rte-worker";
 constexpr unsigned headroom_bytes = 128;
 
 bool is_installed() {
@@ -42,7 +45,8 @@ bool is_installed() {
   return false;
 }
 
-std::vector<std::string> command_line(const port_plan& ports, unsigned workers, unsigned burst) {
+std::vector<std::string> command_line(const port_plan& ports, unsigned workers, unsigned burst,
+                                      bool huge_pages) {
   std::string cores = std::to_string(writer_cpu());
   for (const unsigned core : worker_cores(workers)) {
     if (core != writer_cpu()) cores += "," + std::to_string(core);
@@ -50,13 +54,12 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
   const std::string queues = std::to_string(workers);
   return {program,
           "-l" + cores,
-          "--no-huge",
-          "--no-shconf",
+          huge_pages ? "--in-memory" : "--no-huge",
           "--no-pci",
           "--no-telemetry",
           "--iova-mode=va",
           "--file-prefix=coua-bench-" + std::to_string(getpid()),
-          "-m" + std::to_string(ports.memory_mib + 128),
+          "-m" + std::to_string(testpmd::memory_mib(ports)),
           "--vdev=" + ports.in,
           "--vdev=" + ports.out,
           "--",
@@ -87,14 +90,14 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
 }  // namespace
 
 result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned workers,
-                                                unsigned burst) {
+                                                unsigned burst, bool huge_pages) {
   if (!is_installed()) {
     return fail(errc::not_found, program, "is not in PATH: install Debian's package dpdk-dev");
   }
   if (worker_cores(workers).front() == writer_cpu()) {
     return fail(errc::unsupported, program, "needs a CPU beside those of the workers");
   }
-  const std::vector<std::string> words = command_line(ports, workers, burst);
+  const std::vector<std::string> words = command_line(ports, workers, burst, huge_pages);
   std::unique_ptr<testpmd> made(new testpmd);
   // Without a terminal it would keep its answers in a buffer.
   termios mode{};
@@ -103,15 +106,19 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   if (made->process_ == 0) become(words);
   if (made->process_ < 0) return fail(errc::io, program, std::strerror(errno));
   fcntl(made->terminal_, F_SETFD, FD_CLOEXEC);
-  if (auto ready = made->read_until_prompt(start_seconds); !ready) {
+  if (auto ready = made->read_until_prompt(ready_seconds); !ready) {
     return tl::unexpected(ready.error());
   }
   if (auto started = made->ask("start", answer_seconds); !started) {
     return tl::unexpected(started.error());
   }
-  made->signal(SIGSTOP);
+  made->threads_ = threads_named(made->process_, worker_prefix);
+  if (made->threads_.size() != workers) return fail(errc::io, program, "its workers are not found");
+  if (result<double> warm = made->run(start_seconds); !warm) return tl::unexpected(warm.error());
   return made;
 }
+
+std::uint64_t testpmd::memory_mib(const port_plan& ports) { return ports.memory_mib + 128; }
 
 testpmd::~testpmd() {
   if (terminal_ >= 0) close(terminal_);
@@ -120,7 +127,11 @@ testpmd::~testpmd() {
   waitpid(process_, nullptr, 0);
 }
 
-void testpmd::signal(int number) const { kill(process_, number); }
+void testpmd::stop() {
+  kill(process_, SIGSTOP);
+  int status = 0;
+  waitpid(process_, &status, WUNTRACED);
+}
 
 result<std::string> testpmd::read_until_prompt(double seconds) {
   std::string text;
@@ -150,27 +161,30 @@ result<std::string> testpmd::ask(const std::string& command, double seconds) {
   return read_until_prompt(seconds);
 }
 
-result<testpmd::sample> testpmd::sent() {
+result<std::uint64_t> testpmd::sent() {
   result<std::string> answer = ask("show port stats 1", answer_seconds);
   if (!answer) return tl::unexpected(answer.error());
-  const std::uint64_t when = now_ns();
   const std::string field = "TX-packets:";
   const std::size_t at = answer->find(field);
   if (at == std::string::npos) return fail(errc::io, program, "no TX-packets in: " + *answer);
-  return sample{std::strtoull(answer->c_str() + at + field.size(), nullptr, 10), when};
+  return std::strtoull(answer->c_str() + at + field.size(), nullptr, 10);
 }
 
+/// From stop to stop. The packets between the question and the stop belong to the next window, of
+/// this one as of the last one: so they cancel.
 result<double> testpmd::run(double seconds) {
-  signal(SIGCONT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  const result<sample> before = sent();
-  if (!before) return tl::unexpected(before.error());
+  kill(process_, SIGCONT);
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const result<sample> after = sent();
-  if (!after) return tl::unexpected(after.error());
-  signal(SIGSTOP);
-  return 1e3 * static_cast<double>(after->packets - before->packets) /
-         static_cast<double>(after->when_ns - before->when_ns);
+  const result<std::uint64_t> packets = sent();
+  stop();
+  if (!packets) return tl::unexpected(packets.error());
+  const std::uint64_t cpu_ns = foreign_cpu_ns(process_, threads_);
+  const double workers = static_cast<double>(threads_.size());
+  const double rate = 1e3 * workers * static_cast<double>(*packets - packets_) /
+                      static_cast<double>(std::max<std::uint64_t>(1, cpu_ns - cpu_ns_));
+  packets_ = *packets;
+  cpu_ns_ = cpu_ns;
+  return rate;
 }
 
 }  // namespace coua::bench

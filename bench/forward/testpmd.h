@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bench/forward/mover.h"
 #include "bench/forward/test_bed.h"
@@ -15,7 +16,10 @@ namespace coua::bench {
 class testpmd final : public mover {
  public:
   /// Errors: not_found (dpdk-testpmd is not installed), io (what it printed last).
-  static result<std::unique_ptr<testpmd>> start(const port_plan&, unsigned workers, unsigned burst);
+  static result<std::unique_ptr<testpmd>> start(const port_plan&, unsigned workers, unsigned burst,
+                                                bool huge_pages);
+  /// Memory that start() takes, in MiB.
+  static std::uint64_t memory_mib(const port_plan&);
   ~testpmd() override;
   testpmd(const testpmd&) = delete;
   testpmd& operator=(const testpmd&) = delete;
@@ -27,12 +31,13 @@ class testpmd final : public mover {
   testpmd() = default;
   result<std::string> ask(const std::string& command, double seconds);
   result<std::string> read_until_prompt(double seconds);
-  struct sample {
-    std::uint64_t packets, when_ns;
-  };
-  result<sample> sent();
-  void signal(int number) const;
+  result<std::uint64_t> sent();
+  /// Stops it and waits until it is.
+  void stop();
 
+  std::vector<int> threads_;   // its workers
+  std::uint64_t packets_ = 0;  // sent when it was last asked, just before it was stopped
+  std::uint64_t cpu_ns_ = 0;   // that its workers had until then
   int process_ = -1;
   int terminal_ = -1;
 };

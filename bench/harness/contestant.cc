@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "bench/harness/cpu_time.h"
 
 namespace coua::bench {
 namespace {
@@ -30,6 +31,7 @@ share run_thread(unsigned thread, contestant& who, const sequence& words, double
   }
   who.finish(thread);
 
+  const std::uint64_t cpu_start = this_thread_cpu_ns();
   const std::uint64_t start = now_ns();
   std::uint64_t now = start;
   do {
@@ -40,7 +42,7 @@ share run_thread(unsigned thread, contestant& who, const sequence& words, double
     now = now_ns();
   } while (now - start < length_ns);
   out.sum += who.finish(thread);
-  out.ns = now_ns() - start;
+  out.ns = this_thread_cpu_ns() - cpu_start;
   return out;
 }
 
