@@ -38,9 +38,7 @@ struct move_stamps {
     store_release(words.stripe(home), now);
   }
   static void end_move(const sync_words&, std::uint64_t, std::uint64_t) {}
-  static void reuse(const sync_words& words, std::uint64_t bucket) {
-    copied(words, bucket);
-  }
+  static void reuse(const sync_words& words, std::uint64_t bucket) { copied(words, bucket); }
 };
 
 /// Algorithm 1: atomic increments and full barriers.

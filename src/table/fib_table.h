@@ -36,7 +36,7 @@
 //     writer changed the word since. When an entry has expired, the writer kills it by
 //     compare-exchange too, so that a refresh in the same moment wins or loses, but is never half
 //     done.
-//   Wide slots have two words. A slot that is filled gets its entry word first and its tag last, and
+//   Wide slots have two words. A slot that is filled gets its entry word first, its tag last, and
 //     the bucket is stamped before; a reader checks the stamps of both buckets, after a hit too, so
 //     tag and entry belong together. An entry word of fib_miss is an entry being killed.
 //
