@@ -153,6 +153,8 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
     if (app->count("--entries") == 0) {
       out.entries = {64'000, 256'000, 1'000'000, 4'000'000, 16'000'000};
     }
+    // The ports of a switch; with wider values a small table needs wide slots.
+    if (app->count("--value-bits") == 0) out.value_bits = 10;
     if (out.figure == 5 && app->count("--batch") == 0) out.batches = {14};
     if (out.figure == 6 && app->count("--batch") == 0) out.batches = {1, 2, 4, 8, 14, 16, 32};
     if (out.figure != 7 && app->count("--mode") == 0) out.modes = {"batch"};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/cpu.h"
+#include "bench/fib/bulk_source.h"
 #include "bench/harness/options.h"
 
 namespace coua::bench {
@@ -62,27 +63,6 @@ struct pipeline_kernel {
   void rest(unsigned thread, Sink&& sink) {
     std::vector<std::uint32_t> words(coua_fib_pipeline_depth((*by_thread)[thread]));
     sink(words.data(), coua_fib_pipeline_drain((*by_thread)[thread], words.data()));
-  }
-};
-
-/// Which part of the population each loading thread still has to deliver.
-struct bulk_source {
-  struct alignas(64) share {
-    std::uint64_t next, end;
-  };
-  const population& people;
-  std::vector<share> shares;
-
-  static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
-                          std::size_t max) {
-    auto& self = *static_cast<bulk_source*>(context);
-    share& mine = self.shares[thread];
-    const std::size_t count = std::min<std::uint64_t>(max, mine.end - mine.next);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t key = self.people.key(mine.next++);
-      records[i] = {key, self.people.value(key), 0, 0, 0};
-    }
-    return count;
   }
 };
 
@@ -150,10 +130,7 @@ unsigned coua_table::load_threads() const {
 
 result<void> coua_table::load(const population& people) {
   const unsigned threads = load_threads();
-  bulk_source source{people, {}};
-  for (unsigned i = 0; i < threads; ++i) {
-    source.shares.push_back({people.entries * i / threads, people.entries * (i + 1) / threads});
-  }
+  bulk_source source(people, threads);
   const int code = coua_fib_bulk_load(fib_, bulk_source::next, &source, threads, 1);
   const coua_fib_stats now = stats();
   if (code == 0 && now.entries == people.entries) return {};

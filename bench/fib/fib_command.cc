@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "bench/fib/coua_table.h"
+#include "bench/fib/factor_table.h"
 #include "bench/fib/measurement.h"
 #include "bench/fib/peers.h"
 
@@ -25,6 +26,15 @@ class fib_run {
     const json params = {{"entries", entries}, {"load", load}};
     if (result<void> done = load_table(**ours, people, params); !done) return done;
     std::vector<std::unique_ptr<lookup_table>> others;
+    if (options_.figure == 5) {
+      auto made = make_factor_tables(
+          {entries, load, options_.value_bits, options_.batches.front(), options_.load_threads});
+      if (!made) return tl::unexpected(made.error());
+      others = std::move(*made);
+      for (const auto& each : others) {
+        if (result<void> done = load_table(*each, people, params); !done) return done;
+      }
+    }
     for (const std::string& name : options_.peers) {
       result<std::unique_ptr<lookup_table>> made =
           make_peer(name, {entries, options_.pages, options_.batches});

@@ -9,6 +9,7 @@
 
 #include "bench/fib/churn.h"
 #include "bench/fib/coua_table.h"
+#include "bench/fib/factor_table.h"
 #include "bench/fib/peers.h"
 
 namespace coua::bench {
@@ -144,6 +145,24 @@ TEST(peers, all_of_this_build_pass_the_check) {
     ASSERT_TRUE(loaded) << loaded.error().message();
     EXPECT_GT((*made)->bytes(), bench.people.entries * 10) << name;
     const result<void> added = bench.run->add(**made, json::object());
+    EXPECT_TRUE(added) << added.error().message();
+    bench.run.reset();
+  }
+}
+
+TEST(factors, every_step_passes_the_check) {
+  auto made = make_factor_tables({2000, 0.95, 10, 14, 1});
+  ASSERT_TRUE(made) << made.error().message();
+  ASSERT_EQ(made->size(), 5U);
+  for (const auto& table : *made) {
+    bench_of bench;
+    bench.people.value_bits = 10;
+    bench.run =
+        std::move(*measurement::create(bench.options, bench.people, *bench.threads,
+                                       bench.memory.data(), bench.memory.size() * 8, bench.shown));
+    const result<void> loaded = table->load(bench.people);
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    const result<void> added = bench.run->add(*table, json::object());
     EXPECT_TRUE(added) << added.error().message();
     bench.run.reset();
   }

@@ -5,6 +5,7 @@
 
 #include "base/size.h"
 #include "bench/fib/coua_table.h"
+#include "bench/fib/factor_table.h"
 #include "bench/fib/peers.h"
 
 namespace coua::bench {
@@ -35,6 +36,18 @@ bool figure_needs_tables(unsigned figure) { return figure == 8 || figure == 9; }
 
 result<void> add_figure_tables(const forward_options& options, forward_case& one, crew& threads,
                                progress& shown) {
+  if (options.figure == 8) {
+    factor_params params;
+    params.entries = one.traffic().rules;
+    params.value_bits = value_bits;
+    params.batch = options.burst;
+    auto made = make_factor_tables(params);
+    if (!made) return tl::unexpected(made.error());
+    for (std::unique_ptr<lookup_table>& each : *made) {
+      result<void> added = one.add_table("bare/", std::move(each), threads, shown);
+      if (!added) return added;
+    }
+  }
   std::vector<std::string> names = {"fib"};
   if (options.figure == 9) names.push_back("dense_hash_map");
   for (const std::string& name : names) {
