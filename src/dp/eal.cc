@@ -23,7 +23,7 @@ namespace {
 struct call_state {
   unsigned depth = 0;
   std::string partial;
-  std::string last_error;
+  std::string first_error;
 };
 thread_local call_state this_call;
 
@@ -31,7 +31,9 @@ thread_local call_state this_call;
 void forward_line(const std::string& line) {
   if (line.find_first_not_of(' ') == std::string::npos) return;
   const int level = rte_log_cur_msg_loglevel();
-  if (level <= static_cast<int>(RTE_LOG_ERR)) this_call.last_error = line;
+  // The first line names the cause; those after it say only that a caller failed, too.
+  if (level <= static_cast<int>(RTE_LOG_ERR) && this_call.first_error.empty())
+    this_call.first_error = line;
   if (this_call.depth > 0 || level > static_cast<int>(RTE_LOG_WARNING))
     log_debug("dpdk: %s", line.c_str());
   else
@@ -173,7 +175,7 @@ result<void> init(const eal_params& params, const memory_plan& memory,
   const bool short_memory = error == ENOMEM || reason.find("memory") != std::string::npos;
   if (short_memory)
     reason += "; " + std::to_string(params.memory_mib) + " MiB were asked for packets on " +
-              memory.text + ": lower memory_mib or free memory";
+              memory.text + ": lower memory.packet_mib or free memory";
   return fail(short_memory ? errc::no_memory : errc::io, "DPDK start", reason);
 }
 
@@ -220,11 +222,12 @@ result<eal_info> start_eal(const eal_params& params) {
 }
 
 eal_call::eal_call() {
-  if (this_call.depth++ == 0) this_call.last_error.clear();
+  this_call.depth++;
+  this_call.first_error.clear();
 }
 eal_call::~eal_call() { --this_call.depth; }
 std::string eal_call::reason(const std::string& otherwise) {
-  return this_call.last_error.empty() ? otherwise : this_call.last_error;
+  return this_call.first_error.empty() ? otherwise : this_call.first_error;
 }
 
 eal_thread::eal_thread() : registered_(rte_thread_register() == 0) {}

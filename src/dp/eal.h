@@ -34,6 +34,7 @@ result<eal_info> start_eal(const eal_params& params);
 /// Around calls of DPDK by a control thread. Most of them return a bare number and put the reason
 /// into the log; drivers also log errors on the way to success. So while such an object lives, what
 /// this thread makes DPDK log is kept for the caller's own error, and is shown only at level debug.
+/// One for each step: what DPDK complained of in a step before that succeeded is not the reason.
 class eal_call {
  public:
   eal_call();
@@ -41,7 +42,7 @@ class eal_call {
   eal_call(const eal_call&) = delete;
   eal_call& operator=(const eal_call&) = delete;
 
-  /// The last error that DPDK logged in this thread meanwhile, or `otherwise`.
+  /// The first error that DPDK logged in this thread since the newest of them, or `otherwise`.
   static std::string reason(const std::string& otherwise);
 };
 

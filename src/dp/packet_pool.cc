@@ -40,7 +40,7 @@ result<packet_pool> packet_pool::create(const std::string& where, unsigned packe
   return fail(errc::no_memory, where,
               std::to_string(packets) + " packets of " + std::to_string(room) + " bytes need " +
                   mib(needed) + ", " + mib(there) +
-                  " of packet memory are free: raise memory_mib by at least " +
+                  " of packet memory are free: raise memory.packet_mib by at least " +
                   mib(needed > there ? needed - there : needed / 8) +
                   ", or lower mbufs or the descriptors");
 }

@@ -74,6 +74,15 @@ tl::unexpected<error> port::failed(const std::string& step, int code) const {
               where(), step + ": " + eal_call::reason(rte_strerror(number)));
 }
 
+tl::unexpected<error> port::probe_failed(const std::string& name, int code) const {
+  auto e = failed("cannot probe " + config_.devargs, code);
+  // Of a driver's name, DPDK says only that it cannot be parsed.
+  if (e.value().what.find("failed to parse device") != std::string::npos)
+    e.value().what += "; DPDK here has no driver for '" + name + "'";
+  e.value().what += "; at log level debug couad shows all that DPDK says";
+  return e;
+}
+
 result<void> port::validate(const port_config& config) {
   const std::string where = "port " + config.name;
   if (!valid_name(config.name))
@@ -112,8 +121,9 @@ result<void> port::probe(const port_limits& limits) {
   if (ours || (there && name != config_.devargs))
     return fail(errc::exists, where(), "the device " + name + " is in use");
   if (!there) {
+    const eal_call step;
     if (const int error = rte_dev_probe(config_.devargs.c_str()); error != 0)
-      return failed("cannot probe " + config_.devargs, error);
+      return probe_failed(name, error);
     rte_dev_iterator iterator;
     std::uint16_t found = RTE_MAX_ETHPORTS, each;
     RTE_ETH_FOREACH_MATCHING_DEV(each, config_.devargs.c_str(), &iterator) {
@@ -171,6 +181,7 @@ result<void> port::configure(const port_limits& limits) {
     conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
   if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0)
     conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+  const eal_call step;
   if (const int error = rte_eth_dev_configure(device_, static_cast<std::uint16_t>(rx_queues_),
                                               static_cast<std::uint16_t>(tx_queues_), &conf);
       error != 0)
@@ -218,6 +229,7 @@ result<void> port::setup_queues(const port_limits& limits) {
       error != 0)
     return failed("cannot use that many descriptors", error);
   if (auto done = setup_pool(limits); !done) return done;
+  const eal_call step;
   const unsigned node =
       numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
   for (unsigned q = 0; q < rx_queues_; ++q)
@@ -240,6 +252,7 @@ result<void> port::start() {
   if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config_.mtu));
       error != 0 && error != -ENOTSUP)
     return failed("cannot set MTU " + std::to_string(config_.mtu), error);
+  const eal_call step;
   if (const int error = rte_eth_dev_start(device_); error != 0)
     return failed("cannot start", error);
   started_ = true;
@@ -249,6 +262,7 @@ result<void> port::start() {
 }
 
 result<void> port::set_promiscuous(bool on) {
+  const eal_call step;
   const int error = on ? rte_eth_promiscuous_enable(device_) : rte_eth_promiscuous_disable(device_);
   // Virtual devices without the notion see all frames anyway.
   if (error != 0 && error != -ENOTSUP) return failed("cannot change promiscuous mode", error);

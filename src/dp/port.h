@@ -85,6 +85,7 @@ class port {
   result<void> set_promiscuous(bool on);
   bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;
+  tl::unexpected<error> probe_failed(const std::string& name, int code) const;
   std::string where() const { return "port " + config_.name; }
 
   port_config config_;

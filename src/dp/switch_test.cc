@@ -530,6 +530,21 @@ TEST_F(switch_test, virtual_devices_are_probed_at_run_time) {
   EXPECT_EQ(switch_->update_port(config).error().code, errc::unsupported);
 }
 
+TEST_F(switch_test, a_port_that_does_not_start_says_what_its_driver_says) {
+  const auto expect = [&](const std::string& devargs, const std::string& reason) {
+    port_config config;
+    config.name = "bad";
+    config.devargs = devargs;
+    const auto added = switch_->add_port(config);
+    ASSERT_FALSE(added) << devargs;
+    EXPECT_NE(added.error().what.find(reason), std::string::npos) << added.error().message();
+  };
+  expect("net_af_packet9,iface=nosuch0", "No such device");
+  expect("net_pcap9,rx_pcap=/nonexistent.pcap", "/nonexistent.pcap: No such file");
+  expect("net_pcap9", "No rx or tx queues provided");
+  expect("nosuch9", "no driver for 'nosuch9'");
+}
+
 TEST_F(switch_test, bad_entries_are_refused_with_their_index) {
   access("a");
   std::vector<fib_entry> entries(5, {1, host(1), numbers_["a"], false, 0});
@@ -553,7 +568,7 @@ TEST_F(switch_test, too_few_packets_say_how_much_is_missing) {
   const auto failed = switch_->add_port(config_of("a"));
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, errc::no_memory);
-  EXPECT_NE(failed.error().message().find("raise memory_mib"), std::string::npos)
+  EXPECT_NE(failed.error().message().find("raise memory.packet_mib"), std::string::npos)
       << failed.error().message();
   EXPECT_TRUE(switch_->ports().empty());
 }
