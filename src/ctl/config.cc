@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
@@ -26,14 +27,6 @@ std::string item(const char* list, std::size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
 }
 
-// A field below `path` has been complained about: what follows from it needs no words.
-bool troubled(const config_reader& reader, const std::string& path) {
-  return std::ranges::any_of(reader.errors, [&](const config_error& e) {
-    return e.field.starts_with(path) &&
-           (e.field.size() == path.size() || e.field[path.size()] == '.');
-  });
-}
-
 void check_ports(config_reader& reader, const config& c) {
   std::map<std::string, std::size_t> names, devices;
   for (std::size_t i = 0; i < c.ports.size(); i++) {
@@ -41,7 +34,7 @@ void check_ports(config_reader& reader, const config& c) {
     const std::string path = item("ports", i);
     if (reader.has(path + ".vlan") && reader.has(path + ".vlans"))
       reader.complain_at(path + ".vlan", "is given together with vlans; keep one of them");
-    if (!troubled(reader, path)) {
+    if (!reader.troubled(path)) {
       for (const auto& problem : check_port(port)) {
         // `vlan` sets the same member as `vlans.native`.
         reader.complain_at(path + "." + problem.field, problem.reason);
@@ -70,17 +63,21 @@ void check_ports(config_reader& reader, const config& c) {
 void check_statics(config_reader& reader, const config& c) {
   std::vector<std::string> names;
   for (const auto& port : c.ports) names.push_back(port.name);
+  std::map<std::string, std::string> nearest_to;  // of each unknown name, which may come often
+  const std::set<std::string> known(names.begin(), names.end());
   std::set<std::pair<std::uint16_t, std::uint64_t>> seen;
   for (std::size_t i = 0; i < c.statics.size(); i++) {
     const auto& entry = c.statics[i];
     const std::string path = item("fib.static", i);
-    if (!entry.port.empty() && std::ranges::find(names, entry.port) == names.end()) {
-      const std::string near = nearest(entry.port, names);
+    if (!entry.port.empty() && !known.contains(entry.port)) {
+      const auto [found, fresh] = nearest_to.try_emplace(entry.port);
+      if (fresh) found->second = nearest(entry.port, names);
+      const std::string& near = found->second;
       reader.complain_at(path + ".port",
                          "no port of this file is called '" + entry.port + "'" +
                              (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
-    if (!troubled(reader, path) && !seen.emplace(entry.vlan, entry.mac).second)
+    if (!reader.troubled(path) && !seen.emplace(entry.vlan, entry.mac).second)
       reader.complain_at(path + ".mac", net::format_mac(entry.mac) + " in VLAN " +
                                             std::to_string(entry.vlan) + " is given twice");
   }
@@ -88,6 +85,10 @@ void check_statics(config_reader& reader, const config& c) {
 
 config_result whole_file_error(int line, std::string reason) {
   return tl::unexpected(std::vector<config_error>{{line, "", std::move(reason)}});
+}
+
+int line_at(std::string_view text, std::size_t offset) {
+  return 1 + static_cast<int>(std::ranges::count(text.substr(0, offset), '\n'));
 }
 
 // Takes events of the parser and keeps none but the last document's place.
@@ -150,10 +151,15 @@ std::string to_string(const config_error& error, const std::string& file) {
 
 config_result parse_config(std::string_view text, const std::string& file) {
   try {
+    // The parser takes a zero byte for the end, and so would ignore what follows.
+    if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+      return whole_file_error(line_at(text, zero), "has a zero byte, so it is no YAML in UTF-8");
     const std::string copy(text);
     if (const int line = line_of_second_document(copy); line > 0)
       return whole_file_error(line, "what starts here is not part of the one document of the file");
     return interpret(YAML::Load(copy), file);
+  } catch (const YAML::DeepRecursion& e) {
+    return whole_file_error(e.mark.line + 1, "nests too deeply to be a configuration");
   } catch (const YAML::Exception& e) {
     return whole_file_error(e.mark.is_null() ? 0 : e.mark.line + 1,
                             "is not YAML: " + printable(e.msg));

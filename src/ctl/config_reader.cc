@@ -80,10 +80,17 @@ int nearest_line(const std::map<std::string, int>& lines, std::string path) {
 // An empty value has the place of whatever follows it, so its key's line is used instead.
 void config_reader::complain(const YAML::Node& at, std::string reason) {
   errors.push_back({at.IsNull() ? nearest_line(lines, path_) : line_of(at), path_, reason});
+  wrong_.insert(path_);
 }
 
 void config_reader::complain_at(const std::string& path, std::string reason) {
   errors.push_back({nearest_line(lines, path), path, std::move(reason)});
+  wrong_.insert(path);
+}
+
+bool config_reader::troubled(const std::string& path) const {
+  const auto below = wrong_.lower_bound(path + ".");
+  return wrong_.contains(path) || (below != wrong_.end() && below->starts_with(path + "."));
 }
 
 bool read_scalar(config_reader& reader, const YAML::Node& node, std::string& out) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ class config_reader {
   /// At a field that was read, by its full path; at the nearest line above when it is not there.
   void complain_at(const std::string& path, std::string reason);
   bool has(const std::string& path) const { return lines.contains(path); }
+  /// Whether `path` or a field below it was complained about: what follows from it needs no words.
+  bool troubled(const std::string& path) const;
 
   static int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
 
@@ -50,6 +53,7 @@ class config_reader {
 
  private:
   std::string path_;
+  std::set<std::string> wrong_;  // the fields of `errors`
 };
 
 /// `text` with everything but printable ASCII as '?': what a message may show of a file.

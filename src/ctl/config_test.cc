@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -154,6 +155,32 @@ TEST(config, ranges_do_not_multiply) {
   const auto parsed = parse_config(text + "]}}]", "f");
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().at(0).reason, "lists more numbers than there are");
+}
+
+// An alias costs two bytes: work must grow no faster than their number.
+TEST(config, repeated_aliases_take_little_time) {
+  std::string text =
+      "ports: [{name: a, devargs: net_null0}]\nfib:\n  static:\n"
+      "    - &e {vlan: 1, mac: 02:00:00:00:00:01, port: b}\n";
+  for (int i = 0; i < 40'000; i++) text += "    - *e\n";
+  const auto start = std::chrono::steady_clock::now();
+  const auto parsed = parse_config(text, "f");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().size(), 40'000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(config, what_follows_a_zero_byte_is_not_lost) {
+  const auto parsed = parse_config(std::string_view("ports: []\n\0fib: 1\n", 18), "f");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(to_string(parsed.error().at(0), "f"),
+            "f:2: has a zero byte, so it is no YAML in UTF-8");
+}
+
+TEST(config, deep_nesting_is_named) {
+  const auto parsed = parse_config(std::string(100'000, '['), "f");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().at(0).reason, "nests too deeply to be a configuration");
 }
 
 TEST(config, environment_uses_what_the_machine_has) {
