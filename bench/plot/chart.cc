@@ -82,7 +82,7 @@ class drawing {
     bool first = true;
     for (const chart_series& each : chart_.series) {
       for (const chart_point& point : each.points) {
-        most = std::max(most, point.y + point.spread);
+        if (!each.dashed) most = std::max(most, point.y + point.spread);
         least_x = first ? point.x : std::min(least_x, point.x);
         most_x = first ? point.x : std::max(most_x, point.x);
         first = false;
@@ -96,6 +96,9 @@ class drawing {
   std::string draw() {
     canvas_.text(left, 26, chart_.title, "font-size=\"16\" font-weight=\"bold\"");
     axes();
+    canvas_.raw("<clipPath id=\"plot\"><rect x=\"" + number(left) + "\" y=\"" + number(top) +
+                "\" width=\"" + number(right - left) + "\" height=\"" + number(bottom - top) +
+                "\"/></clipPath>");
     if (chart_.categories.empty()) {
       number_ticks();
       for (std::size_t i = 0; i < chart_.series.size(); ++i) draw_line(i);
@@ -182,9 +185,10 @@ class drawing {
     for (const chart_point& point : points) {
       path += number(place_x(point.x)) + "," + number(place_y(point.y)) + " ";
     }
-    canvas_.raw("<polyline fill=\"none\" " + stroke(colour(index), 2) +
+    canvas_.raw("<polyline clip-path=\"url(#plot)\" fill=\"none\" " + stroke(colour(index), 2) +
                 (each.dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + path + "\"/>");
     for (const chart_point& point : points) {
+      if (place_y(point.y) < top) continue;
       whiskers(place_x(point.x), point, colour(index));
       canvas_.raw("<circle cx=\"" + number(place_x(point.x)) + "\" cy=\"" +
                   number(place_y(point.y)) + "\" r=\"3\" fill=\"" + colour(index) + "\"/>");
@@ -197,9 +201,10 @@ class drawing {
     for (const chart_point& point : chart_.series[index].points) {
       const double x =
           left + point.x * group_width() + group_width() * 0.1 + bar * static_cast<double>(index);
-      canvas_.raw("<rect x=\"" + number(x) + "\" y=\"" + number(place_y(point.y)) + "\" width=\"" +
-                  number(std::max(1.0, bar - 1)) + "\" height=\"" +
-                  number(bottom - place_y(point.y)) + "\" fill=\"" + colour(index) + "\"/>");
+      const double high = std::max(top, place_y(point.y));
+      canvas_.raw("<rect x=\"" + number(x) + "\" y=\"" + number(high) + "\" width=\"" +
+                  number(std::max(1.0, bar - 1)) + "\" height=\"" + number(bottom - high) +
+                  "\" fill=\"" + colour(index) + "\"/>");
       whiskers(x + bar / 2, point, "#444444");
     }
   }

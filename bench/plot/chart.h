@@ -25,7 +25,8 @@ struct chart_point {
 struct chart_series {
   std::string name;
   std::vector<chart_point> points;
-  bool dashed = false;  // a limit, not a measurement of something
+  // A limit: it does not stretch the y axis, and is cut off where it lies above.
+  bool dashed = false;
 };
 
 struct chart {

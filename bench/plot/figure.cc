@@ -127,7 +127,7 @@ class figure {
   }
 
   void bars(chart& out, const std::set<std::string>& params) const {
-    chart_series all{"measured", {}, false}, limit{"limit", {}, false};
+    chart_series all{"measured", {}, false}, limit{"limit", {}, true};
     for (const json& each : rows_) {
       const auto x = static_cast<double>(out.categories.size());
       out.categories.push_back(label_of(each, rows_, params, nullptr));

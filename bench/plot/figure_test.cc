@@ -84,6 +84,16 @@ TEST(chart, svg_escapes_and_places_points_inside) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
+TEST(chart, a_limit_far_above_does_not_flatten_the_rest) {
+  chart what;
+  what.series.push_back({"one", {{1, 10, 0}, {2, 8, 0}}, false});
+  const std::string before = draw_svg(what);
+  what.series.push_back({"limit", {{1, 1000, 0}, {2, 9, 0}}, true});
+  const std::string after = draw_svg(what);
+  const std::string line = before.substr(before.find("<polyline"), 120);
+  EXPECT_NE(after.find(line), std::string::npos) << "drawn where it was";
+}
+
 TEST(chart, svg_of_nothing_and_of_one_point_has_no_infinite_number) {
   chart what;
   for (const std::string& svg : {draw_svg(what), [&] {
