@@ -54,10 +54,13 @@ class entry_printer {
     return {};
   }
 
-  void finish() {
-    if (as_json_)
-      buffer_ +=
-          (count_ > 0 ? "\n  " : "") + ("],\n  \"count\": " + std::to_string(count_)) + "\n}\n";
+  /// After a failure, JSON stays JSON: the object has "error" as its last member.
+  void finish(const error* e = nullptr) {
+    if (as_json_) {
+      buffer_ += (count_ > 0 ? "\n  " : "") + ("],\n  \"count\": " + std::to_string(count_));
+      if (e != nullptr) buffer_ += ",\n  \"error\": " + error_json(*e).dump();
+      buffer_ += "\n}\n";
+    }
     flush();
   }
 
@@ -152,11 +155,18 @@ result<void> run_fib_show(const session& s) {
     if (!printer) printer.emplace(s.as_json);
     if (auto printed = printer->print(batch); !printed) {
       context.TryCancel();
+      printer->finish(&printed.error());
+      s.answered = true;
       return printed;
     }
   }
   const grpc::Status status = stream->Finish();
-  if (!status.ok()) return tl::unexpected(client::to_error(status, context));
+  if (!status.ok()) {
+    const error e = client::to_error(status, context);
+    if (printer) printer->finish(&e);
+    s.answered = printer.has_value();
+    return tl::unexpected(e);
+  }
   if (!printer) printer.emplace(s.as_json);
   printer->finish();
   return {};

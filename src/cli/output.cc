@@ -32,6 +32,10 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
+json error_json(const error& e) {
+  return {{"code", to_string(e.code)}, {"where", e.where}, {"what", e.what}};
+}
+
 std::string dump(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace coua::cli {
 
 using json = nlohmann::ordered_json;
@@ -25,6 +27,8 @@ class table {
 std::string grouped(std::uint64_t number);
 /// The JSON text as it is printed. Bytes that are no UTF-8 are replaced.
 std::string dump(const json& value);
+/// {"code", "where", "what"}
+json error_json(const error& e);
 
 /// Counters of a message as an object.
 template <typename Counters>

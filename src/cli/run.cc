@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -33,13 +34,10 @@ result<void> carry_out(const session& s) {
 }
 
 int complain(const error& e, bool as_json, int status) {
-  const std::string name = e.where.starts_with("coua ") ? "" : "coua: ";
+  const bool named = e.where == "coua" || e.where.starts_with("coua ");
+  const std::string name = named ? "" : "coua: ";
   std::fprintf(stderr, "%s%s\n", name.c_str(), e.message().c_str());
-  if (as_json) {
-    const json object = {
-        {"error", {{"code", to_string(e.code)}, {"where", e.where}, {"what", e.what}}}};
-    std::fputs(dump(object).c_str(), stdout);
-  }
+  if (as_json) std::fputs(dump({{"error", error_json(e)}}).c_str(), stdout);
   return status;
 }
 
@@ -78,8 +76,9 @@ int run(const std::vector<std::string>& words) {
     return finish();
   }
   if (!call) {
-    std::fprintf(stderr, "%s\n", call.error().message().c_str());
-    return exit_usage;
+    const bool as_json = std::ranges::any_of(
+        words, [](const std::string& word) { return word == "-j" || word == "--json"; });
+    return complain(call.error(), as_json, exit_usage);
   }
   if (call->has("version")) {
     std::printf("coua %s\n", COUA_VERSION);
@@ -98,7 +97,7 @@ int run(const std::vector<std::string>& words) {
   const auto done = carry_out(s);
   if (done) return finish();
   if (s.misused) return complain(done.error(), s.as_json, exit_usage);
-  return complain(done.error(), s.as_json,
+  return complain(done.error(), s.as_json && !s.answered,
                   done.error().code == errc::unavailable ? exit_unreachable : exit_failed);
 }
 

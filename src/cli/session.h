@@ -15,6 +15,7 @@ struct session {
   const invocation& call;
   bool as_json;
   mutable bool misused = false;  // the command line was wrong in a way that the grammar cannot tell
+  mutable bool answered = false;  // a failure is in the JSON that was printed already
 
   /// `return s.misuse("--a and --b exclude each other")`
   tl::unexpected<error> misuse(std::string what) const {

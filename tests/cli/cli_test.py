@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 COUA, FAKE, DOCS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -120,6 +121,32 @@ class test_failing_port(cli_case):
         done = self.coua("port", "add", "bad", "net_tap0", "-j", status=1)
         self.assertEqual(json.loads(done.stdout), {"error": {
             "code": "denied", "where": "port bad", "what": "the device is not ours"}})
+
+    def test_a_wrong_command_line_is_json_too(self):
+        done = self.coua("version", "extra", "-j", status=2)
+        self.assertEqual(json.loads(done.stdout), {"error": {
+            "code": "invalid", "where": "coua version",
+            "what": "'extra' is one argument too many"}})
+        self.assertEqual(json.loads(self.coua("-j", "fly", status=2).stdout)["error"]["where"],
+                         "coua")
+
+
+class test_broken_dump(cli_case):
+    OPTIONS = ("stall", "1")
+
+    def test_json_stays_json(self):
+        self.ports()
+        self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "fib", "show"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
+            time.sleep(3)  # reads nothing until the daemon has lost its patience
+            out, err = dump.communicate(timeout=60)
+        self.assertNotEqual(dump.returncode, 0)
+        self.assertIn("couad", err)
+        got = json.loads(out)
+        self.assertEqual(len(got["entries"]), got["count"])
+        self.assertGreater(got["count"], 0)
+        self.assertEqual(sorted(got["error"]), ["code", "what", "where"])
 
 
 class test_fib(cli_case):
