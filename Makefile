@@ -26,7 +26,7 @@ $(BUILD)/build.ninja:
 deps:
 	@tools/deps install $(DEPS)
 
-## make demo: hosts in network namespaces talk through the switch; DEMO_PORTS=tap or af_xdp
+## make demo: hosts in network namespaces talk through the switch; DEMO_PORTS=tap, af_packet or af_xdp
 demo:
 	@tools/deps ensure build demo
 	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
