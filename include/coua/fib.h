@@ -219,12 +219,17 @@ COUA_API int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* 
 
 /* Looks at up to `n_buckets` further buckets: removes the dynamic entries that were refreshed six
  * epochs ago or earlier, and moves entries from their secondary bucket to their primary where
- * erased ones left room (worth doing also where nothing ages: look-ups find an entry in its primary
- * sooner); `expired`, when not null, is told each (it must not call the writer functions). Returns
- * 1 when the sweep of this epoch is complete, else 0. [writer] */
+ * erased ones left room (look-ups find an entry in its primary sooner); `expired`, when not null,
+ * is told each (it must not call the writer functions). Returns 1 when the sweep of this epoch is
+ * complete, else 0. [writer] */
 typedef void (*coua_fib_expired)(void* context, const struct coua_fib_record* record);
 COUA_API int coua_fib_sweep(coua_fib* fib, uint64_t n_buckets, coua_fib_expired expired,
                             void* context);
+
+/* The moves of a sweep without the ageing, for a table in which nothing ages: looks at up to
+ * `n_buckets` further buckets, and begins anew at the end of the table. Returns 1 when it came to
+ * the end, else 0. [writer] */
+COUA_API int coua_fib_tidy(coua_fib* fib, uint64_t n_buckets);
 
 /* Starts the next epoch. -EAGAIN while the sweep of the current one is not complete: an age stamp
  * has 3 bits, and an entry must be looked at before its stamp comes round. [writer] */
@@ -240,6 +245,11 @@ COUA_API int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor);
  * [writer] */
 COUA_API long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* records,
                                    size_t max);
+/* The same, and looks at no more than `max_buckets` (at least 1) buckets, so that one call takes
+ * bounded time in a table of which much is empty. Returns how many records, which may be 0 before
+ * the end; -ENODATA: the end; -EINVAL. [writer] */
+COUA_API long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records,
+                                   size_t max, uint64_t max_buckets);
 COUA_API void coua_fib_cursor_close(coua_fib_cursor* cursor);
 
 #ifdef __cplusplus

@@ -110,6 +110,11 @@ class fib_cursor {
     return records.first(n > 0 ? static_cast<std::size_t>(n) : 0);
   }
 
+  /// As coua_fib_cursor_step: the number of records, or a negative errno.
+  long step(std::span<coua_fib_record> records, std::uint64_t max_buckets) noexcept {
+    return coua_fib_cursor_step(get(), records.data(), records.size(), max_buckets);
+  }
+
   coua_fib_cursor* get() const noexcept { return cursor_.get(); }
   explicit operator bool() const noexcept { return cursor_ != nullptr; }
   void close() noexcept { cursor_.reset(); }

@@ -243,6 +243,8 @@ int coua_fib_sweep(coua_fib* fib, uint64_t n_buckets, coua_fib_expired expired, 
   return fib->table->sweep(n_buckets, expired, context) ? 1 : 0;
 }
 
+int coua_fib_tidy(coua_fib* fib, uint64_t n_buckets) { return fib->table->tidy(n_buckets) ? 1 : 0; }
+
 int coua_fib_next_epoch(coua_fib* fib) { return fib->table->next_epoch() ? 0 : -EAGAIN; }
 
 int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
@@ -262,6 +264,15 @@ long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* recor
   std::size_t n = 0;
   while (n == 0 && !cursor->cursor.at_end()) n = cursor->cursor.next({records, max});
   return static_cast<long>(n);
+} catch (...) {
+  return -ENOMEM;
+}
+
+long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records, size_t max,
+                          uint64_t max_buckets) try {
+  if (cursor == nullptr || records == nullptr || max < 8 || max_buckets == 0) return -EINVAL;
+  if (cursor->cursor.at_end()) return -ENODATA;
+  return static_cast<long>(cursor->cursor.next({records, max}, max_buckets));
 } catch (...) {
   return -ENOMEM;
 }

@@ -43,6 +43,7 @@ class fib {
   virtual int bulk_load(coua_fib_bulk_source next, void* context, unsigned threads,
                         bool distinct) = 0;
   virtual bool sweep(std::uint64_t n_buckets, coua_fib_expired expired, void* context) = 0;
+  virtual bool tidy(std::uint64_t n_buckets) = 0;
   virtual bool next_epoch() = 0;
   /// The record of a key as the writer sees it; false when it is not there.
   virtual bool find(std::uint64_t key, coua_fib_record& record) const = 0;

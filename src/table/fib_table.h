@@ -169,6 +169,20 @@ class fib_table final : public fib {
     return sweep_position_ == geometry_.n_buckets && n_escaped_ == 0;
   }
 
+  bool tidy(std::uint64_t n_buckets) override {
+    const std::uint64_t end =
+        tidy_position_ + std::min(n_buckets, geometry_.n_buckets - tidy_position_);
+    while (tidy_position_ < end) {
+      const std::uint64_t first = tidy_position_;
+      tidy_position_ = std::min(end, first + sweep_window);
+      for (std::uint64_t b = first; b < tidy_position_; ++b) fetch_homes(b);
+      for (std::uint64_t b = first; b < tidy_position_; ++b) send_guests_home(b);
+    }
+    if (tidy_position_ < geometry_.n_buckets) return false;
+    tidy_position_ = 0;
+    return true;
+  }
+
   bool next_epoch() override {
     if (sweep_position_ != geometry_.n_buckets || n_escaped_ != 0) return false;
     sweep_position_ = 0;
@@ -541,6 +555,7 @@ class fib_table final : public fib {
   slot_position path_[path_search::max_moves + 1];
   fib_counts counts_;
   std::uint64_t sweep_position_ = 0;
+  std::uint64_t tidy_position_ = 0;
   std::array<std::uint64_t, 256> escaped_{};
   std::size_t n_escaped_ = 0;
 };

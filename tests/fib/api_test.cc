@@ -270,6 +270,64 @@ TEST_P(fib_api_layout, no_key_of_a_full_table_hides_or_doubles_another) {
     ASSERT_EQ(seen.at(key(i)), (static_cast<std::uint32_t>(mix(i)) & mask));
 }
 
+TEST_P(fib_api_layout, a_cursor_steps_over_empty_buckets_in_bounded_steps) {
+  fib_ptr fib = make_fib(GetParam());
+  const std::uint64_t n = 100;
+  for (std::uint64_t i = 0; i < n; i++) {
+    coua_fib_record r = record_of(random_key(i), 1);
+    ASSERT_EQ(coua_fib_insert(fib.get(), &r), COUA_FIB_ADDED);
+  }
+  cursor_ptr cursor = make_cursor(fib.get());
+  coua_fib_record records[64];
+  EXPECT_EQ(coua_fib_cursor_step(cursor.get(), records, 7, 1), -EINVAL);
+  EXPECT_EQ(coua_fib_cursor_step(cursor.get(), records, 64, 0), -EINVAL);
+  std::uint64_t seen = 0, steps = 0, empty = 0;
+  for (;; steps++) {
+    const long got = coua_fib_cursor_step(cursor.get(), records, 64, 8);
+    if (got == -ENODATA) break;
+    ASSERT_GE(got, 0);
+    seen += static_cast<std::uint64_t>(got);
+    empty += got == 0;
+  }
+  EXPECT_EQ(seen, n);
+  EXPECT_EQ(steps, (stats_of(fib.get()).buckets + 7) / 8);
+  EXPECT_GT(empty, steps / 2);
+  EXPECT_EQ(coua_fib_cursor_step(cursor.get(), records, 64, 8), -ENODATA);
+}
+
+// Red when tidying expires, loses or duplicates entries, or stops at the first end of the table.
+TEST_P(fib_api_layout, tidying_sends_guests_home_and_ages_nothing) {
+  fib_ptr fib = make_fib(GetParam());
+  reader_ptr reader = make_reader(fib.get());
+  const std::uint64_t n = stats_of(fib.get()).slots * 95 / 100;
+  for (std::uint64_t i = 0; i < n; i++) {
+    coua_fib_record r = record_of(random_key(i), 1);
+    ASSERT_EQ(coua_fib_insert(fib.get(), &r), COUA_FIB_ADDED);
+  }
+  for (int epoch = 0; epoch < 5; epoch++) {
+    while (coua_fib_sweep(fib.get(), 1 << 20, nullptr, nullptr) == 0) {
+    }
+    ASSERT_EQ(coua_fib_next_epoch(fib.get()), 0);
+  }
+  while (coua_fib_sweep(fib.get(), 1 << 20, nullptr, nullptr) == 0) {
+  }
+  ASSERT_EQ(coua_fib_next_epoch(fib.get()), 0);  // all entries are six epochs old now
+  for (std::uint64_t i = 0; i < n / 2; i++) ASSERT_EQ(coua_fib_erase(fib.get(), random_key(i)), 0);
+  const coua_fib_stats before = stats_of(fib.get());
+  for (int round = 0; round < 2; round++) {
+    std::uint64_t looked = 100;
+    while (coua_fib_tidy(fib.get(), 100) == 0) looked += 100;
+    EXPECT_GE(looked, before.buckets);
+    EXPECT_LT(looked, before.buckets + 100);
+  }
+  const coua_fib_stats after = stats_of(fib.get());
+  EXPECT_LT(after.in_secondary, before.in_secondary / 4);
+  EXPECT_EQ(after.aged_out, 0u);
+  EXPECT_EQ(after.entries, before.entries);
+  for (std::uint64_t i = n / 2; i < n; i++)
+    ASSERT_NE(coua_fib_lookup(reader.get(), random_key(i)), COUA_FIB_MISS) << i;
+}
+
 TEST_P(fib_api_layout, every_batch_size_agrees_with_single_look_ups) {
   fib_ptr fib = make_fib(GetParam());
   reader_ptr reader = make_reader(fib.get());
