@@ -12,6 +12,7 @@ constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr unsigned epochs_per_ageing = 6;  // coua_fib_sweep removes entries six epochs old
 // Buckets per call of the sweep: some 100 us on a table in memory.
 constexpr std::uint64_t sweep_slice = 8192;
+constexpr std::uint64_t tidy_pause_ns = 4'000'000;  // between slices of that many buckets
 constexpr std::size_t chunk = 64;
 
 unsigned port_of(std::uint32_t entry) { return entry >> COUA_FIB_ENTRY_VALUE_SHIFT; }
@@ -107,6 +108,7 @@ int fib_owner::insert_dynamic(std::uint64_t key, unsigned port) {
 void fib_owner::apply_one(const learn_report& report) {
   const std::uint64_t vlan = report.key >> domain_shift;
   const bool believed = report.port < max_ports && rules_[report.port].learns &&
+                        report.time >= rules_[report.port].since &&
                         (members_[vlan] & port_bit(report.port)) != 0;
   change& memory = remembered(report.key);
   if (!believed || (memory.key == report.key && report.time < memory.time)) {
@@ -190,13 +192,14 @@ std::shared_ptr<fib_owner::flush_job> fib_owner::start_flush(const flush_filter&
 }
 
 bool fib_owner::flush_slice(std::size_t budget) {
-  std::array<coua_fib_record, 256> records;
-  std::array<std::uint64_t, 256> keys;
+  constexpr std::size_t step = 256;
+  std::array<coua_fib_record, step> records;
+  std::array<std::uint64_t, step> keys;
   while (!flushes_.empty() && budget > 0) {
     flush_job& job = *flushes_.front();
     const flush_filter& filter = job.filter_;
-    const long n = coua_fib_cursor_next(job.cursor_, records.data(), records.size());
-    if (n <= 0) {
+    const long n = coua_fib_cursor_step(job.cursor_, records.data(), step, 2 * step);
+    if (n < 0) {  // the end: no other error is possible with these arguments
       job.done_ = true;
       flushes_.erase(flushes_.begin());
       continue;
@@ -211,7 +214,7 @@ bool fib_owner::flush_slice(std::size_t budget) {
       if (record.is_static == 0) count(record.key, record.value, -1);
     }
     job.removed_ += coua_fib_erase_batch(fib_, keys.data(), matches);
-    budget -= std::min(budget, static_cast<std::size_t>(n));
+    budget -= std::min(budget, step);
   }
   return !flushes_.empty();
 }
@@ -223,7 +226,10 @@ void fib_owner::begin_epoch(std::uint64_t now_ns) {
 }
 
 bool fib_owner::age(std::uint64_t now_ns) {
-  if (ageing_s_ == 0) return false;
+  if (ageing_s_ == 0) {
+    tidy(now_ns);
+    return false;
+  }
   if (epoch_start_ns_ == 0) begin_epoch(now_ns);
   const std::uint64_t length = ageing_s_ * ns_per_s / epochs_per_ageing;
   const std::uint64_t passed = now_ns - epoch_start_ns_;
@@ -232,7 +238,11 @@ bool fib_owner::age(std::uint64_t now_ns) {
     const std::uint64_t due =
         share >= 1 ? buckets_ : static_cast<std::uint64_t>(share * static_cast<double>(buckets_));
     if (swept_ >= due && passed < length) return false;
-    const std::uint64_t n = std::clamp(due - std::min(due, swept_), std::uint64_t{1}, sweep_slice);
+    // Late, the table may have begun its sweep anew (too many entries went behind its back), so
+    // what was swept says nothing about what is left.
+    const bool late = passed >= length;
+    const std::uint64_t n =
+        late ? sweep_slice : std::clamp(due - std::min(due, swept_), std::uint64_t{1}, sweep_slice);
     sweep_done_ = coua_fib_sweep(
                       fib_, n,
                       [](void* self, const coua_fib_record* record) {
@@ -240,13 +250,31 @@ bool fib_owner::age(std::uint64_t now_ns) {
                       },
                       this) == 1;
     swept_ += n;
-    return !sweep_done_ && swept_ < due;
+    return !sweep_done_ && (late || swept_ < due);
   }
   if (passed < length || coua_fib_next_epoch(fib_) != 0) return false;
   epoch_ = (epoch_ + 1) & COUA_FIB_ENTRY_AGE_MASK;
   if (params_.epoch != nullptr) params_.epoch->store(epoch_, std::memory_order_relaxed);
   begin_epoch(now_ns);
   return false;
+}
+
+/// Slowly (2 M buckets a second at most), and only after entries were erased: nothing else makes
+/// room in primary buckets.
+void fib_owner::tidy(std::uint64_t now_ns) {
+  if (now_ns < next_tidy_ns_) return;
+  if (!tidying_) {
+    coua_fib_stats stats{};
+    stats.size = sizeof stats;
+    coua_fib_get_stats(fib_, &stats);
+    const std::uint64_t erased = stats.erased + stats.aged_out;
+    next_tidy_ns_ = now_ns + ns_per_s;
+    if (erased == erased_at_tidy_) return;
+    erased_at_tidy_ = erased;
+    tidying_ = true;
+  }
+  next_tidy_ns_ = now_ns + tidy_pause_ns;
+  tidying_ = coua_fib_tidy(fib_, sweep_slice) == 0;
 }
 
 void fib_owner::set_ageing(unsigned seconds, std::uint64_t now_ns) {

@@ -14,7 +14,8 @@
 //
 // Ageing: an epoch is a sixth of the ageing time. A sweep follows the clock through the table, so
 // the work is spread evenly. An entry leaves when its stamp is six epochs old: between 5/6 and 7/6
-// of the ageing time after the address was last seen.
+// of the ageing time after the address was last seen. Where nothing ages, guests are still sent
+// home (coua_fib_tidy) after entries were erased.
 #pragma once
 
 #include <array>
@@ -46,6 +47,9 @@ struct fib_owner_params {
 struct port_rule {
   bool learns = false;
   std::uint64_t mac_limit = 0;  // 0: none
+  // Reports of frames seen before this moment (of the report clock) are stale: the number was
+  // another port's, or the port's link was down meanwhile.
+  std::uint64_t since = 0;
 };
 
 struct learn_counts {
@@ -90,14 +94,16 @@ class fib_owner {
   bool erase(std::uint64_t key);
   std::uint32_t find(std::uint64_t key) { return coua_fib_lookup(reader_, key); }
 
-  /// A flush goes over the whole table in slices. Starting returns an id; the flush is over when
-  /// flushing(id) is false, and its count is then the number of entries it removed.
+  /// A flush goes over the whole table in slices. The job says when it is done and how many entries
+  /// it removed. Null: no memory for a cursor.
   class flush_job;
   std::shared_ptr<flush_job> start_flush(const flush_filter& filter);
-  /// Works on all running flushes for about `records` entries. False: none is left.
+  /// Works on the running flushes, one after the other: looks at up to `records` entries, or at
+  /// twice as many buckets where they are empty. False: none is left.
   bool flush_slice(std::size_t records);
 
   /// Ageing: called often; `now_ns` never goes back. Returns true while a sweep is behind time.
+  /// Each call takes well below a millisecond.
   bool age(std::uint64_t now_ns);
   void set_ageing(unsigned seconds, std::uint64_t now_ns);
   unsigned ageing_s() const { return ageing_s_; }
@@ -123,6 +129,7 @@ class fib_owner {
   void count(std::uint64_t key, unsigned port, int difference);
   void forget(std::uint64_t key, std::uint32_t entry);
   void begin_epoch(std::uint64_t now_ns);
+  void tidy(std::uint64_t now_ns);
 
   static constexpr unsigned memory_bits = 14;
   change& remembered(std::uint64_t key) {
@@ -145,6 +152,9 @@ class fib_owner {
   std::uint64_t epoch_start_ns_ = 0;
   std::uint64_t swept_ = 0;  // buckets in this epoch
   bool sweep_done_ = false;
+  bool tidying_ = false;
+  std::uint64_t next_tidy_ns_ = 0;
+  std::uint64_t erased_at_tidy_ = 0;  // entries erased before the last round of tidying began
 };
 
 /// A running flush. Shared by the owner and whoever waits for its end; the owner's thread only.

@@ -26,7 +26,7 @@ class fib_owner_test : public ::testing::Test {
     auto made = fib_owner::create(params);
     ASSERT_TRUE(made) << made.error().message();
     owner_ = std::move(*made);
-    for (const unsigned port : {1u, 2u, 3u}) owner_->set_rule(port, {true, 0});
+    for (const unsigned port : {1u, 2u, 3u}) owner_->set_rule(port, {true, 0, 0});
     for (const std::uint16_t vlan : {10, 20}) owner_->set_members(vlan, 0b1110);
   }
   void report(std::uint64_t key, unsigned port, std::uint64_t time) {
@@ -125,7 +125,7 @@ TEST_F(fib_owner_test, static_entries_stay) {
 }
 
 TEST_F(fib_owner_test, limits_count_and_hold) {
-  owner_->set_rule(1, {true, 2});
+  owner_->set_rule(1, {true, 2, 0});
   for (std::uint64_t mac = 1; mac <= 5; ++mac) report(key_of(10, mac), 1, 100 + mac);
   EXPECT_EQ(owner_->learned_on_port(1), 2u);
   EXPECT_EQ(owner_->counts().limited, 3u);
@@ -141,7 +141,7 @@ TEST_F(fib_owner_test, limits_count_and_hold) {
 }
 
 TEST_F(fib_owner_test, reports_from_ports_that_left_are_stale) {
-  owner_->set_rule(1, {false, 0});
+  owner_->set_rule(1, {false, 0, 0});
   report(key_of(10, 1), 1, 100);
   owner_->set_members(20, 0b0100);
   report(key_of(20, 1), 3, 100);
@@ -202,6 +202,23 @@ TEST_F(fib_owner_test, silent_addresses_age_out_and_others_stay) {
   EXPECT_EQ(published_.load(), owner_->epoch());
 }
 
+// A burst of inserts moves more expired entries behind the sweep than the table notes: it begins
+// the sweep anew. Red when the owner then goes on at the pace of a sweep that is nearly over.
+TEST_F(fib_owner_test, an_epoch_ends_in_time_when_its_sweep_begins_anew) {
+  std::uint64_t mac = 1;
+  for (; owner_->counts().full == 0; ++mac) report(key_of(10, mac), 1, mac);
+  pass(65);  // half of the entries are gone, half are six epochs old
+  const std::uint32_t epoch = owner_->epoch();
+  const std::uint64_t half = owner_->learned_on_port(1);
+  EXPECT_GT(half, mac / 3);
+  EXPECT_LT(half, mac * 2 / 3);
+  for (std::uint64_t i = 0; i < mac / 3; ++i) report(key_of(20, i), 2, mac + i);
+  pass(6);
+  EXPECT_NE(owner_->epoch(), epoch);
+  EXPECT_EQ(owner_->learned_on_port(1), 0u);
+  EXPECT_EQ(owner_->learned_on_port(2), mac / 3);
+}
+
 TEST_F(fib_owner_test, ageing_can_be_switched_off) {
   owner_->set_ageing(0, now_ns_);
   report(key_of(10, 1), 1, 100);
@@ -210,6 +227,48 @@ TEST_F(fib_owner_test, ageing_can_be_switched_off) {
   owner_->set_ageing(6, now_ns_);
   pass(20);
   EXPECT_EQ(port_of(key_of(10, 1)), -1);
+}
+
+// Red when guests go home only with the sweep, or when tidying ages.
+TEST_F(fib_owner_test, guests_go_home_also_where_nothing_ages) {
+  const auto in_secondary = [&] {
+    coua_fib_stats stats{};
+    stats.size = sizeof stats;
+    coua_fib_get_stats(owner_->fib(), &stats);
+    return stats.in_secondary;
+  };
+  std::uint64_t mac = 1;
+  for (; owner_->counts().full == 0; ++mac) report(key_of(10, mac), 1, mac);
+  pass(50);  // five epochs: a sixth would expire them
+  owner_->set_ageing(0, now_ns_);
+  for (std::uint64_t m = 1; m < mac / 2; ++m) (void)owner_->erase(key_of(10, m));
+  const std::uint64_t before = in_secondary(), there = owner_->learned_on_port(1);
+  pass(100);
+  EXPECT_LT(in_secondary(), before / 4);
+  EXPECT_EQ(owner_->learned_on_port(1), there);
+  EXPECT_EQ(port_of(key_of(10, mac / 2)), 1);
+}
+
+TEST_F(fib_owner_test, reports_from_before_a_port_came_are_stale) {
+  owner_->set_rule(1, {true, 0, 1000});
+  report(key_of(10, 1), 1, 999);
+  EXPECT_EQ(port_of(key_of(10, 1)), -1);
+  EXPECT_EQ(owner_->counts().stale, 1u);
+  report(key_of(10, 1), 1, 1000);
+  EXPECT_EQ(port_of(key_of(10, 1)), 1);
+}
+
+// Red when a slice of a flush goes on until it meets entries.
+TEST_F(fib_owner_test, a_flush_passes_empty_buckets_in_slices_too) {
+  const auto job = owner_->start_flush({});
+  unsigned slices = 1;
+  while (owner_->flush_slice(256)) ++slices;
+  EXPECT_TRUE(job->done());
+  EXPECT_EQ(job->removed(), 0u);
+  coua_fib_stats stats{};
+  stats.size = sizeof stats;
+  coua_fib_get_stats(owner_->fib(), &stats);
+  EXPECT_GE(slices, stats.buckets / 512);
 }
 
 TEST_F(fib_owner_test, replaced_entries_keep_the_counts_right) {

@@ -51,8 +51,8 @@ TEST(learn_race, reports_of_two_workers_reach_one_owner) {
   auto owner = fib_owner::create(params);
   ASSERT_TRUE(owner) << owner.error().message();
   (*owner)->set_members(10, 0b110);
-  (*owner)->set_rule(1, {true, 0});
-  (*owner)->set_rule(2, {true, 0});
+  (*owner)->set_rule(1, {true, 0, 0});
+  (*owner)->set_rule(2, {true, 0, 0});
 
   std::array<racing_worker, n_workers> workers;
   std::atomic<std::uint64_t> clock{1};
