@@ -33,7 +33,7 @@ enum id : unsigned {
   drop_port_down,           // (rx) the port of its destination is down, disabled or gone
   drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
   drop_no_headroom,         // (rx) no room to push a tag
-  drop_no_mbuf,             // a copy for flooding or tagging could not be made: pool exhausted
+  drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full
   learn_reports,            // addresses reported to the FIB's owner
   learn_suppressed,         // not reported: the same report went out just before

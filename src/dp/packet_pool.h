@@ -13,7 +13,8 @@ struct rte_mempool;
 namespace coua::dp {
 
 /// Owns a DPDK pool. Freeing it while a packet is out would pull the memory from under a driver, so
-/// the destructor of a pool that is not idle leaves it to the process: use pool_graveyard.
+/// the owner keeps it until none is; the destructor of a pool that is not idle leaves it to the
+/// process.
 class packet_pool {
  public:
   packet_pool() = default;

@@ -139,11 +139,15 @@ void switch_impl::publish() {
   for (unsigned vlan = 0; vlan < n_vlans; ++vlan)
     owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
   shared_.current.store(next.get(), std::memory_order_release);
-  const qsbr::token token = shared_.readers.start();
-  // Workers never wait for this thread, so it may wait for them: a burst, or a slice of the
-  // scheduler on a shared core.
-  while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  wait_for_workers();
   plan_ = std::move(next);
+}
+
+/// Returns when every worker has let go of all that it had in hand. Workers never wait for this
+/// thread, so it may wait for them: a burst, or a slice of the scheduler on a shared core.
+void switch_impl::wait_for_workers() {
+  const qsbr::token token = shared_.readers.start();
+  while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
 bool switch_impl::housekeeping() {
@@ -163,14 +167,24 @@ bool switch_impl::housekeeping() {
   return more;
 }
 
-/// Empties the learning rings once. True when one of them was not empty.
+/// Empties the learning rings and applies what was in them, for a stretch at most: where the FIB is
+/// full, each refusal takes a long search. True when there may be more.
 bool switch_impl::drain() {
-  drained_.resize(workers_.size() * learn_ring_size);
-  std::size_t n = 0;
-  for (auto& each : workers_)
-    n += each->reports().pop(std::span(drained_).subspan(n, learn_ring_size));
-  if (n == 0) return false;
-  owner_->apply(std::span(drained_).first(n));
+  constexpr std::size_t part = 64;
+  if (next_report_ == n_reports_) {
+    next_report_ = n_reports_ = 0;
+    drained_.resize(workers_.size() * learn_ring_size);
+    for (auto& each : workers_)
+      n_reports_ += each->reports().pop(std::span(drained_).subspan(n_reports_, learn_ring_size));
+    fib_owner::sort(std::span(drained_).first(n_reports_));
+  }
+  if (n_reports_ == 0) return false;
+  const std::uint64_t end = now_ns() + stretch_ns;
+  do {
+    const std::size_t n = std::min(part, n_reports_ - next_report_);
+    owner_->apply(std::span(drained_).subspan(next_report_, n));
+    next_report_ += n;
+  } while (next_report_ < n_reports_ && now_ns() < end);
   return true;
 }
 

@@ -9,10 +9,11 @@
 namespace coua::dp {
 namespace {
 
-// Entries per command: a load or dump of millions leaves room for other commands between.
+// Entries per command: a load or dump of millions leaves room for other commands between. A command
+// ends sooner when its stretch of time is over.
 constexpr std::size_t slice_entries = 4096;
-// Table entries that one dump command looks at when few of them match.
-constexpr std::size_t dump_look = 65536;
+constexpr std::size_t store_entries = 256;    // between two looks at the clock
+constexpr std::uint64_t dump_buckets = 4096;  // likewise
 
 std::string text_of(std::uint16_t vlan, std::uint64_t mac) {
   char text[40];
@@ -86,10 +87,19 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
     record.is_static = entry.is_static;
     records.push_back(record);
   }
-  const std::size_t stored = owner_->store(records);
-  if (stored < records.size()) {
-    reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
-    code = errc::no_room;
+  const std::uint64_t end = now_ns() + stretch_ns;
+  std::size_t stored = 0;
+  while (stored < records.size()) {
+    const auto part =
+        std::span(records).subspan(stored, std::min(store_entries, records.size() - stored));
+    const std::size_t n = owner_->store(part);
+    stored += n;
+    if (n < part.size()) {
+      reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
+      code = errc::no_room;
+      break;
+    }
+    if (now_ns() >= end) return stored;
   }
   if (reason.empty()) return stored;
   const fib_entry& bad = entries[stored];
@@ -176,10 +186,10 @@ result<void> switch_impl::fib_dump(
   while (more) {
     found.clear();
     more = tables_->call([&] {
-      for (std::size_t looked = 0; looked < dump_look && found.size() < slice_entries;) {
-        const long n = coua_fib_cursor_next(cursor, records.data(), records.size());
-        if (n <= 0) return false;
-        looked += static_cast<std::size_t>(n);
+      const std::uint64_t end = now_ns() + stretch_ns;
+      while (found.size() < slice_entries && now_ns() < end) {
+        const long n = coua_fib_cursor_step(cursor, records.data(), records.size(), dump_buckets);
+        if (n < 0) return false;  // the end: no other error is possible with these arguments
         for (long i = 0; i < n; ++i) {
           const coua_fib_record& record = records[static_cast<std::size_t>(i)];
           if (matches(filter, record)) found.push_back(entry_of(record));

@@ -23,6 +23,9 @@ namespace coua::dp {
 /// "2 MiB pages"
 const char* pages_text(coua_fib_pages pages);
 
+/// The thread `tables` works no longer than about this at one job, so that no other waits for long.
+inline constexpr std::uint64_t stretch_ns = 4'000'000;
+
 class switch_impl final : public l2_switch {
  public:
   switch_impl(eal_info eal, const switch_config& config);
@@ -62,6 +65,8 @@ class switch_impl final : public l2_switch {
     link_state link;
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
+    bool learns = false;
+    std::uint64_t learns_since = 0;  // cycles()
   };
   struct rates {
     std::uint64_t packets = 0, busy = 0, idle = 0;  // at the last sample
@@ -74,6 +79,7 @@ class switch_impl final : public l2_switch {
   bool drain();
   void sample_rates();
   void publish();
+  void wait_for_workers();
   // switch_ports.cc
   result<unsigned> add_port_here(const port_config& config);
   result<flush_ptr> remove_port_here(const std::string& name);
@@ -84,10 +90,11 @@ class switch_impl final : public l2_switch {
   void set_rules(unsigned number);
   void watch_links();
   void link_changed(unsigned number, const link_state& now);
-  flush_ptr flush_port(unsigned number);
+  void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
   // switch_fib.cc
+  // Stores for a stretch; returns how many, perhaps fewer than all.
   result<std::uint64_t> insert_here(std::span<const fib_entry> entries, std::uint64_t first);
   fib_entry entry_of(const coua_fib_record& record) const;
   std::uint64_t wait_for(const flush_ptr& job) const;
@@ -103,7 +110,10 @@ class switch_impl final : public l2_switch {
   std::vector<packet_pool> graveyard_;       // of removed ports, until their packets are back
   std::map<int, packet_pool> shared_pools_;  // by NUMA node
   std::vector<rates> rates_;
+  // What came out of the learning rings, by time; what is before next_report_ is applied.
   std::vector<learn_report> drained_;
+  std::size_t n_reports_ = 0;
+  std::size_t next_report_ = 0;
   unsigned last_number_ = max_ports - 1;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t next_sample_ns_ = 0;

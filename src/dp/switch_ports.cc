@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bitset>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "dp/switch_impl.h"
 
@@ -74,20 +75,23 @@ result<packet_pool*> switch_impl::shared_pool(int numa_node, unsigned room) {
 }
 
 void switch_impl::set_rules(unsigned number) {
-  const port_slot& slot = slots_[number];
+  port_slot& slot = slots_[number];
   port_rule rule;
   if (slot.device) {
     const port_config& config = slot.device->config();
     rule.learns = config.learning && config.enabled && slot.link.up;
     rule.mac_limit = config.mac_limit;
   }
+  if (rule.learns && !slot.learns) slot.learns_since = cycles();
+  slot.learns = rule.learns;
+  rule.since = slot.learns_since;
   owner_->set_rule(number, rule);
 }
 
-switch_impl::flush_ptr switch_impl::flush_port(unsigned number) {
-  flush_filter filter;
-  filter.ports = port_bit(number);
-  return owner_->start_flush(filter);
+void switch_impl::flush(const flush_filter& filter, const std::string& port) {
+  if (owner_->start_flush(filter)) return;
+  log_warning("port %s: no memory to flush its entries: they stay until they age or move",
+              port.c_str());
 }
 
 result<void> switch_impl::remove_port(const std::string& name) {
@@ -102,20 +106,20 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
   port_slot& slot = slots_[number];
-  std::unique_ptr<port> leaving = std::move(slot.device);
-  slot.link = {};
-  set_rules(number);
-  publish();  // after it no worker uses the device, and all reports from it are in the rings
-  drain();
-  graveyard_.push_back(leaving->take_pool());
-  leaving.reset();
-  bury_pools();
   flush_filter filter;
   filter.ports = port_bit(number);
   filter.statics = true;  // a static entry cannot outlive the port that it names
-  slot.flush = owner_->start_flush(filter);
-  if (!slot.flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
-  return slot.flush;
+  const flush_ptr flush = owner_->start_flush(filter);
+  if (!flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
+  std::unique_ptr<port> leaving = std::move(slot.device);
+  slot.link = {};
+  slot.flush = flush;
+  set_rules(number);  // reports from it that are still in the rings are stale
+  publish();          // after it no worker uses the device
+  graveyard_.push_back(leaving->take_pool());
+  leaving.reset();
+  bury_pools();
+  return flush;
 }
 
 result<void> switch_impl::update_port(const port_config& config) {
@@ -137,11 +141,8 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (config.enabled != was_enabled) slot.link = slot.device->link();
   set_rules(number);
   publish();
-  drain();
-  if (was_enabled && !config.enabled)
-    flush_port(number);
-  else if (left.vlans.any())
-    owner_->start_flush(left);
+  if (was_enabled && !config.enabled) left.vlans.set();
+  if (left.vlans.any()) flush(left, config.name);
   return {};
 }
 
@@ -167,12 +168,19 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
   slot.link = now;
   set_rules(number);
   publish();
-  drain();
-  if (went_down) flush_port(number);
+  if (!went_down) return;
+  flush_filter filter;
+  filter.ports = port_bit(number);
+  flush(filter, name);
 }
 
+/// A pool whose packets are all back may still be in the hands of the worker that gave back the
+/// last one: DPDK counts it before it is stored.
 void switch_impl::bury_pools() {
-  std::erase_if(graveyard_, [](const packet_pool& pool) { return pool.in_use() == 0; });
+  const auto is_idle = [](const packet_pool& pool) { return pool.in_use() == 0; };
+  if (std::none_of(graveyard_.begin(), graveyard_.end(), is_idle)) return;
+  wait_for_workers();
+  std::erase_if(graveyard_, is_idle);
 }
 
 unsigned switch_impl::packets_in_use() const {

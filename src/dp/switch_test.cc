@@ -304,6 +304,52 @@ TEST_F(switch_test, a_full_transmit_queue_drops_and_counts) {
   EXPECT_EQ(count("b", "tx_bytes"), 63u * 60);
 }
 
+// Red when a lost copy is not counted, or takes the frame of the other ports with it.
+TEST_F(switch_test, a_flood_without_packets_for_its_copies_counts_them) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 10);
+  auto& t = trunk("t", 0, {10});
+  auto& u = trunk("u", 0, {10});
+  test_ring_port::exhaust(1);
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+  test_ring_port::relax();
+  EXPECT_TRUE(t.silent());
+  EXPECT_TRUE(u.silent());
+  EXPECT_EQ(count("a", "flooded"), 1u);
+  EXPECT_EQ(count("a", "flood_copies"), 1u);
+  EXPECT_EQ(count("a", "drop_no_mbuf"), 2u);  // one per port that wanted it
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(t.receive(), with_tag(frame, 10));
+}
+
+// Frames in several buffers: each is flooded, copied, tagged and freed as a whole.
+TEST_F(switch_test, segmented_frames_pass_whole) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 10);
+  auto& c = access("c", 10);
+  auto& t = trunk("t", 0, {10});
+  const frame_bytes flooded = make_frame(broadcast, host(1), -1, 1514);
+  ASSERT_TRUE(a.send(flooded, 4));
+  EXPECT_EQ(b.receive(), flooded);
+  EXPECT_EQ(c.receive(), flooded);
+  EXPECT_EQ(t.receive(), with_tag(flooded, 10));
+  ASSERT_TRUE(learned(10, host(1), "a"));
+  const frame_bytes tagged = make_frame(host(1), host(2), 10, 1200);
+  ASSERT_TRUE(t.send(tagged, 3));
+  EXPECT_EQ(a.receive(), without_tag(tagged));
+  ASSERT_TRUE(learned(10, host(2), "t"));
+  const frame_bytes back = make_frame(host(2), host(1), -1, 1000);
+  ASSERT_TRUE(a.send(back, 2));
+  EXPECT_EQ(t.receive(), with_tag(back, 10));
+  EXPECT_EQ(count("b", "tx_bytes"), 1514u);
+  EXPECT_EQ(count("a", "rx_bytes"), 2514u);
+  // The headers must be in the first buffer: a driver that splits them is not served.
+  ASSERT_TRUE(b.send(make_frame(host(1), host(3)), 6));
+  EXPECT_TRUE(eventually([&] { return count("b", "drop_truncated") == 1; }));
+}
+
 TEST_F(switch_test, learns_as_fast_as_addresses_come) {
   switch_config config;
   config.fib_entries = 40'000;

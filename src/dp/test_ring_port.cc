@@ -21,6 +21,11 @@ rte_mempool* test_packets() {
   return pool;
 }
 
+std::vector<rte_mbuf*>& taken() {
+  static std::vector<rte_mbuf*> packets;
+  return packets;
+}
+
 rte_ring* make_ring(const std::string& name, unsigned size) {
   rte_ring* ring = rte_ring_create(name.c_str(), size, SOCKET_ID_ANY, 0);
   if (ring == nullptr) throw std::runtime_error("no ring " + name);
@@ -50,12 +55,19 @@ test_ring_port::~test_ring_port() {
   }
 }
 
-bool test_ring_port::send(const frame_bytes& frame) {
+bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
   rte_mbuf* packet = rte_pktmbuf_alloc(test_packets());
   if (packet == nullptr) return false;
-  auto* room = reinterpret_cast<std::uint8_t*>(
-      rte_pktmbuf_append(packet, static_cast<std::uint16_t>(frame.size())));
-  std::copy(frame.begin(), frame.end(), room);
+  const std::size_t each = (frame.size() + segments - 1) / segments;
+  for (std::size_t at = 0; at < frame.size(); at += each) {
+    const std::size_t n = std::min(each, frame.size() - at);
+    rte_mbuf* part = at == 0 ? packet : rte_pktmbuf_alloc(test_packets());
+    if (part == nullptr) throw std::runtime_error("no packet for a segment");
+    std::copy_n(
+        frame.data() + at, n,
+        reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(part, static_cast<std::uint16_t>(n))));
+    if (at != 0) rte_pktmbuf_chain(packet, part);
+  }
   if (rte_ring_enqueue(in_, packet) == 0) return true;
   rte_pktmbuf_free(packet);
   return false;
@@ -88,5 +100,15 @@ void test_ring_port::set_link(bool up) {
 }
 
 unsigned test_ring_port::in_use() { return rte_mempool_in_use_count(test_packets()); }
+
+void test_ring_port::exhaust(unsigned left) {
+  while (rte_mempool_avail_count(test_packets()) > left)
+    taken().push_back(rte_pktmbuf_alloc(test_packets()));
+}
+
+void test_ring_port::relax() {
+  for (rte_mbuf* packet : taken()) rte_pktmbuf_free(packet);
+  taken().clear();
+}
 
 }  // namespace coua::dp

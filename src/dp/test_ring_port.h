@@ -28,7 +28,7 @@ class test_ring_port {
   void make();
 
   /// False when the ring is full. `segments` > 1 spreads the bytes over several packets' buffers.
-  bool send(const frame_bytes& frame);
+  bool send(const frame_bytes& frame, unsigned segments = 1);
   /// The next frame that came out, waiting up to `ms` for it.
   std::optional<frame_bytes> receive(unsigned ms = 1000);
   /// True when nothing comes out within `ms`.
@@ -38,6 +38,9 @@ class test_ring_port {
   void set_link(bool up);
   /// Frames that the test has allocated and that are not back.
   static unsigned in_use();
+  /// Takes all packets of the test's pool but `left`; and gives them back.
+  static void exhaust(unsigned left);
+  static void relax();
 
  private:
   std::string name_, devargs_;

@@ -57,7 +57,7 @@ struct ingress {
   port_counter::id verdict = port_counter::forwarded;
 };
 
-/// Applies the table above. `length`: contiguous bytes at `frame`; 24 bytes must be readable.
+/// Applies the table above. `length`: contiguous bytes at `frame`; no byte after them is read.
 inline ingress classify(const plan& view, unsigned port_number, const std::uint8_t* frame,
                         unsigned length) noexcept {
   const plan_port& port = view.ports[port_number];

@@ -54,7 +54,7 @@ void for_each_port(port_set ports, const Visit& visit) noexcept {
       if (m == frame) return;
       continue;
     }
-    count.add(port_counter::drop_no_mbuf);
+    count.add(port_counter::drop_no_mbuf, static_cast<unsigned>(std::popcount(ports)));
     if (m != frame) rte_pktmbuf_free(m);
   }
   if (as_is != 0)

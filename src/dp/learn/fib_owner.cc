@@ -72,10 +72,15 @@ void fib_owner::forget(std::uint64_t key, std::uint32_t entry) {
   if (entry != COUA_FIB_MISS && !is_static(entry)) count(key, port_of(entry), -1);
 }
 
+void fib_owner::sort(std::span<learn_report> reports) {
+  const auto earlier = [](const learn_report& a, const learn_report& b) { return a.time < b.time; };
+  if (!std::is_sorted(reports.begin(), reports.end(), earlier))
+    std::stable_sort(reports.begin(), reports.end(), earlier);
+}
+
 void fib_owner::apply(std::span<learn_report> reports) {
   counts_.reports += reports.size();
-  std::stable_sort(reports.begin(), reports.end(),
-                   [](const learn_report& a, const learn_report& b) { return a.time < b.time; });
+  sort(reports);
   std::array<std::uint64_t, chunk> keys;
   std::array<std::uint32_t, chunk> entries;
   for (std::size_t at = 0; at < reports.size(); at += chunk) {

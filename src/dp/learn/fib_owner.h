@@ -85,8 +85,10 @@ class fib_owner {
   /// The ports of a VLAN; a report from another port is stale.
   void set_members(std::uint16_t vlan, port_set ports) { members_[vlan] = ports; }
 
-  /// Applies reports of one drain, in any order.
+  /// Applies reports in the order of their time stamps, whatever order they come in. A refusal by a
+  /// full FIB takes up to some 100 us: who must not wait longer sorts a drain and applies parts.
   void apply(std::span<learn_report> reports);
+  static void sort(std::span<learn_report> reports);
 
   /// Adds or replaces entries. Returns how many were stored; less than all: the next one was
   /// refused (no room within the search budget).
