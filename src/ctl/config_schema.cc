@@ -24,7 +24,9 @@ std::string check_socket(const std::string& path) {
 std::string check_argument(const std::string& text) {
   const bool printable =
       std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
-  return text.empty() || !printable ? "is not one argument of printable ASCII without blanks" : "";
+  if (text.empty() || !printable) return "is not one argument of printable ASCII without blanks";
+  if (text == "-h" || text == "--help") return "makes DPDK print its help and end the daemon";
+  return "";
 }
 
 // A mapping below another: its fields come from a table of their own.

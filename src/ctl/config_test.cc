@@ -201,6 +201,17 @@ TEST(config, environment_uses_what_the_machine_has) {
   EXPECT_EQ(no_core.error().where, "f:2: workers.cores");
 }
 
+// DPDK would take it, and die where it is used.
+TEST(config, more_packet_memory_than_the_machine_has) {
+  for (const char* pages : {"off", "auto"}) {
+    const auto params = resolve_environment(
+        good(std::string("memory:\n  huge_pages: ") + pages + "\n  packet_mib: 1048576\n"));
+    ASSERT_FALSE(params);
+    EXPECT_EQ(params.error().where, "f:3: memory.packet_mib");
+    EXPECT_EQ(params.error().code, errc::no_memory);
+  }
+}
+
 TEST(port_rules, pci_addresses) {
   EXPECT_TRUE(is_pci_devargs("0000:03:00.0"));
   EXPECT_TRUE(is_pci_devargs("03:00.1,queues=2"));

@@ -29,17 +29,32 @@ result<void> check_cores(const config& config, const std::vector<unsigned>& allo
   return {};
 }
 
-result<void> check_huge_pages(const config& config) {
-  if (config.huge_pages != huge_page_mode::required) return {};
+// DPDK asks for memory of one page size: what is free of another does not help.
+std::uint64_t free_huge_bytes() {
+  return std::max(read_huge_page_pool(mib2, -1).free * mib2,
+                  read_huge_page_pool(gib1, -1).free * gib1);
+}
+
+result<void> check_packet_memory(const config& config) {
   const std::uint64_t wanted = std::uint64_t{config.packet_mib} << 20;
-  const std::uint64_t free =
-      read_huge_page_pool(mib2, -1).free * mib2 + read_huge_page_pool(gib1, -1).free * gib1;
-  if (free >= wanted) return {};
-  const std::uint64_t missing = (wanted - free + mib2 - 1) / mib2;
-  return fail(errc::no_memory, config.place("memory.huge_pages"),
-              "huge pages are required, and " + std::to_string(free >> 20) + " of " +
+  const std::uint64_t free_huge = config.huge_pages == huge_page_mode::off ? 0 : free_huge_bytes();
+  if (free_huge >= wanted) return {};
+  if (config.huge_pages == huge_page_mode::required) {
+    const std::uint64_t missing =
+        (wanted - read_huge_page_pool(mib2, -1).free * mib2 + mib2 - 1) / mib2;
+    return fail(errc::no_memory, config.place("memory.huge_pages"),
+                "huge pages are required, and " + std::to_string(free_huge >> 20) + " of " +
+                    std::to_string(config.packet_mib) +
+                    " MiB are free; as root: " + huge_page_command(mib2, -1, missing));
+  }
+  // DPDK takes ordinary memory without asking whether there is enough of it.
+  const std::uint64_t available = available_memory();
+  if (available >= wanted) return {};
+  return fail(errc::no_memory, config.place("memory.packet_mib"),
+              "only " + std::to_string(available >> 20) + " of " +
                   std::to_string(config.packet_mib) +
-                  " MiB are free; as root: " + huge_page_command(mib2, -1, missing));
+                  " MiB are available as ordinary memory, and " + std::to_string(free_huge >> 20) +
+                  " MiB as huge pages; ask for less, or free memory");
 }
 
 }  // namespace
@@ -48,7 +63,8 @@ result<dp::eal_params> resolve_environment(const config& config) {
   const std::vector<unsigned> allowed = allowed_cpus();
   if (auto good = check_cores(config, allowed); !good)
     return tl::unexpected(std::move(good.error()));
-  if (auto good = check_huge_pages(config); !good) return tl::unexpected(std::move(good.error()));
+  if (auto good = check_packet_memory(config); !good)
+    return tl::unexpected(std::move(good.error()));
   dp::eal_params params;
   params.huge_pages = config.huge_pages != huge_page_mode::off;
   params.memory_mib = config.packet_mib;
