@@ -6,18 +6,29 @@
 namespace coua::dp {
 namespace {
 
-constexpr std::array<const char*, port_counter::count> port_names{
-    "rx_packets",        "rx_bytes",
-    "tx_packets",        "tx_bytes",
-    "forwarded",         "flooded",
-    "flood_copies",      "drop_truncated",
-    "drop_ingress_vlan", "drop_source_multicast",
-    "drop_link_local",   "drop_hairpin",
-    "drop_egress_vlan",  "drop_port_down",
-    "drop_no_member",    "drop_no_headroom",
-    "drop_no_mbuf",      "drop_tx_full",
-    "learn_reports",     "learn_suppressed",
-    "learn_ring_full",   "source_static_elsewhere"};
+constexpr std::array<const char*, port_counter::count> port_names{"rx_packets",
+                                                                  "rx_bytes",
+                                                                  "tx_packets",
+                                                                  "tx_bytes",
+                                                                  "forwarded",
+                                                                  "flooded",
+                                                                  "flood_copies",
+                                                                  "drop_truncated",
+                                                                  "drop_ingress_vlan",
+                                                                  "drop_source_multicast",
+                                                                  "drop_link_local",
+                                                                  "drop_hairpin",
+                                                                  "drop_egress_vlan",
+                                                                  "drop_port_down",
+                                                                  "drop_no_member",
+                                                                  "drop_no_headroom",
+                                                                  "drop_no_mbuf",
+                                                                  "drop_tx_full",
+                                                                  "drop_tx_too_long",
+                                                                  "learn_reports",
+                                                                  "learn_suppressed",
+                                                                  "learn_ring_full",
+                                                                  "source_static_elsewhere"};
 constexpr std::array<const char*, vlan_counter::count> vlan_names{"rx_packets", "rx_bytes",
                                                                   "forwarded", "flooded"};
 constexpr std::array<const char*, worker_counter::count> worker_names{

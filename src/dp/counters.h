@@ -5,10 +5,10 @@
 //
 // A frame that was received is counted once in `rx_packets` of its port and once in exactly one of
 // `forwarded`, `flooded` and the drops marked (rx). A frame or copy handed to a port is counted
-// once in `tx_packets` or `drop_tx_full` of that port. So, over all ports and at rest:
+// once in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
 //
 //   rx_packets              = forwarded + flooded + sum of drops (rx)
-//   forwarded + flood_copies = tx_packets + drop_tx_full
+//   forwarded + flood_copies = tx_packets + drop_tx_full + drop_tx_too_long
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,7 @@ enum id : unsigned {
   drop_no_headroom,         // (rx) no room to push a tag
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full
+  drop_tx_too_long,         // longer than this port's MTU, and its driver refused it
   learn_reports,            // addresses reported to the FIB's owner
   learn_suppressed,         // not reported: the same report went out just before
   learn_ring_full,          // not reported: the ring is full (the next packet tries again)

@@ -38,8 +38,9 @@ struct plan_port {
   bool present = false;
   bool trunk = false;
   bool learning = true;
-  bool strips_tags = false;       // the driver takes the tag out of the frame (net_af_packet)
-  std::uint16_t native_vlan = 0;  // 0: untagged frames are dropped
+  bool strips_tags = false;         // the driver takes the tag out of the frame (net_af_packet)
+  std::uint16_t native_vlan = 0;    // 0: untagged frames are dropped
+  std::uint32_t longest_frame = 0;  // bytes, by the MTU; a driver may refuse a longer one
 };
 
 /// One transmit queue as one worker sees it.

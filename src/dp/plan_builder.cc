@@ -56,10 +56,14 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
     const port_config& config = view.device->config();
     built->present |= port_bit(view.number);
     if (config.enabled && view.link_up) built->up |= port_bit(view.number);
-    built->ports[view.number] = {true, config.mode == vlan_mode::trunk, config.learning,
-                                 view.device->strips_tags(), config.native_vlan};
+    built->ports[view.number] = {true,
+                                 config.mode == vlan_mode::trunk,
+                                 config.learning,
+                                 view.device->strips_tags(),
+                                 config.native_vlan,
+                                 view.device->longest_frame()};
     add_vlans(*built, view.number, config);
-    if (config.enabled) spread_queues(*built, view, workers);
+    if (config.enabled && !view.lost) spread_queues(*built, view, workers);
     for (std::size_t w = 0; w < workers.size(); ++w)
       built->workers[w].tx[view.number] = view.device->tx_queue_of(static_cast<unsigned>(w));
   }

@@ -20,6 +20,7 @@ struct port_view {
   unsigned number = 0;
   const port* device = nullptr;
   bool link_up = false;
+  bool lost = false;  // the device went away: it is neither polled nor sent to
 };
 
 struct worker_place {

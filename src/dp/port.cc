@@ -302,6 +302,8 @@ tx_queue port::tx_queue_of(unsigned worker) const {
           locks_.empty() ? nullptr : locks_[queue].get()};
 }
 
+unsigned port::longest_frame() const { return config_.mtu + header_bytes; }
+
 /// A TAP interface that was moved to another network namespace (a host's) answers the driver's
 /// question for its link no more, but it works. Its link counts as up: what the other namespace
 /// does with it cannot be seen from here.

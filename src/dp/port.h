@@ -65,6 +65,8 @@ class port {
   tx_queue tx_queue_of(unsigned worker) const;
   bool tx_shared() const { return !locks_.empty(); }
   int numa_node() const { return numa_node_; }
+  /// Bytes of a frame with two tags that fills the MTU.
+  unsigned longest_frame() const;
   const std::string& driver() const { return driver_; }
   const std::uint8_t* mac() const { return mac_; }
   bool strips_tags() const { return driver_ == "net_af_packet"; }

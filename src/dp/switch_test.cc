@@ -134,8 +134,9 @@ class switch_test : public ::testing::Test {
                                "drop_link_local", "drop_hairpin", "drop_egress_vlan",
                                "drop_port_down", "drop_no_member", "drop_no_headroom"})
         in += value(t, drop);
-      return value(t, "rx_packets") == in && value(t, "forwarded") + value(t, "flood_copies") ==
-                                                 value(t, "tx_packets") + value(t, "drop_tx_full");
+      return value(t, "rx_packets") == in &&
+             value(t, "forwarded") + value(t, "flood_copies") ==
+                 value(t, "tx_packets") + value(t, "drop_tx_full") + value(t, "drop_tx_too_long");
     })) << "rx "
         << value(t, "rx_packets") << " forwarded " << value(t, "forwarded") << " flooded "
         << value(t, "flooded") << " copies " << value(t, "flood_copies") << " tx "
@@ -348,6 +349,31 @@ TEST_F(switch_test, segmented_frames_pass_whole) {
   // The headers must be in the first buffer: a driver that splits them is not served.
   ASSERT_TRUE(b.send(make_frame(host(1), host(3)), 6));
   EXPECT_TRUE(eventually([&] { return count("b", "drop_truncated") == 1; }));
+}
+
+// As net_tap does, the driver stops at a frame that is too long. Red when the frames behind it are
+// dropped with it.
+TEST_F(switch_test, a_frame_too_long_for_its_port_is_dropped_alone) {
+  auto& a = access("a");
+  auto& b = access("b");
+  const fib_entry to_b{1, host(2), numbers_["b"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&to_b, 1)));
+  b.refuse_longer_than(1522);
+  std::vector<frame_bytes> fitting;
+  for (unsigned i = 0; i < 100; ++i) {
+    const bool too_long = i % 3 == 2;
+    const frame_bytes frame = make_frame(host(2), host(1), -1, too_long ? 1523 : 60 + i);
+    ASSERT_TRUE(a.send(frame));
+    if (!too_long) fitting.push_back(frame);
+  }
+  for (const frame_bytes& frame : fitting) ASSERT_EQ(b.receive(), frame);
+  EXPECT_TRUE(b.silent());
+  EXPECT_EQ(count("b", "drop_tx_too_long"), 33u);
+  EXPECT_EQ(count("b", "tx_packets"), 67u);
+  EXPECT_EQ(count("b", "drop_tx_full"), 0u);
+  std::uint64_t bytes = 0;
+  for (const frame_bytes& frame : fitting) bytes += frame.size();
+  EXPECT_EQ(count("b", "tx_bytes"), bytes);
 }
 
 TEST_F(switch_test, learns_as_fast_as_addresses_come) {

@@ -99,6 +99,21 @@ void test_ring_port::set_link(bool up) {
   up ? rte_eth_dev_set_link_up(device) : rte_eth_dev_set_link_down(device);
 }
 
+void test_ring_port::refuse_longer_than(unsigned bytes) {
+  std::uint16_t device;
+  if (rte_eth_dev_get_port_by_name(devargs_.c_str(), &device) != 0)
+    throw std::runtime_error("no device " + devargs_);
+  longest_ = bytes;
+  const auto up_to_the_first = [](std::uint16_t, std::uint16_t, rte_mbuf* frames[], std::uint16_t n,
+                                  void* longest) -> std::uint16_t {
+    std::uint16_t i = 0;
+    while (i < n && frames[i]->pkt_len <= *static_cast<unsigned*>(longest)) ++i;
+    return i;
+  };
+  if (rte_eth_add_tx_callback(device, 0, up_to_the_first, &longest_) == nullptr)
+    throw std::runtime_error("no callback on " + devargs_);
+}
+
 unsigned test_ring_port::in_use() { return rte_mempool_in_use_count(test_packets()); }
 
 void test_ring_port::exhaust(unsigned left) {

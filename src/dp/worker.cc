@@ -202,15 +202,35 @@ void worker::flush(unsigned port) noexcept {
   buffer.n = 0;
   buffer.bytes = 0;
   dirty_ &= ~port_bit(port);
-  const std::uint16_t sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
-  if (sent < n) [[unlikely]] {
-    for (unsigned i = sent; i < n; ++i) bytes -= buffer.mbufs[i]->pkt_len;
-    drop_unsent(port, buffer.mbufs.data() + sent, n - sent);
-  }
+  unsigned sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
+  if (sent < n) [[unlikely]]
+    sent += send_rest(port, buffer.mbufs.data() + sent, n - sent, bytes);
   own_.add(worker_counter::tx_flushes);
   const counters::row count = port_counters_.of(port);
   count.add(port_counter::tx_packets, sent);
   count.add(port_counter::tx_bytes, bytes);
+}
+
+/// What the driver left. Some drivers (net_tap) stop at a frame that is longer than their MTU: it
+/// alone is dropped, and those behind it have their turn. Otherwise the queue is full. Returns how
+/// many went after all; takes the bytes of those that did not from `bytes`.
+[[gnu::noinline, gnu::cold]] unsigned worker::send_rest(unsigned port, rte_mbuf** mbufs, unsigned n,
+                                                        std::uint64_t& bytes) noexcept {
+  const std::uint32_t longest = plan_->ports[port].longest_frame;
+  unsigned at = 0, sent = 0;
+  while (at < n && mbufs[at]->pkt_len > longest) {
+    bytes -= mbufs[at]->pkt_len;
+    rte_pktmbuf_free(mbufs[at]);
+    port_counters_.of(port).add(port_counter::drop_tx_too_long);
+    if (++at == n) return sent;
+    const unsigned taken =
+        transmit(queues_->tx[port], mbufs + at, static_cast<std::uint16_t>(n - at));
+    sent += taken;
+    at += taken;
+  }
+  for (unsigned i = at; i < n; ++i) bytes -= mbufs[i]->pkt_len;
+  drop_unsent(port, mbufs + at, n - at);
+  return sent;
 }
 
 [[gnu::noinline, gnu::cold]] void worker::drop_unsent(unsigned port, rte_mbuf** mbufs,

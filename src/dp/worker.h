@@ -106,6 +106,7 @@ class worker {
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
   std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
+  unsigned send_rest(unsigned port, rte_mbuf** mbufs, unsigned n, std::uint64_t& bytes) noexcept;
   void drop_unsent(unsigned port, rte_mbuf** mbufs, unsigned n) noexcept;
 
   // l2/forward.cc

@@ -24,6 +24,29 @@ frame_bytes frame_from(unsigned host) {
   return frame;
 }
 
+TEST(plan, a_lost_port_is_neither_polled_nor_sent_to) {
+  eal_params eal;
+  eal.huge_pages = false;
+  eal.memory_mib = 256;
+  ASSERT_TRUE(start_eal(eal));
+  const worker_place place{0, 0};
+  test_ring_port ring("lost");
+  port_config config;
+  config.name = "lost";
+  config.devargs = ring.devargs();
+  port_limits limits;
+  limits.places = std::span(&place, 1);
+  auto device = port::open(config, limits);
+  ASSERT_TRUE(device) << device.error().message();
+  for (const bool lost : {false, true}) {
+    const port_view view{3, device->get(), !lost, lost};
+    const auto built = build_plan(std::span(&view, 1), std::span(&place, 1));
+    EXPECT_EQ(built->workers[0].rx.size(), lost ? 0u : 1u);
+    EXPECT_EQ(built->up, lost ? 0u : port_bit(3));
+    EXPECT_EQ(built->present, port_bit(3));
+  }
+}
+
 TEST(worker, a_full_ring_drops_reports_and_counts_them) {
   eal_params eal;
   eal.huge_pages = false;
@@ -44,7 +67,7 @@ TEST(worker, a_full_ring_drops_reports_and_counts_them) {
   limits.places = std::span(&place, 1);
   auto device = port::open(config, limits);
   ASSERT_TRUE(device) << device.error().message();
-  const port_view view{0, device->get(), true};
+  const port_view view{0, device->get(), true, false};
   const auto current = build_plan(std::span(&view, 1), std::span(&place, 1));
 
   worker_shared shared;

@@ -85,10 +85,12 @@ class with_switch(unittest.TestCase):
         was sent or dropped under a name."""
         now = self.settle()
         received_drops = sum(now[name] for name in now if name.startswith("drop_")
-                             and name not in ("drop_no_mbuf", "drop_tx_full"))
+                             and name not in ("drop_no_mbuf", "drop_tx_full",
+                                             "drop_tx_too_long"))
         self.assertEqual(now["rx_packets"], now["forwarded"] + now["flooded"] + received_drops, now)
         self.assertEqual(now["forwarded"] + now["flood_copies"],
-                         now["tx_packets"] + now["drop_tx_full"], now)
+                         now["tx_packets"] + now["drop_tx_full"] + now["drop_tx_too_long"],
+                         now)
 
 
 def station(number):
