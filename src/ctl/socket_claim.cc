@@ -25,8 +25,16 @@ result<void> make_directory(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos || slash == 0) return {};
   const std::string directory = path.substr(0, slash);
-  if (mkdir(directory.c_str(), geteuid() == 0 ? 0750 : 0700) == 0 || errno == EEXIST) return {};
-  return system_error(directory, "cannot make the socket's directory");
+  if (mkdir(directory.c_str(), geteuid() == 0 ? 0750 : 0700) == 0) return {};
+  if (errno != EEXIST) return system_error(directory, "cannot make the socket's directory");
+  // Below /tmp, another user may have made it first, and could put a socket of theirs there.
+  struct stat status {};
+  const bool known = stat(directory.c_str(), &status) == 0;
+  if (known && geteuid() != 0 && status.st_uid != geteuid() && status.st_uid != 0)
+    return fail(errc::denied, directory,
+                "the socket's directory belongs to another user (" + std::to_string(status.st_uid) +
+                    "); give another api.socket");
+  return {};
 }
 
 // A lock file that was unlinked between open and lock guards nothing.

@@ -45,6 +45,18 @@ TEST_F(claim, a_second_one_is_refused_and_says_who_has_it) {
   EXPECT_TRUE(fs::exists(path_ + ".lock")) << "the refused one removed the lock of the first";
 }
 
+TEST_F(claim, a_directory_of_another_user_is_refused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be two users";
+  fs::permissions(dir_, fs::perms::all);
+  ASSERT_EQ(chown(dir_.c_str(), 65533, 65533), 0);
+  ASSERT_EQ(seteuid(65534), 0);
+  const auto taken = socket_claim::take(path_);
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, errc::denied);
+  EXPECT_EQ(taken.error().where, dir_);
+}
+
 TEST_F(claim, it_leaves_nothing_and_can_be_taken_again) {
   for (int i = 0; i < 3; i++) {
     const auto taken = socket_claim::take(path_);
