@@ -49,11 +49,32 @@ const field_table<config>& api_fields() {
            .meaning = "Unix socket of the management API. Its directory is made when it is missing",
            .example = "/run/coua/couad.sock",
            .default_value = "/run/coua/couad.sock for root, else "
-                            "$XDG_RUNTIME_DIR/coua/couad.sock"},
+                            "$XDG_RUNTIME_DIR/coua/couad.sock, else "
+                            "/tmp/coua-UID/couad.sock"},
           "absolute path, at most 107 bytes", check_socket,
           [](config& c) -> auto& { return c.socket; }),
   };
   return fields;
+}
+
+// Drivers write short frames without asking whether they fit, and count room and headroom in 16
+// bits.
+field<config> mbuf_bytes_field() {
+  field_info info{.name = "mbuf_bytes",
+                  .meaning = "Data room of a packet buffer; 0: fits the largest MTU",
+                  .example = "2176",
+                  .unit = "bytes"};
+  info.type = "integer";
+  info.range = "0, 128 to 65407";
+  info.default_value = "0";
+  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+            std::int64_t value = 0;
+            if (!read_integer(reader, node, 0, limits::mbuf_bytes_max, value)) return;
+            if (value != 0 && value < limits::mbuf_bytes_min)
+              return reader.complain(
+                  node, std::to_string(value) + " is too small: 0 (fits) or 128 to 65407");
+            c.tables.mbuf_bytes = static_cast<unsigned>(value);
+          }};
 }
 
 const field_table<config>& memory_fields() {
@@ -74,11 +95,7 @@ const field_table<config>& memory_fields() {
                              .meaning = "Packet buffers per NUMA node; 0: computed from the queues",
                              .example = "65536"},
                             0, 1 << 26, [](config& c) -> auto& { return c.tables.mbufs; }),
-      integer_field<config>({.name = "mbuf_bytes",
-                             .meaning = "Data room of a packet buffer; 0: fits the largest MTU",
-                             .example = "2176",
-                             .unit = "bytes"},
-                            0, 65535, [](config& c) -> auto& { return c.tables.mbuf_bytes; }),
+      mbuf_bytes_field(),
   };
   return fields;
 }

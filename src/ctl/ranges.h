@@ -13,6 +13,7 @@ inline constexpr unsigned vlan_min = 1, vlan_max = 4094;  // 0 and 4095 are rese
 inline constexpr unsigned queues_max = 128;
 inline constexpr unsigned descriptors_max = 32768;
 inline constexpr unsigned mtu_min = 68, mtu_max = 9600;
+inline constexpr unsigned mbuf_bytes_min = 128, mbuf_bytes_max = 65535 - 128;
 inline constexpr unsigned ageing_min_s = 6, ageing_max_s = 1'000'000;  // 0: never
 inline constexpr std::uint64_t mac_limit_max = std::uint64_t{1} << 40;
 
