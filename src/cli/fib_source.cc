@@ -19,6 +19,14 @@ constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
 constexpr std::size_t errors_shown = 10;
 constexpr std::size_t ports_max = 65536;
 
+// A file may hold anything, also what a terminal would obey.
+std::string quoted(std::string_view word) {
+  std::string text(word.substr(0, 40));
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return "'" + text + "'";
+}
+
 class file_source final : public fib_source {
  public:
   result<void> read(const std::string& path, bool all_static) {
@@ -81,13 +89,12 @@ class file_source final : public fib_source {
         std::from_chars(words[0].data(), words[0].data() + words[0].size(), vlan);
     if (status != std::errc{} || end != words[0].data() + words[0].size() || vlan < 1 ||
         vlan > 4094)
-      return "'" + std::string(words[0].substr(0, 40)) + "' is not a VLAN from 1 to 4094";
+      return quoted(words[0]) + " is not a VLAN from 1 to 4094";
     const auto mac = net::parse_mac(words[1]);
-    if (!mac) return "'" + std::string(words[1].substr(0, 40)) + "' is not a MAC address";
+    if (!mac) return quoted(words[1]) + " is not a MAC address";
     if (*mac == 0 || (*mac >> 40 & 1) != 0) return net::format_mac(*mac) + " is no unicast address";
     if (words[2].size() > 32) return "the name of the port has more than 32 bytes";
-    if (n == 4 && words[3] != "static")
-      return "'" + std::string(words[3].substr(0, 40)) + "' is not 'static'";
+    if (n == 4 && words[3] != "static") return quoted(words[3]) + " is not 'static'";
     const bool is_static = n == 4 || all_static_;
     keys_.push_back(std::uint64_t{vlan} << 48 | *mac | (is_static ? static_bit : 0));
     return add_port(words[2]);

@@ -52,6 +52,12 @@ TEST(fib_source, every_wrong_line_is_named_and_nothing_is_loaded) {
   EXPECT_EQ(text.find(":1:"), std::string::npos);
 }
 
+TEST(fib_source, what_a_terminal_would_obey_is_not_shown) {
+  const auto source = from_text("\x1b[2J 02:00:00:00:00:01 p0\n");
+  ASSERT_FALSE(source);
+  EXPECT_NE(source.error().what.find(":1: '?[2J' is not a VLAN"), std::string::npos);
+}
+
 TEST(fib_source, many_wrong_lines_are_counted) {
   std::string text;
   for (int i = 0; i < 25; i++) text += "x\n";
