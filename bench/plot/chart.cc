@@ -130,7 +130,7 @@ class drawing {
     const std::string middle = number((top + bottom) / 2);
     canvas_.text(0, 0, chart_.y_label,
                  "text-anchor=\"middle\" transform=\"translate(18," + middle + ") rotate(-90)\"");
-    canvas_.text((left + right) / 2, bottom + 54, chart_.x_label, "text-anchor=\"middle\"");
+    canvas_.text((left + right) / 2, bottom + 62, chart_.x_label, "text-anchor=\"middle\"");
   }
 
   void number_ticks() {
@@ -210,6 +210,7 @@ class drawing {
   }
 
   void legend() {
+    if (chart_.series.size() < 2) return;
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
       const double y = top + 8 + 19 * static_cast<double>(i);
       canvas_.line(

@@ -2,6 +2,7 @@
 #include "bench/plot/figure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -127,16 +128,16 @@ class figure {
   }
 
   void bars(chart& out, const std::set<std::string>& params) const {
-    chart_series all{"measured", {}, false}, limit{"limit", {}, true};
+    chart_series all{"measured", {}, false};
+    double limit = 0;
     for (const json& each : rows_) {
       const auto x = static_cast<double>(out.categories.size());
       out.categories.push_back(label_of(each, rows_, params, nullptr));
       all.points.push_back(point_of(each, x));
-      if (each.contains("limit_mops"))
-        limit.points.push_back({x, each["limit_mops"].get<double>()});
+      limit = std::max(limit, each.value("limit_mops", 0.0));
     }
     out.series.push_back(all);
-    if (!limit.points.empty() && field_ == std::string("mops")) out.series.push_back(limit);
+    if (limit > 0) out.x_label = "limit " + std::to_string(std::lround(limit)) + " " + out.y_label;
   }
 
   void lines(chart& out, const std::set<std::string>& params, const axis& x) const {

@@ -53,6 +53,7 @@ TEST(figure, bars_where_only_names_differ) {
   ASSERT_TRUE(made);
   EXPECT_EQ(made->categories, (std::vector<std::string>{"fib/batch", "absl/single"}))
       << "loading is left out";
+  EXPECT_EQ(made->x_label, "limit 100 millions per second");
 }
 
 TEST(figure, what_is_no_report_is_refused) {
