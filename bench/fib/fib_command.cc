@@ -9,6 +9,7 @@
 #include "bench/fib/factor_table.h"
 #include "bench/fib/measurement.h"
 #include "bench/fib/peers.h"
+#include "bench/harness/cpu_time.h"
 
 namespace coua::bench {
 namespace {
@@ -87,9 +88,10 @@ class fib_run {
 
   result<void> load_table(lookup_table& table, const population& people, const json& params) {
     progress_.step("loading " + format_count(people.entries) + " entries into " + table.name());
-    const std::uint64_t start = now_ns();
+    const std::uint64_t start = now_ns(), cpu_start = this_process_cpu_ns();
     if (result<void> done = table.load(people); !done) return done;
     const double seconds = static_cast<double>(now_ns() - start) / 1e9;
+    const double cpu_seconds = static_cast<double>(this_process_cpu_ns() - cpu_start) / 1e9;
     const double entries = static_cast<double>(people.entries);
     row out;
     out.name = table.name() + "/load";
@@ -98,6 +100,7 @@ class fib_run {
     out.set_rate(entries / seconds / 1e6, table.load_threads());
     out.bytes_per_entry = static_cast<double>(table.bytes()) / entries;
     out.more["seconds"] = seconds;
+    out.more["cpu_seconds"] = cpu_seconds;
     const json own = table.describe();
     for (const auto& [name, value] : own.items()) {
       if (!out.params.contains(name)) out.more[name] = value;

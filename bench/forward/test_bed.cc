@@ -200,6 +200,4 @@ double test_bed::bytes_per_entry() const {
   return static_cast<double>(fib.bytes) / static_cast<double>(traffic_.rules);
 }
 
-std::string test_bed::memory() const { return switch_->describe(); }
-
 }  // namespace coua::bench

@@ -54,7 +54,6 @@ class test_bed {
   const l2_traffic& traffic() const { return traffic_; }
   unsigned out_port() const { return out_; }
   double bytes_per_entry() const;
-  std::string memory() const;
 
  private:
   class worker_mover;

@@ -58,7 +58,6 @@ window run_window(crew& people, unsigned threads, contestant& who,
   window out;
   for (const share& each : shares) {
     out.mops += 1e3 * static_cast<double>(each.words) / static_cast<double>(each.ns);
-    out.words += each.words;
     out.sum += each.sum;
     out.expected += each.expected;
   }

@@ -28,7 +28,6 @@ class contestant {
 
 struct window {
   double mops = 0;             // all threads together
-  std::uint64_t words = 0;     // that were asked
   std::uint64_t sum = 0;       // of the answers
   std::uint64_t expected = 0;  // what it should be, where a code was given
 };

@@ -31,6 +31,8 @@ clockid_t clock_of_thread(pid_t thread) noexcept {
 
 std::uint64_t this_thread_cpu_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
+std::uint64_t this_process_cpu_ns() noexcept { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+
 std::uint64_t threads_cpu_ns(const std::vector<pid_t>& threads) noexcept {
   std::uint64_t sum = 0;
   for (const pid_t each : threads) sum += read_clock(clock_of_thread(each));

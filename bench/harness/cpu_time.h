@@ -16,6 +16,9 @@ namespace coua::bench {
 /// Of the calling thread, in ns.
 std::uint64_t this_thread_cpu_ns() noexcept;
 
+/// Of this process with all its threads.
+std::uint64_t this_process_cpu_ns() noexcept;
+
 /// Of threads of this process together.
 std::uint64_t threads_cpu_ns(const std::vector<pid_t>& threads) noexcept;
 

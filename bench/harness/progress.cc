@@ -31,10 +31,8 @@ void progress::step(const std::string& what) {
   last_ns_ = now;
   shown_ = true;
   const double seconds = static_cast<double>(now - start_ns_) / 1e9;
-  std::string count = std::to_string(done_);
-  if (steps_ >= done_) count += "/" + std::to_string(steps_);
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s %s: %s (%.0f s)" : "%s %s: %s (%.0f s)\n",
-               what_.c_str(), count.c_str(), what.c_str(), seconds);
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s %zu: %s (%.0f s)" : "%s %zu: %s (%.0f s)\n",
+               what_.c_str(), done_, what.c_str(), seconds);
   std::fflush(stderr);
 }
 

@@ -16,13 +16,11 @@ class progress {
   progress& operator=(const progress&) = delete;
   ~progress();  // wipes the line
 
-  void add_steps(std::size_t steps) { steps_ += steps; }
   /// The next step begins.
   void step(const std::string& what);
 
  private:
   std::string what_;
-  std::size_t steps_ = 0;
   std::size_t done_ = 0;
   bool terminal_;
   bool shown_ = false;
