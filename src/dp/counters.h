@@ -32,7 +32,7 @@ enum id : unsigned {
   drop_egress_vlan,         // (rx) the port of its destination does not carry this VLAN
   drop_port_down,           // (rx) the port of its destination is down, disabled or gone
   drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
-  drop_no_headroom,         // (rx) no room to push a tag
+  drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to tag
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full
   drop_tx_too_long,         // longer than this port's MTU, and its driver refused it

@@ -289,7 +289,10 @@ result<void> port::update(const port_config& config) {
       return failed("cannot set MTU " + std::to_string(config.mtu), error);
   }
   if (config.promiscuous != old.promiscuous)
-    if (auto done = set_promiscuous(config.promiscuous); !done) return done;
+    if (auto done = set_promiscuous(config.promiscuous); !done) {
+      if (config.mtu != old.mtu) rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(old.mtu));
+      return done;
+    }
   if (config.enabled != old.enabled)
     config.enabled ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
   config_ = config;

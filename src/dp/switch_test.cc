@@ -325,6 +325,28 @@ TEST_F(switch_test, a_flood_without_packets_for_its_copies_counts_them) {
   EXPECT_EQ(t.receive(), with_tag(frame, 10));
 }
 
+// What came in may still be on its way elsewhere (a ring between two ports). Red when its tag is
+// changed in place.
+TEST_F(switch_test, a_frame_that_others_still_hold_is_not_written_to) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 10);
+  auto& c = access("c", 10);
+  auto& d = access("d", 20);
+  auto& u = trunk("u", 0, {20});
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  ASSERT_TRUE(d.send_from(b));  // c holds it too
+  EXPECT_EQ(u.receive(), with_tag(frame, 20));
+  EXPECT_EQ(c.receive(), frame);
+  const fib_entry to_u{20, host(2), numbers_["u"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&to_u, 1)));
+  const frame_bytes unicast = make_frame(host(2), host(3));
+  ASSERT_TRUE(a.send(unicast));
+  ASSERT_TRUE(d.send_from(b));
+  EXPECT_EQ(u.receive(), with_tag(unicast, 20));
+  EXPECT_EQ(c.receive(), unicast);
+}
+
 // Frames in several buffers: each is flooded, copied, tagged and freed as a whole.
 TEST_F(switch_test, segmented_frames_pass_whole) {
   auto& a = access("a", 10);

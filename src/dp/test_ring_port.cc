@@ -73,6 +73,15 @@ bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
   return false;
 }
 
+bool test_ring_port::send_from(test_ring_port& other) {
+  void* packet;
+  for (unsigned i = 0; rte_ring_dequeue(other.out_, &packet) != 0; ++i) {
+    if (i == 20000) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  return rte_ring_enqueue(in_, packet) == 0;
+}
+
 std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   void* got;

@@ -29,6 +29,8 @@ class test_ring_port {
 
   /// False when the ring is full. `segments` > 1 spreads the bytes over several packets' buffers.
   bool send(const frame_bytes& frame, unsigned segments = 1);
+  /// Sends the next frame that came out of `other`, the packet itself and not a copy.
+  bool send_from(test_ring_port& other);
   /// The next frame that came out, waiting up to `ms` for it.
   std::optional<frame_bytes> receive(unsigned ms = 1000);
   /// True when nothing comes out within `ms`.

@@ -47,8 +47,9 @@ void for_each_port(port_set ports, const Visit& visit) noexcept {
   for (const bool tagged : {false, true}) {
     const port_set ports = changed & (tagged ? vlan.tagged : vlan.untagged);
     if (ports == 0) continue;
-    // Retagging writes into the bytes: into a copy, unless no other port gets this frame.
-    rte_mbuf* m = ports == targets ? frame : rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
+    // Retagging writes into the bytes: into a copy, unless nobody else gets this frame.
+    const bool sole = ports == targets && !is_shared(frame);
+    rte_mbuf* m = sole ? frame : rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
     if (m != nullptr && retag(m, tag, tagged, vid)) {
       send(m, ports);
       if (m == frame) return;

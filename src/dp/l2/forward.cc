@@ -139,6 +139,12 @@ template void worker::send_all<false>(burst&) noexcept;
 }
 
 void worker::send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noexcept {
+  if (is_shared(b.mbufs[i])) [[unlikely]] {
+    rte_mbuf* copy = rte_pktmbuf_copy(b.mbufs[i], b.mbufs[i]->pool, 0, UINT32_MAX);
+    if (copy == nullptr) return drop(b, i, port_counter::drop_no_headroom);
+    rte_pktmbuf_free(b.mbufs[i]);
+    b.mbufs[i] = copy;
+  }
   rte_mbuf* frame = b.mbufs[i];
   if (!retag(frame, b.tag_of(i), tagged, b.vlan_of(i)))
     return drop(b, i, port_counter::drop_no_headroom);

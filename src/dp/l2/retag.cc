@@ -46,6 +46,10 @@ bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noe
   return true;
 }
 
+bool is_shared(const rte_mbuf* frame) noexcept {
+  return rte_mbuf_refcnt_read(frame) != 1 || !RTE_MBUF_DIRECT(frame);
+}
+
 bool restore_tag(rte_mbuf* frame) noexcept {
   if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0) return true;
   frame->ol_flags &= ~(RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_VLAN);

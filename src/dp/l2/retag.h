@@ -16,6 +16,10 @@ namespace coua::dp {
 /// no headroom for a tag; the frame is unchanged. Datapath.
 bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noexcept;
 
+/// Others refer to the bytes too (a ring between two ports passes on what is flooded elsewhere), so
+/// they must not be written to.
+bool is_shared(const rte_mbuf* frame) noexcept;
+
 /// Puts the tag back that a driver took out of the frame, and clears its mark. False: no headroom.
 bool restore_tag(rte_mbuf* frame) noexcept;
 
