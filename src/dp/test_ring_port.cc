@@ -7,7 +7,9 @@
 #include <rte_ring.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <climits>
 #include <stdexcept>
 #include <thread>
 
@@ -20,6 +22,10 @@ rte_mempool* test_packets() {
   if (pool == nullptr) throw std::runtime_error("no memory for the test's packets");
   return pool;
 }
+
+// DPDK keeps a callback when its device goes, for the next device of the same number: so the limit
+// outlives the port, and ends with it.
+std::atomic<unsigned> longest{UINT_MAX};
 
 std::vector<rte_mbuf*>& taken() {
   static std::vector<rte_mbuf*> packets;
@@ -48,6 +54,7 @@ void test_ring_port::make() {
 }
 
 test_ring_port::~test_ring_port() {
+  longest = UINT_MAX;
   for (rte_ring* ring : {in_, out_}) {
     void* frame;
     while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
@@ -112,14 +119,14 @@ void test_ring_port::refuse_longer_than(unsigned bytes) {
   std::uint16_t device;
   if (rte_eth_dev_get_port_by_name(devargs_.c_str(), &device) != 0)
     throw std::runtime_error("no device " + devargs_);
-  longest_ = bytes;
+  longest = bytes;
   const auto up_to_the_first = [](std::uint16_t, std::uint16_t, rte_mbuf* frames[], std::uint16_t n,
-                                  void* longest) -> std::uint16_t {
+                                  void*) -> std::uint16_t {
     std::uint16_t i = 0;
-    while (i < n && frames[i]->pkt_len <= *static_cast<unsigned*>(longest)) ++i;
+    while (i < n && frames[i]->pkt_len <= longest) ++i;
     return i;
   };
-  if (rte_eth_add_tx_callback(device, 0, up_to_the_first, &longest_) == nullptr)
+  if (rte_eth_add_tx_callback(device, 0, up_to_the_first, nullptr) == nullptr)
     throw std::runtime_error("no callback on " + devargs_);
 }
 

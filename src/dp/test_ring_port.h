@@ -38,7 +38,8 @@ class test_ring_port {
   unsigned waiting() const;
   /// Pulls the cable, or puts it back. Only while the switch has the port.
   void set_link(bool up);
-  /// From now on the device stops at a frame that is longer. Only while no frame is on its way.
+  /// From now on, until a ring port is destroyed, the device stops at a frame that is longer. Only
+  /// while no frame is on its way.
   void refuse_longer_than(unsigned bytes);
   /// Frames that the test has allocated and that are not back.
   static unsigned in_use();
@@ -50,7 +51,6 @@ class test_ring_port {
   std::string name_, devargs_;
   rte_ring* in_;
   rte_ring* out_;
-  unsigned longest_ = 0;
 };
 
 }  // namespace coua::dp

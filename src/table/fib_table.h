@@ -19,8 +19,7 @@
 //   A move copies to the free slot, then stamps, then clears the old slot, from the free end of the
 //     path backwards: a key that is present is in one of its buckets at any moment, but a reader
 //     who looks at the target too early and at the source too late may see it in neither.
-//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripe
-//   of
+//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripe of
 //     the entry's primary bucket, between copy and clear. A reader loads the clock before it reads
 //     the first bucket (once per batch); a miss stands if the stripe of the key's primary bucket
 //     shows no later number afterwards. Proof: let a reader miss an entry because of move n. It

@@ -8,7 +8,7 @@
 //   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
 //   pipeline  keys go through three stages, block by block; answers come in order, some blocks
-//   later
+//             later
 //
 // Thread rules: any number of threads, each with its own `fib_reader_state`.
 #pragma once
