@@ -19,15 +19,16 @@
 //   A move copies to the free slot, then stamps, then clears the old slot, from the free end of the
 //     path backwards: a key that is present is in one of its buckets at any moment, but a reader
 //     who looks at the target too early and at the source too late may see it in neither.
-//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripe of
-//     the entry's primary bucket, between copy and clear. A reader loads the clock before it reads
-//     the first bucket (once per batch); a miss stands if the stripe of the key's primary bucket
-//     shows no later number afterwards. Proof: let a reader miss an entry because of move n. It
-//     read the target before the copy and the source after the clear. If its clock showed n or
-//     more, the load synchronised with the store of n, which follows the copy: it could not have
-//     missed the copy. So it showed less than n. It saw the clear, which follows the stamp: it sees
-//     a stamp of at least n. It looks again. There is no odd state: a writer that loses its
-//     processor in the middle of a move stalls nobody.
+//   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripe
+//     of the entry's primary bucket, between copy and clear. A reader loads the clock before it
+//     reads the first bucket (once per batch); a miss stands if the stripe of the key's primary
+//     bucket shows no later number afterwards.
+//     Proof: let a reader miss an entry because of move n. It read the target before the copy and
+//     the source after the clear. If its clock showed n or more, the load synchronised with the
+//     store of n, which follows the copy: it could not have missed the copy. So it showed less
+//     than n. It saw the clear, which follows the stamp: it sees a stamp of at least n. It looks
+//     again. There is no odd state: a writer that loses its processor in the middle of a move
+//     stalls nobody.
 //   The paper's readers load two version counters per key before and two after; here hits load none
 //     and misses one afterwards.
 //   An update in place stores the word again. An erase stores zero.
