@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -146,6 +147,11 @@ unsigned numa_node_of_cpu(unsigned cpu) {
     if (parsed.ec == std::errc() && parsed.ptr == end) return node;
   }
   return 0;
+}
+
+std::size_t second_level_cache_bytes() noexcept {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 }  // namespace coua

@@ -6,6 +6,7 @@
 //   active_isa() = min(what CPU and system support, COUA_SIMD, the cap that the embedder sets)
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ result<void> pin_this_thread(unsigned cpu);
 
 /// Sets the name that ps and top show. The kernel keeps the first 15 bytes.
 void name_this_thread(std::string_view name) noexcept;
+
+/// Bytes of the second-level data cache of one core; 0 where the system does not say.
+std::size_t second_level_cache_bytes() noexcept;
 
 /// The NUMA node of a CPU; 0 where the system does not say.
 unsigned numa_node_of_cpu(unsigned cpu);

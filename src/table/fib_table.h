@@ -92,7 +92,9 @@ class fib_table final : public fib {
     view_.guest = std::uint64_t{1} << (62 - w);
     view_.match_mask = ~(view_.guest - 1);
     view_.entry_mask = (std::uint32_t{1} << (geometry.value_bits + simd::fib_value_shift)) - 1;
-    kernels_ = &simd::select_fib_kernels(geometry.layout, active_isa());
+    const bool near = geometry.bytes() <= second_level_cache_bytes();
+    kernels_ = &simd::select_fib_kernels(geometry.layout, active_isa(),
+                                         near ? simd::distance::near : simd::distance::far);
   }
 
   int insert(const coua_fib_record& record) override {

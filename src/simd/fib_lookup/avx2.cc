@@ -8,6 +8,11 @@ namespace coua::simd {
 namespace {
 
 struct avx2_match {
+  [[gnu::always_inline]] static void permute(const key_permutation& permutation,
+                                             const std::uint64_t* keys, std::size_t n,
+                                             std::uint64_t* p) noexcept {
+    permute_each(permutation, keys, n, p);
+  }
   COUA_NOMINATE static std::uint32_t four(const std::uint64_t* bucket, std::uint64_t want,
                                           std::uint64_t mask) noexcept {
     const __m256i masked =
@@ -25,9 +30,15 @@ struct avx2_match {
   }
 };
 
-constexpr fib_kernels sets[] = {fib_kernel<avx2_match, packed8>::table(isa::avx2),
-                                fib_kernel<avx2_match, packed4>::table(isa::avx2),
-                                fib_kernel<avx2_match, wide8>::table(isa::avx2)};
+// By distance, then by layout.
+constexpr fib_kernels sets[] = {
+    fib_kernel<avx2_match, packed8>::far(isa::avx2),
+    fib_kernel<avx2_match, packed4>::far(isa::avx2),
+    fib_kernel<avx2_match, wide8>::far(isa::avx2),
+    fib_kernel<avx2_match, packed8>::near(isa::avx2),
+    fib_kernel<avx2_match, packed4>::near(isa::avx2),
+    fib_kernel<avx2_match, wide8>::near(isa::avx2),
+};
 
 }  // namespace
 

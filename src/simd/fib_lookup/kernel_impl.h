@@ -21,6 +21,13 @@
 namespace coua::simd {
 namespace {
 
+/// P of `n` keys, one by one.
+[[gnu::always_inline]] inline void permute_each(const key_permutation& permutation,
+                                                const std::uint64_t* keys, std::size_t n,
+                                                std::uint64_t* p) noexcept {
+  for (std::size_t i = 0; i < n; ++i) p[i] = permutation.p(keys[i]);
+}
+
 template <class Match, class Layout>
 struct fib_kernel {
   static constexpr std::size_t group = 32;
@@ -37,10 +44,11 @@ struct fib_kernel {
     if constexpr (Layout::wide) __builtin_prefetch(bucket + Layout::n_slots, 0, 2);
   }
 
-  /// The entry of the slot that holds `want`, or fib_miss.
+  /// The entry of the slot that holds `want`, or fib_miss; `missed` is all ones if none does, else
+  /// 0.
   [[gnu::always_inline]] static std::uint32_t probe(const fib_view& view,
-                                                    const std::uint64_t* bucket,
-                                                    std::uint64_t want) noexcept {
+                                                    const std::uint64_t* bucket, std::uint64_t want,
+                                                    std::uint32_t& missed) noexcept {
     const std::uint32_t nominated = Match::find(bucket, want, view.match_mask, Layout{});
     const unsigned slot =
         static_cast<unsigned>(__builtin_ctz(nominated | (1u << (Layout::n_slots - 1))));
@@ -51,7 +59,14 @@ struct fib_kernel {
     } else {
       entry = static_cast<std::uint32_t>(word) & view.entry_mask;
     }
-    return entry | miss_mask((word ^ want) & view.match_mask);
+    missed = miss_mask((word ^ want) & view.match_mask);
+    return entry | missed;
+  }
+  [[gnu::always_inline]] static std::uint32_t probe(const fib_view& view,
+                                                    const std::uint64_t* bucket,
+                                                    std::uint64_t want) noexcept {
+    std::uint32_t missed;
+    return probe(view, bucket, want, missed);
   }
 
   /// 0 when the words agree, else fib_miss. Written so that no compiler makes a branch of it: with
@@ -70,7 +85,7 @@ struct fib_kernel {
     if constexpr (Layout::wide) {
       return !(moved | view.moved_since(since, view.bucket(view.permutation.q_of_p(p))));
     } else {
-      return entry != fib_miss || !moved;
+      return (entry != fib_miss) | !moved;
     }
   }
 
@@ -255,6 +270,57 @@ struct fib_kernel {
     return hits;
   }
 
+  /// Tables that the second-level cache holds: nothing is fetched, and both buckets of every key
+  /// are looked into. Without a list of keys to come back to, not one branch depends on what is
+  /// found.
+  static std::size_t batch_near(const fib_view& shared_view, fib_reader_state& state,
+                                const std::uint64_t* keys, std::size_t n,
+                                std::uint32_t* entries) noexcept {
+    const fib_view view = shared_view;
+    std::uint64_t p[group];
+    std::size_t n_missed = 0;
+    for (std::size_t at = 0; at < n; at += group) {
+      const std::size_t size = std::min(n - at, group);
+      Match::permute(view.permutation, keys + at, size, p);
+      const std::uint64_t since = load_acquire(view.clock);
+      std::uint64_t unsure = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::uint64_t q = view.permutation.q_of_p(p[i]);
+        std::uint32_t missed, missed_too;
+        const std::uint32_t home = probe(view, address(view, p[i]), view.want_home(p[i]), missed);
+        const std::uint32_t second = probe(view, address(view, q), view.want_guest(q), missed_too);
+        // fib_miss is all ones. The first answer wins: an entry that moved and changed in between
+        // would be found in both, with two values.
+        const std::uint32_t entry = home & (second | ~missed);
+        entries[at + i] = entry;
+        unsure |= std::uint64_t{!stands(view, since, p[i], entry)};
+      }
+      if (unsure != 0) [[unlikely]]
+        look_again_group(view, state, p, size, entries + at);
+      n_missed += static_cast<std::size_t>(std::count(entries + at, entries + at + size, fib_miss));
+    }
+    return n - n_missed;
+  }
+
+  /// ahead, where fetching ahead gains nothing.
+  static std::size_t ahead_near(const fib_view& view, fib_reader_state& state,
+                                const std::uint64_t* keys, std::size_t n, std::uint32_t* entries,
+                                const std::uint64_t*, std::size_t) noexcept {
+    return batch_near(view, state, keys, n, entries);
+  }
+
+  [[gnu::noinline]] static void look_again_group(const fib_view& view, fib_reader_state& state,
+                                                 const std::uint64_t* p, std::size_t n,
+                                                 std::uint32_t* entries) noexcept {
+    std::uint32_t unsure[group];
+    std::size_t n_unsure = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (Layout::wide || entries[i] == fib_miss)
+        unsure[n_unsure++] = static_cast<std::uint32_t>(i);
+    }
+    look_again(view, state, p, entries, unsure, n_unsure);
+  }
+
   static std::size_t refresh(const fib_view& view, fib_reader_state& state,
                              const std::uint64_t* keys, std::size_t n,
                              std::uint32_t* entries) noexcept {
@@ -343,8 +409,11 @@ struct fib_kernel {
     return n;
   }
 
-  static constexpr fib_kernels table(isa instruction_set) {
+  static constexpr fib_kernels far(isa instruction_set) {
     return {instruction_set, &batch, &ahead, &refresh, &pipeline, &drain};
+  }
+  static constexpr fib_kernels near(isa instruction_set) {
+    return {instruction_set, &batch_near, &ahead_near, &refresh, &pipeline, &drain};
   }
 };
 

@@ -5,6 +5,7 @@
 //
 //   batch     up to 32 keys: both buckets of all are fetched at once; more: groups of 32, and while
 //             one is resolved, the next one's primary buckets are fetched
+//             (near: nothing is fetched, both buckets of all keys are looked into)
 //   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
 //   pipeline  keys go through three stages, block by block; answers come in order, some blocks
@@ -60,9 +61,14 @@ struct fib_kernels {
 };
 
 enum class fib_layout { packed8, packed4, wide8 };
+inline constexpr int n_layouts = 3;
+
+/// Where a table lies: beyond the second-level cache, or in it.
+enum class distance { far, near };
 
 /// The kernels for a layout on an instruction set that this machine has; a set that was not built
 /// in falls back to the next lower one.
-const fib_kernels& select_fib_kernels(fib_layout layout, isa instruction_set);
+const fib_kernels& select_fib_kernels(fib_layout layout, isa instruction_set,
+                                      distance where = distance::far);
 
 }  // namespace coua::simd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in sets of kernels, each an array indexed by fib_layout.
+// The built-in sets of kernels, each an array indexed by distance and layout.
 #pragma once
 
 #include "simd/fib_lookup/kernels.h"
