@@ -37,6 +37,13 @@ extern "C" {
 #define COUA_API
 #endif
 
+/* In C++ these enums hold any int: a value that is not in the list is refused, not undefined. */
+#ifdef __cplusplus
+#define COUA_ANY_INT : int
+#else
+#define COUA_ANY_INT
+#endif
+
 typedef struct coua_fib coua_fib;
 typedef struct coua_fib_reader coua_fib_reader;
 typedef struct coua_fib_cursor coua_fib_cursor;
@@ -50,14 +57,14 @@ typedef struct coua_fib_cursor coua_fib_cursor;
 #define COUA_FIB_PATH_MAX 8 /* moves that one insert may make */
 
 /* How a table stores its entries. */
-enum coua_fib_layout {
+enum coua_fib_layout COUA_ANY_INT {
   COUA_FIB_LAYOUT_AUTO = 0, /* packed8 where the table is large enough for it, else wide8 */
   COUA_FIB_LAYOUT_PACKED8,  /* 8 slots of 8 bytes to a 64-byte bucket */
   COUA_FIB_LAYOUT_PACKED4,  /* 4 slots of 8 bytes: the (2,4) table of the paper */
   COUA_FIB_LAYOUT_WIDE8     /* 8 slots of 16 bytes: any number of buckets */
 };
 
-enum coua_fib_pages {
+enum coua_fib_pages COUA_ANY_INT {
   COUA_FIB_PAGES_AUTO = 0,
   COUA_FIB_PAGES_1G,
   COUA_FIB_PAGES_2M,
