@@ -6,11 +6,7 @@
 //   slot               tag, occupied, guest, value, static, age: fib_geometry.h
 //   key -> buckets     primary by P(key), secondary by Q(key): base/key_permutation.h
 //
-// Placement. A free slot in the primary bucket; else a guest in the primary bucket (an entry that
-// sits there as in its secondary) is sent home, if its own primary has room; else a free slot in
-// the secondary; else the shortest path of moves (path_search.h). Keeping entries in their
-// primaries is what look-ups live on: 13 % are in their secondary bucket at load 0.90, 17 % at
-// 0.95.
+// Placement: placement.h.
 //
 // Concurrency (CuckooSwitch, section 3.2, goes as far as the x86 memory order; this holds under the
 // C++ memory model). Every word is read with acquire and written with release.
@@ -59,7 +55,7 @@
 #include "table/fib_counts.h"
 #include "table/fib_cursor.h"
 #include "table/fib_sync.h"
-#include "table/path_search.h"
+#include "table/placement.h"
 
 namespace coua {
 
@@ -209,25 +205,6 @@ class fib_table final : public fib {
     stats.value_bits = geometry_.value_bits;
     stats.epoch = epoch();
   }
-
-  // For path_search. -----------------------------------------------------------------------------
-
-  int free_slot(std::uint64_t bucket) const {
-    const std::uint64_t* words = tags(bucket);
-    std::uint32_t free = 0;
-    for (unsigned i = 0; i < n_slots; ++i) free |= std::uint32_t{load_relaxed(words + i) == 0} << i;
-    return free == 0 ? -1 : __builtin_ctz(free);
-  }
-
-  void other_buckets(std::uint64_t bucket, std::uint64_t* others) const {
-    const std::uint64_t base = interval_base(bucket);
-    for (unsigned i = 0; i < n_slots; ++i) {
-      const std::uint64_t word = load_relaxed(tags(bucket) + i);
-      others[i] = view_.bucket(other(word, permuted_at(base, word)));
-    }
-  }
-
-  void fetch_bucket(std::uint64_t bucket) const { __builtin_prefetch(tags(bucket), 1, 3); }
 
  private:
   friend class fib_bulk_load<fib_table>;
@@ -395,52 +372,62 @@ class fib_table final : public fib {
   int add(std::uint64_t p, std::uint32_t entry) {
     const std::uint64_t q = view_.permutation.q_of_p(p);
     const std::uint64_t home = view_.bucket(p);
-    const std::uint64_t second = view_.bucket(q);
+    const std::uint64_t seconds[] = {view_.bucket(q)};
+    placer<Shared> placer{*this};
     for (;;) {
-      unsigned n_moves = 0;
-      slot_position at{home, 0};
-      int slot = free_slot(home);
-      if (slot < 0) {
-        slot = send_guest_home<Shared>(home);
-        n_moves = slot >= 0;
+      const placement place = make_room(placer, search_, home, [&] { return std::span(seconds); });
+      if (place.answer == room::lost) continue;
+      if (place.answer == room::full) {
+        counts_.refuse();
+        return COUA_FIB_FULL;
       }
-      if (slot < 0) {
-        at.bucket = second;
-        slot = free_slot(second);
-      }
-      if (slot < 0) {
-        n_moves = search_.find(*this, home, second, path_);
-        if (n_moves == 0) {
-          counts_.refuse();
-          return COUA_FIB_FULL;
-        }
-        if (!move_along<Shared>(n_moves)) continue;
-        at.bucket = path_[0].bucket;
-        slot = static_cast<int>(path_[0].slot);
-      }
-      at.slot = static_cast<unsigned>(slot);
-      const bool as_guest = at.bucket != home;
-      if (!put<Shared>(at, as_guest ? view_.want_guest(q) : view_.want_home(p), entry)) continue;
-      counts_.add(entry, as_guest, n_moves);
+      const bool as_guest = place.at.bucket != home;
+      const std::uint64_t want = as_guest ? view_.want_guest(q) : view_.want_home(p);
+      if (!put<Shared>(place.at, want, entry)) continue;
+      counts_.add(entry, as_guest, place.n_moves);
       return COUA_FIB_ADDED;
     }
   }
 
-  /// Makes the moves of path_ from its free end backwards.
+  /// The table as placing sees it.
   template <bool Shared>
-  bool move_along(unsigned n_moves) {
-    for (unsigned i = n_moves; i > 0; --i) {
-      if (!move<Shared>(path_[i - 1], path_[i])) return false;
+  struct placer {
+    static constexpr unsigned n_slots = fib_table::n_slots;
+    static constexpr unsigned n_others = n_slots;
+    fib_table& table;
+
+    int free_slot(std::uint64_t bucket) const { return table.free_slot(bucket); }
+    void other_buckets(std::uint64_t bucket, std::uint64_t* others) const {
+      table.other_buckets(bucket, others);
     }
-    return true;
+    void fetch_bucket(std::uint64_t bucket) const { table.fetch_bucket(bucket); }
+    std::uint32_t guests(std::uint64_t bucket, std::uint64_t* homes) const {
+      return table.guests(bucket, homes);
+    }
+    bool move(slot_position from, slot_position to) const {
+      return table.template move<Shared>(from, to);
+    }
+  };
+
+  int free_slot(std::uint64_t bucket) const {
+    const std::uint64_t* words = tags(bucket);
+    std::uint32_t free = 0;
+    for (unsigned i = 0; i < n_slots; ++i) free |= std::uint32_t{load_relaxed(words + i) == 0} << i;
+    return free == 0 ? -1 : __builtin_ctz(free);
   }
 
-  /// Moves one guest of a full bucket to its primary, if one has room. Returns the freed slot or
-  /// -1.
-  template <bool Shared>
-  int send_guest_home(std::uint64_t bucket) {
+  void other_buckets(std::uint64_t bucket, std::uint64_t* others) const {
+    const std::uint64_t base = interval_base(bucket);
+    for (unsigned i = 0; i < n_slots; ++i) {
+      const std::uint64_t word = load_relaxed(tags(bucket) + i);
+      others[i] = view_.bucket(other(word, permuted_at(base, word)));
+    }
+  }
+
+  void fetch_bucket(std::uint64_t bucket) const { __builtin_prefetch(tags(bucket), 1, 3); }
+
+  std::uint32_t guests(std::uint64_t bucket, std::uint64_t* homes) const {
     std::uint64_t base = 0;
-    std::uint64_t homes[n_slots];
     std::uint32_t guests = 0;
     for (unsigned slot = 0; slot < n_slots; ++slot) {
       const std::uint64_t word = load_relaxed(tags(bucket) + slot);
@@ -450,15 +437,7 @@ class fib_table final : public fib {
       fetch_bucket(homes[slot]);
       guests |= 1u << slot;
     }
-    for (; guests != 0; guests &= guests - 1) {
-      const unsigned slot = static_cast<unsigned>(__builtin_ctz(guests));
-      const int free = free_slot(homes[slot]);
-      if (free < 0) continue;
-      if (move<Shared>({bucket, slot}, {homes[slot], static_cast<unsigned>(free)})) {
-        return static_cast<int>(slot);
-      }
-    }
-    return -1;
+    return guests;
   }
 
   /// Copies an entry to its other bucket, then clears it here. False: the target was taken.
@@ -554,7 +533,6 @@ class fib_table final : public fib {
 
   sync_words sync_{};
   path_search search_;
-  slot_position path_[path_search::max_moves + 1];
   fib_counts counts_;
   std::uint64_t sweep_position_ = 0;
   std::uint64_t tidy_position_ = 0;

@@ -5,8 +5,8 @@
 // (two-choice hashing with breadth-first search: Li et al., "Algorithmic improvements for fast
 // concurrent cuckoo hashing", EuroSys 2014, section 4.3.2).
 //
-//   roots        primary, secondary of the new key            depth 0, both full
-//   children     the other bucket of each entry of a node      depth + 1
+//   roots        the buckets that the new key may be in        depth 0, all full
+//   children     the other buckets of each entry of a node     depth + 1
 //   end          the first bucket with a free slot
 //
 // Memory is what a search costs: every child is prefetched when it is queued, and looked at only
@@ -14,12 +14,15 @@
 // slots a bucket, 2,048 buckets are reached at depth 4, and up to load 0.995 no search was seen to
 // fail (tests/fib).
 //
-// A path never uses a slot twice: an entry has one other bucket, so a second visit of the same slot
-// would lead to the same child, and the search would have ended on the shorter path before.
+// A path never uses a slot twice: where an entry has one other bucket, a second visit of the same
+// slot would lead to the same child, and the search would have ended on the shorter path before.
+// Where it has several (Horton), the table refuses a move that an earlier one made impossible.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace coua {
@@ -31,11 +34,14 @@ struct slot_position {
 
 /// What the search needs of a table.
 template <typename Table>
-concept searchable = requires(const Table& table, std::uint64_t bucket, std::uint64_t* others) {
+concept searchable = requires(Table& table, std::uint64_t bucket, std::uint64_t* others) {
   { table.free_slot(bucket) } -> std::same_as<int>;  // -1: full
-  table.other_buckets(bucket, others);               // of each slot of a full bucket
+  // Of each entry of a full bucket: n_others buckets, number i of slot i % n_slots; the bucket
+  // itself where there is none.
+  table.other_buckets(bucket, others);
   table.fetch_bucket(bucket);
   Table::n_slots;
+  Table::n_others;
 };
 
 class path_search {
@@ -46,13 +52,12 @@ class path_search {
 
   /// path[0] is the slot that becomes free for the new key, path[n] the free slot; each entry moves
   /// from path[i] to path[i + 1]. Returns n (1 to max_moves), or 0 when there is no path within the
-  /// budget. Both roots must be full.
+  /// budget. The roots, up to eight and none twice, must be full.
   template <searchable Table>
-  unsigned find(const Table& table, std::uint64_t root_a, std::uint64_t root_b,
+  unsigned find(Table& table, std::span<const std::uint64_t> roots,
                 slot_position (&path)[max_moves + 1]) {
     std::size_t tail = 0;
-    nodes_[tail++] = {root_a, no_parent, 0, 0};
-    if (root_b != root_a) nodes_[tail++] = {root_b, no_parent, 0, 0};
+    for (const std::uint64_t root : roots) nodes_[tail++] = {root, no_parent, 0, 0};
     for (std::size_t head = 0; head < tail; ++head) {
       const node at = nodes_[head];
       if (at.depth > 0) {
@@ -60,13 +65,14 @@ class path_search {
         if (free >= 0) return trace_back(head, static_cast<unsigned>(free), path);
       }
       if (at.depth == max_moves) continue;
-      std::uint64_t others[Table::n_slots];
+      std::uint64_t others[Table::n_others];
       table.other_buckets(at.bucket, others);
-      for (unsigned slot = 0; slot < Table::n_slots && tail < nodes_.size(); ++slot) {
-        if (others[slot] == at.bucket) continue;
-        table.fetch_bucket(others[slot]);
-        nodes_[tail++] = {others[slot], static_cast<std::uint32_t>(head),
-                          static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(at.depth + 1)};
+      for (unsigned i = 0; i < Table::n_others && tail < nodes_.size(); ++i) {
+        if (others[i] == at.bucket) continue;
+        table.fetch_bucket(others[i]);
+        nodes_[tail++] = {others[i], static_cast<std::uint32_t>(head),
+                          static_cast<std::uint8_t>(i % Table::n_slots),
+                          static_cast<std::uint8_t>(at.depth + 1)};
       }
     }
     return 0;
