@@ -16,23 +16,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
+#include "base/enum_number.h"
 #include "base/result.h"
 #include "coua/fib.h"
 #include "simd/fib_lookup/kernels.h"
 
 namespace coua {
-
-/// What a C caller stored in an enumeration: any number. Reading it as the enumeration would be
-/// undefined where it is none of its values.
-template <typename Enumeration>
-unsigned number_of(const Enumeration& stored) {
-  static_assert(sizeof(Enumeration) == sizeof(unsigned));
-  unsigned number;
-  std::memcpy(&number, &stored, sizeof number);
-  return number;
-}
 
 struct fib_geometry {
   simd::fib_layout layout;
