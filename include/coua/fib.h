@@ -27,21 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coua/common.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__)
-#define COUA_API __attribute__((visibility("default")))
-#else
-#define COUA_API
-#endif
-
-/* In C++ these enums hold any int: a value that is not in the list is refused, not undefined. */
-#ifdef __cplusplus
-#define COUA_ANY_INT : int
-#else
-#define COUA_ANY_INT
 #endif
 
 typedef struct coua_fib coua_fib;

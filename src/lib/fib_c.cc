@@ -3,11 +3,11 @@
 // The C API of the FIB: checks arguments, turns errors into numbers, and keeps exceptions inside.
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <new>
 
 #include "coua/fib.h"
+#include "lib/errors.h"
 #include "table/fib.h"
 #include "table/fib_cursor.h"
 
@@ -34,28 +34,8 @@ struct coua_fib_cursor {
 
 namespace {
 
-int errno_of(coua::errc code) {
-  switch (code) {
-    case coua::errc::invalid: return EINVAL;
-    case coua::errc::no_memory: return ENOMEM;
-    case coua::errc::denied: return EPERM;
-    case coua::errc::unsupported: return ENOTSUP;
-    case coua::errc::not_found: return ENOENT;
-    case coua::errc::exists: return EEXIST;
-    case coua::errc::no_room: return ENOSPC;
-    case coua::errc::busy: return EBUSY;
-    case coua::errc::unavailable: return EAGAIN;
-    case coua::errc::io: return EIO;
-  }
-  return EIO;
-}
-
-int refuse(int code, const std::string& text, char* message, std::size_t message_bytes) {
-  if (message != nullptr && message_bytes > 0) {
-    std::snprintf(message, message_bytes, "%s", text.c_str());
-  }
-  return -code;
-}
+using coua::errno_of;
+using coua::refuse;
 
 enum coua_fib_layout to_c(coua::simd::fib_layout layout) {
   switch (layout) {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all headers of libcoua share. */
+#ifndef COUA_COMMON_H
+#define COUA_COMMON_H
+
+#if defined(__GNUC__)
+#define COUA_API __attribute__((visibility("default")))
+#else
+#define COUA_API
+#endif
+
+/* In C++ the enums that a caller passes hold any int: a value that is not in the list is refused,
+ * not undefined. */
+#ifdef __cplusplus
+#define COUA_ANY_INT : int
+#else
+#define COUA_ANY_INT
+#endif
+
+#endif
