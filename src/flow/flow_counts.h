@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The writer's counts of a flow table. One thread writes; any thread may read.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic_word.h"
+#include "coua/flow_table.h"
+
+namespace coua {
+
+class flow_counts {
+ public:
+  void add(bool as_guest, unsigned n_moves) {
+    bump(entries_);
+    bump(added_);
+    bump(in_secondary_, as_guest);
+    bump(path_length_[n_moves]);
+  }
+  void update() { bump(updated_); }
+  void erase(bool was_guest) {
+    bump(erased_);
+    leave(was_guest);
+  }
+  void expire(bool was_guest) {
+    bump(expired_);
+    leave(was_guest);
+  }
+  void refuse() { bump(refused_); }
+  void move(bool by_sweep) { bump(by_sweep ? sent_home_ : moves_); }
+  void change_place(bool was_guest, bool is_guest) {
+    bump(in_secondary_, std::uint64_t{is_guest} - std::uint64_t{was_guest});
+  }
+  void rebuild_filters(std::uint64_t n) { bump(filters_rebuilt_, n); }
+  void scan() { bump(full_scans_); }
+
+  void fill(coua_flow_stats& stats) const {
+    stats.entries = load_relaxed(&entries_);
+    stats.in_secondary = load_relaxed(&in_secondary_);
+    stats.added = load_relaxed(&added_);
+    stats.updated = load_relaxed(&updated_);
+    stats.erased = load_relaxed(&erased_);
+    stats.expired = load_relaxed(&expired_);
+    stats.refused = load_relaxed(&refused_);
+    stats.moves = load_relaxed(&moves_);
+    stats.sent_home = load_relaxed(&sent_home_);
+    stats.filters_rebuilt = load_relaxed(&filters_rebuilt_);
+    stats.full_scans = load_relaxed(&full_scans_);
+    for (unsigned i = 0; i <= COUA_FLOW_PATH_MAX; ++i) {
+      stats.path_length[i] = load_relaxed(&path_length_[i]);
+    }
+  }
+
+ private:
+  static void bump(std::uint64_t& count, std::uint64_t by = 1) {
+    store_relaxed(&count, count + by);
+  }
+  void leave(bool was_guest) {
+    bump(entries_, std::uint64_t(-1));
+    bump(in_secondary_, -std::uint64_t{was_guest});
+  }
+
+  std::uint64_t entries_ = 0, in_secondary_ = 0, added_ = 0, updated_ = 0, erased_ = 0,
+                expired_ = 0, refused_ = 0, moves_ = 0, sent_home_ = 0, filters_rebuilt_ = 0,
+                full_scans_ = 0;
+  std::uint64_t path_length_[COUA_FLOW_PATH_MAX + 1] = {};
+};
+
+}  // namespace coua

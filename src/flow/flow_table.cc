@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "flow/flow_table.h"
+
+#include <cstring>
+
+#include "base/atomic_word.h"
+#include "base/enum_number.h"
+#include "base/hash_key.h"
+#include "flow/cuckoo.h"
+
+namespace coua {
+namespace {
+
+page_kind to_page_kind(unsigned pages) {
+  switch (pages) {
+    case COUA_FLOW_PAGES_1G: return page_kind::gib1;
+    case COUA_FLOW_PAGES_2M: return page_kind::mib2;
+    case COUA_FLOW_PAGES_TRANSPARENT: return page_kind::transparent;
+    case COUA_FLOW_PAGES_4K: return page_kind::kib4;
+    default: return page_kind::automatic;
+  }
+}
+
+struct flow_parts {
+  flow_geometry geometry;
+  keyed_hash hash;
+  arena lines;
+  arena entries;
+  std::uint64_t now_ms;
+};
+
+result<keyed_hash> make_hash(const std::uint8_t* given) {
+  hash_key key;
+  if (given != nullptr) {
+    std::memcpy(key.data(), given, key.size());
+  } else {
+    const auto drawn = draw_hash_key();
+    if (!drawn) return tl::unexpected(drawn.error());
+    key = *drawn;
+  }
+  return keyed_hash(key);
+}
+
+result<flow_parts> make_parts(const coua_flow_params& params) {
+  auto geometry = flow_geometry::plan(params);
+  if (!geometry) return tl::unexpected(geometry.error());
+  const unsigned pages = number_of(params.pages);
+  if (pages > COUA_FLOW_PAGES_4K) {
+    return fail(errc::invalid, "pages",
+                "is not a value of enum coua_flow_pages that can be asked for");
+  }
+  if ((params.allocate == nullptr) != (params.release == nullptr)) {
+    return fail(errc::invalid, "allocate", "and release must be given together");
+  }
+  auto hash = make_hash(params.hash_key);
+  if (!hash) return tl::unexpected(hash.error());
+
+  arena_params memory;
+  memory.pages = to_page_kind(pages);
+  memory.numa_node = params.numa_node;
+  memory.populate_threads = params.populate_threads;
+  memory.allocate = params.allocate;
+  memory.release = params.release;
+  memory.context = params.context;
+  auto entries = arena::create(geometry->entry_bytes(), memory, 64);
+  if (!entries) return tl::unexpected(entries.error());
+  auto lines = arena::create(geometry->line_bytes(), memory, 64);
+  if (!lines) return tl::unexpected(lines.error());
+  return flow_parts{*geometry, *hash, std::move(*lines), std::move(*entries), params.now_ms};
+}
+
+// The blessed combinations.
+
+template <class Prune, class Expiry, class Sync>
+std::unique_ptr<flow_table> make(flow_parts parts) {
+  return std::make_unique<flow_cuckoo<Prune, Expiry, Sync>>(
+      parts.geometry, parts.hash, std::move(parts.lines), std::move(parts.entries), parts.now_ms);
+}
+template <class Prune, class Expiry>
+std::unique_ptr<flow_table> make(flow_parts parts) {
+  if (parts.geometry.kind.sync == simd::flow_sync::single) {
+    return make<Prune, Expiry, simd::single>(std::move(parts));
+  }
+  return make<Prune, Expiry, simd::one_writer>(std::move(parts));
+}
+template <class Prune>
+std::unique_ptr<flow_table> make(flow_parts parts) {
+  if (parts.geometry.kind.timed) return make<Prune, simd::timer>(std::move(parts));
+  return make<Prune, simd::no_expiry>(std::move(parts));
+}
+
+}  // namespace
+
+result<std::unique_ptr<flow_table>> flow_table::create(const coua_flow_params& params) {
+  auto parts = make_parts(params);
+  if (!parts) return tl::unexpected(parts.error());
+  switch (parts->geometry.kind.variant) {
+    case simd::flow_variant::optimistic: return make<simd::optimistic>(std::move(*parts));
+    case simd::flow_variant::pessimistic: return make<simd::pessimistic>(std::move(*parts));
+    case simd::flow_variant::horton: return make<simd::horton>(std::move(*parts));
+    case simd::flow_variant::bloom: break;
+  }
+  return make<simd::bloom>(std::move(*parts));
+}
+
+std::uint64_t flow_table::hash(bytes_in key) const {
+  std::uint64_t words[keyed_hash::max_words];
+  simd::to_words(key, geometry_.key_bytes, view_.key_words, words);
+  return hash_(words, view_.key_words);
+}
+
+void flow_table::get_stats(coua_flow_stats& stats) const {
+  fill_counts(stats);
+  stats.slots = geometry_.n_buckets * geometry_.n_slots;
+  stats.buckets = geometry_.n_buckets;
+  stats.bytes += lines_.bytes_mapped() + entries_.bytes_mapped();
+  stats.now_ms = load_relaxed(&shared_->now_ms);
+  stats.key_bytes = geometry_.key_bytes;
+  stats.value_bytes = geometry_.value_bytes;
+  stats.timers = geometry_.kind.timed;
+  stats.unit_ms = geometry_.unit_ms;
+  const std::lock_guard guard(readers_mutex_);
+  stats.retries = retries_of_gone_;
+  stats.second_looks = second_looks_of_gone_;
+  for (const simd::flow_reader_state* reader : readers_) {
+    stats.retries += load_relaxed(&reader->retries);
+    stats.second_looks += load_relaxed(&reader->second_looks);
+  }
+}
+
+void flow_table::attach(const simd::flow_reader_state* reader) {
+  const std::lock_guard guard(readers_mutex_);
+  readers_.push_back(reader);
+}
+
+void flow_table::detach(const simd::flow_reader_state* reader) {
+  const std::lock_guard guard(readers_mutex_);
+  retries_of_gone_ += load_relaxed(&reader->retries);
+  second_looks_of_gone_ += load_relaxed(&reader->second_looks);
+  std::erase(readers_, reader);
+}
+
+}  // namespace coua

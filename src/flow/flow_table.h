@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A flow table of any kind. The abstract class is what C API and benchmarks hold; the tables behind
+// it are instances of one template (cuckoo.h). Only writer calls are virtual; look-ups go through
+// `kernels()`, chosen once.
+//
+// Parameters, results and statistics are those of the public header coua/flow_table.h, where their
+// ranges, units and thread rules stand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/keyed_hash.h"
+#include "base/result.h"
+#include "coua/flow_table.h"
+#include "flow/flow_geometry.h"
+#include "simd/flow_lookup/kernels.h"
+
+namespace coua {
+
+class flow_cursor;
+
+/// What is done with a key that is there already.
+enum class put_mode {
+  replace,  // its value and its time are replaced
+  keep,     // nothing
+  find      // its value is copied out, its time renewed
+};
+
+class flow_table {
+ public:
+  using bytes_in = const std::uint8_t*;
+
+  /// Errors: invalid (names the parameter), no_memory and others of arena::create.
+  static result<std::unique_ptr<flow_table>> create(const coua_flow_params& params);
+  virtual ~flow_table() = default;
+  flow_table(const flow_table&) = delete;
+  flow_table& operator=(const flow_table&) = delete;
+
+  // Writer.
+  virtual int put(put_mode mode, bytes_in key, std::uint8_t* value, std::uint32_t units) = 0;
+  virtual std::size_t put_batch(put_mode mode, bytes_in keys, const std::uint64_t* hashes,
+                                std::uint8_t* values, std::size_t n, std::uint32_t units,
+                                std::int8_t* results) = 0;
+  virtual bool erase(bytes_in key, std::uint8_t* value) = 0;
+  virtual std::size_t erase_batch(bytes_in keys, const std::uint64_t* hashes, std::size_t n) = 0;
+  /// 0, -ENOENT, -EINVAL.
+  virtual int refresh(bytes_in key, std::uint32_t units) = 0;
+  /// False when the time goes back.
+  virtual bool set_time(std::uint64_t now_ms) = 0;
+  virtual bool sweep(std::uint64_t n_buckets) = 0;
+
+  // Any thread.
+  void get_stats(coua_flow_stats& stats) const;
+  std::uint64_t hash(bytes_in key) const;
+  const simd::flow_view& view() const { return view_; }
+  const simd::flow_kernels& kernels() const { return *kernels_; }
+  const flow_geometry& geometry() const { return geometry_; }
+  const arena& memory() const { return entries_; }
+
+  /// Readers are listed so that their counters can be summed.
+  void attach(const simd::flow_reader_state* reader);
+  void detach(const simd::flow_reader_state* reader);
+
+ protected:
+  friend class flow_cursor;
+  explicit flow_table(const flow_geometry& geometry) : geometry_(geometry) {}
+
+  /// Written by the writer, read by readers; on a line of its own.
+  struct alignas(64) shared_words {
+    std::uint64_t now = 0;  // in units
+    std::uint64_t now_ms = 0;
+    std::uint64_t moves = 0;  // so far; read in tables of one thread only
+  };
+
+  /// For cursors: an entry as the writer sees it.
+  struct seen_entry {
+    const std::uint64_t* words;
+    std::uint32_t units_left;
+  };
+  /// Up to one bucket of them; returns how many.
+  virtual unsigned read_bucket(std::uint64_t bucket, seen_entry* entries) const = 0;
+  virtual bool find(bytes_in key, seen_entry& entry) const = 0;
+  virtual void fill_counts(coua_flow_stats& stats) const = 0;
+
+  const flow_geometry geometry_;
+  keyed_hash hash_;
+  arena lines_;
+  arena entries_;
+  std::unique_ptr<shared_words> shared_ = std::make_unique<shared_words>();
+  simd::flow_view view_;
+  const simd::flow_kernels* kernels_ = nullptr;
+  std::vector<flow_cursor*> cursors_;
+
+ private:
+  mutable std::mutex readers_mutex_;
+  std::vector<const simd::flow_reader_state*> readers_;
+  std::uint64_t retries_of_gone_ = 0;
+  std::uint64_t second_looks_of_gone_ = 0;
+};
+
+}  // namespace coua

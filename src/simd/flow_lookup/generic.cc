@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simd/flow_lookup/kernel_impl.h"
+#include "simd/flow_lookup/sets.h"
+
+namespace coua::simd {
+namespace {
+
+struct generic_match {
+  static constexpr const char* name = "generic";
+  /// Bit 2 i is set when slot i has this tag and, if Timed, is visible. Acquire, also for one
+  /// thread, where it costs nothing.
+  template <bool Timed>
+  [[gnu::always_inline]] static std::uint32_t find(const flow_line& line, std::uint32_t tag,
+                                                   std::uint64_t now) noexcept {
+    std::uint32_t found = 0;
+    for (unsigned i = 0; i < flow_line::n_slots; ++i) {
+      const std::uint32_t pair = load_acquire(line.pairs + i);
+      const bool visible = !Timed || units_left(pair, now) != 0;
+      const bool nominated = (pair & 0xffff) == tag && visible;
+      found |= std::uint32_t{nominated} << 2 * i;
+    }
+    return found;
+  }
+};
+
+constexpr auto sets = flow_kernel_sets<generic_match>::make();
+
+}  // namespace
+
+const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape) {
+  return sets[flow_kernel_sets<generic_match>::index(kind, static_cast<flow_shapes>(shape))];
+}
+
+}  // namespace coua::simd

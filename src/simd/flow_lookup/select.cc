@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simd/flow_lookup/kernel_impl.h"
+#include "simd/flow_lookup/sets.h"
+
+namespace coua::simd {
+
+flow_reader_state::flow_reader_state(const flow_view& view) {
+  const std::size_t n_keys = std::size_t{flow_group::size} * view.key_words;
+  const std::size_t n_values = std::size_t{flow_group::size} * view.value_words;
+  memory_.resize((n_keys + n_values) * ring.size() + n_keys * batch.size());
+  std::uint64_t* next = memory_.data();
+  for (flow_group& group : ring) {
+    group.keys = next;
+    group.values = reinterpret_cast<std::uint8_t*>(next + n_keys);
+    next += n_keys + n_values;
+  }
+  for (flow_group& group : batch) {
+    group.keys = next;
+    next += n_keys;
+  }
+}
+
+const flow_kernels& select_flow_kernels(flow_kind kind, unsigned key_words, unsigned value_bytes,
+                                        isa instruction_set) {
+  flow_shapes shape = shape_any;
+  if (key_words == 5) shape = shape_5;
+  if (key_words == 2) shape = value_bytes == 16 ? shape_2_2 : shape_2;
+#if defined(__x86_64__)
+  // SSE2 is part of every x86-64 machine; a bucket's tags and timers are two of its loads.
+  if (instruction_set != isa::generic) return sse2_flow_kernels(kind, shape);
+#endif
+  return generic_flow_kernels(kind, shape);
+}
+
+}  // namespace coua::simd

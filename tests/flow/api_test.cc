@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C API of the flow table: what each function answers, and to what input it says no.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "flow_handles.h"
+
+namespace coua::test {
+namespace {
+
+std::string refusal(coua_flow_params params) {
+  coua_flow_table* table = nullptr;
+  char message[200] = "";
+  const int code = coua_flow_create(&params, &table, message, sizeof message);
+  EXPECT_EQ(table, nullptr);
+  return (code == -EINVAL ? "" : std::to_string(code) + " ") + message;
+}
+
+TEST(flow_api, bad_parameters_are_refused_by_name) {
+  const auto with = [](auto change) {
+    coua_flow_params params = flow_params(1000);
+    change(params);
+    return refusal(params);
+  };
+  const auto starts = [](const std::string& text, const char* word) {
+    EXPECT_EQ(text.rfind(word, 0), 0u) << "\"" << text << "\" does not start with " << word;
+  };
+  starts(with([](auto& p) { p.size = 4; }), "size");
+  starts(with([](auto& p) { p.entries = 0; }), "entries");
+  starts(with([](auto& p) { p.entries = (1ull << 35) + 1; }), "entries");
+  starts(with([](auto& p) { p.buckets = (1ull << 32) + 1; }), "buckets");
+  starts(with([](auto& p) { p.max_load = 0.995; }), "max_load");
+  starts(with([](auto& p) { p.max_load = -1; }), "max_load");
+  starts(with([](auto& p) { p.key_bytes = 3; }), "key_bytes");
+  starts(with([](auto& p) { p.key_bytes = 129; }), "key_bytes");
+  starts(with([](auto& p) { p.value_bytes = 65; }), "value_bytes");
+  starts(with([](auto& p) { p.key_stride = 15; }), "key_stride");
+  starts(with([](auto& p) { p.value_stride = 15; }), "value_stride");
+  starts(with([](auto& p) { p.variant = static_cast<coua_flow_variant>(4); }), "variant");
+  starts(with([](auto& p) { p.sync = static_cast<coua_flow_sync>(2); }), "sync");
+  starts(with([](auto& p) { p.timers = 2; }), "timers");
+  starts(with([](auto& p) { p.unit_ms = 86'400'001; }), "unit_ms");
+  starts(with([](auto& p) { p.bucket_slots = 3; }), "bucket_slots");
+  starts(with([](auto& p) { p.search_budget = 2'000'000; }), "search_budget");
+  starts(with([](auto& p) { p.pages = COUA_FLOW_PAGES_CALLER; }), "pages");
+  starts(with([](auto& p) { p.release = [](void*, void*, std::size_t) {}; }), "allocate");
+  EXPECT_EQ(coua_flow_create(nullptr, nullptr, nullptr, 0), -EINVAL);
+}
+
+TEST(flow_api, an_older_callers_smaller_parameters_are_taken) {
+  coua_flow_params params = flow_params(100);
+  params.size = offsetof(coua_flow_params, variant);
+  const flow_ptr table = make_flow(params);
+  EXPECT_EQ(stats_of(table).variant, COUA_FLOW_BLOOM);
+  // A newer one's may be larger, if what this library does not know is not used.
+  struct {
+    coua_flow_params known;
+    std::uint64_t unknown;
+  } newer = {flow_params(100), 0};
+  newer.known.size = sizeof newer;
+  coua_flow_table* made = nullptr;
+  EXPECT_EQ(coua_flow_create(&newer.known, &made, nullptr, 0), 0);
+  coua_flow_destroy(made);
+  newer.unknown = 1;
+  EXPECT_EQ(coua_flow_create(&newer.known, &made, nullptr, 0), -EINVAL);
+}
+
+TEST(flow_api, each_way_to_insert_says_what_it_did) {
+  const flow_ptr table = make_flow(flow_params(100));
+  coua_flow_reader* reader = reader_of(table);
+  const key16 key = key_number(1);
+  key16 value = {1, 1}, got{};
+  EXPECT_EQ(coua_flow_add(table.get(), &key, &value, 0), COUA_FLOW_ADDED);
+  value = {2, 2};
+  EXPECT_EQ(coua_flow_add(table.get(), &key, &value, 0), COUA_FLOW_PRESENT);
+  EXPECT_EQ(coua_flow_lookup(reader, &key, &got), 1);
+  EXPECT_EQ(got, (key16{1, 1}));
+  EXPECT_EQ(coua_flow_insert(table.get(), &key, &value, 0), COUA_FLOW_UPDATED);
+  EXPECT_EQ(coua_flow_lookup(reader, &key, nullptr), 1);
+  value = {3, 3};
+  EXPECT_EQ(coua_flow_find_or_add(table.get(), &key, &value, 0), COUA_FLOW_PRESENT);
+  EXPECT_EQ(value, (key16{2, 2}));
+  EXPECT_EQ(coua_flow_erase(table.get(), &key, &got), 0);
+  EXPECT_EQ(got, (key16{2, 2}));
+  EXPECT_EQ(coua_flow_erase(table.get(), &key, &got), -ENOENT);
+  EXPECT_EQ(coua_flow_lookup(reader, &key, nullptr), 0);
+  EXPECT_EQ(coua_flow_refresh(table.get(), &key, 0), -ENOENT);
+  EXPECT_EQ(coua_flow_insert(table.get(), &key, &value, 1), -EINVAL) << "no timers";
+}
+
+TEST(flow_api, a_full_table_says_so_and_keeps_what_it_has) {
+  coua_flow_params params = flow_params(0);
+  params.buckets = 3;
+  const flow_ptr table = make_flow(params);
+  coua_flow_reader* reader = reader_of(table);
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    if (insert(table, i) != COUA_FLOW_ADDED) break;
+  }
+  const std::uint64_t n = stats_of(table).entries;
+  EXPECT_GE(n, 20u);
+  std::uint64_t n_full = 0;
+  for (std::uint64_t i = 100; i < 200; ++i) n_full += insert(table, i) == COUA_FLOW_FULL;
+  EXPECT_GE(n_full, 96u);
+  EXPECT_GE(stats_of(table).refused, n_full);
+  std::vector<std::uint64_t> first(n);
+  for (std::uint64_t i = 0; i < n; ++i) first[i] = i;
+  EXPECT_EQ(lost(reader, first, 33), 0u);
+  // An update needs no room in a table of one thread.
+  EXPECT_EQ(insert(table, 0), COUA_FLOW_UPDATED);
+}
+
+struct told {
+  std::multiset<std::uint64_t> keys;
+  static void expired(void* context, const void* key, const void* value) {
+    key16 k, v;
+    std::memcpy(&k, key, sizeof k);
+    std::memcpy(&v, value, sizeof v);
+    EXPECT_EQ(k, key_number(k[1]));
+    EXPECT_EQ(v, value_number(k[1]));
+    static_cast<told*>(context)->keys.insert(k[1]);
+  }
+};
+
+TEST(flow_api, the_owner_is_told_of_each_expiry_once_and_of_no_erase) {
+  told told;
+  coua_flow_params params = flow_params(1000);
+  params.timers = 1;
+  params.expired = &told::expired;
+  params.expired_context = &told;
+  const flow_ptr table = make_flow(params);
+  EXPECT_EQ(stats_of(table).unit_ms, 30'000u);
+  for (std::uint64_t i = 0; i < 900; ++i) ASSERT_EQ(insert(table, i, 2), COUA_FLOW_ADDED);
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(erase(table, i), 0);
+  EXPECT_EQ(coua_flow_set_time(table.get(), 59'999), 0);
+  while (coua_flow_sweep(table.get(), 10) == 0) continue;
+  EXPECT_TRUE(told.keys.empty());
+  EXPECT_EQ(coua_flow_set_time(table.get(), 60'000), 0);
+  EXPECT_EQ(coua_flow_set_time(table.get(), 59'999), -EINVAL);
+  while (coua_flow_sweep(table.get(), 10) == 0) continue;
+  EXPECT_EQ(told.keys.size(), 800u);
+  EXPECT_EQ(std::set<std::uint64_t>(told.keys.begin(), told.keys.end()).size(), 800u);
+  EXPECT_EQ(stats_of(table).entries, 0u);
+}
+
+// Slots of entries that expired serve inserts at once: a table full of them is as good as empty.
+TEST(flow_api, expired_entries_make_room_without_a_sweep) {
+  told told;
+  coua_flow_params params = flow_params(1000);
+  params.timers = 1;
+  params.unit_ms = 1;
+  params.expired = &told::expired;
+  params.expired_context = &told;
+  const flow_ptr table = make_flow(params);
+  for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(insert(table, i, 1000), COUA_FLOW_ADDED);
+  EXPECT_EQ(coua_flow_set_time(table.get(), 1000), 0);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(insert(table, 5000 + i, 1000), COUA_FLOW_ADDED) << i;
+  }
+  while (coua_flow_sweep(table.get(), 10) == 0) continue;
+  EXPECT_EQ(told.keys.size(), 1000u);
+}
+
+TEST(flow_api, look_ups_renew_the_time_when_asked) {
+  coua_flow_params params = flow_params(100);
+  params.timers = 1;
+  params.unit_ms = 1;
+  const flow_ptr table = make_flow(params);
+  coua_flow_reader* reader = reader_of(table);
+  insert(table, 1, 10);
+  insert(table, 2, 10);
+  const key16 key = key_number(1);
+  std::uint64_t hits = 0;
+  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 0), 0u);
+  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 1025), 0u);
+  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 20), 1u);
+  EXPECT_EQ(hits, 1u);
+  coua_flow_set_time(table.get(), 19);
+  EXPECT_EQ(lost(reader, {1}, 1), 0u);
+  EXPECT_EQ(lost(reader, {2}, 1), 1u);
+  coua_flow_set_time(table.get(), 20);
+  EXPECT_EQ(lost(reader, {1}, 1), 1u);
+}
+
+TEST(flow_api, entries_may_be_erased_while_a_cursor_walks) {
+  const flow_ptr table = make_flow(flow_params(2000));
+  for (std::uint64_t i = 0; i < 1900; ++i) ASSERT_EQ(insert(table, i), COUA_FLOW_ADDED);
+  coua_flow_cursor* cursor = nullptr;
+  ASSERT_EQ(coua_flow_cursor_open(table.get(), &cursor), 0);
+  std::vector<key16> keys(64), values(64);
+  std::set<std::uint64_t> seen;
+  EXPECT_EQ(coua_flow_cursor_next(cursor, keys.data(), values.data(), nullptr, 7, 1), -EINVAL);
+  EXPECT_EQ(coua_flow_cursor_next(cursor, keys.data(), values.data(), nullptr, 64, 0), -EINVAL);
+  long n;
+  while ((n = coua_flow_cursor_next(cursor, keys.data(), values.data(), nullptr, 64, 100)) >= 0) {
+    for (long i = 0; i < n; ++i) {
+      const key16& key = keys[static_cast<std::size_t>(i)];
+      EXPECT_TRUE(seen.insert(key[1]).second) << key[1];
+      EXPECT_EQ(coua_flow_erase(table.get(), &key, nullptr), 0);
+    }
+  }
+  EXPECT_EQ(n, -ENODATA);
+  EXPECT_EQ(seen.size(), 1900u);
+  EXPECT_EQ(stats_of(table).entries, 0u);
+  coua_flow_cursor_close(cursor);
+}
+
+TEST(flow_api, tables_that_share_a_hash_key_share_hashes) {
+  std::uint8_t hash_key[32] = {1, 2, 3};
+  coua_flow_params params = flow_params(100);
+  params.hash_key = hash_key;
+  const flow_ptr a = make_flow(params), b = make_flow(params);
+  params.hash_key = nullptr;
+  const flow_ptr c = make_flow(params), d = make_flow(params);
+  const key16 key = key_number(7);
+  EXPECT_EQ(coua_flow_hash(a.get(), &key), coua_flow_hash(b.get(), &key));
+  EXPECT_NE(coua_flow_hash(a.get(), &key), coua_flow_hash(c.get(), &key));
+  EXPECT_NE(coua_flow_hash(c.get(), &key), coua_flow_hash(d.get(), &key));
+}
+
+TEST(flow_api, a_slab_gives_each_cell_once) {
+  coua_flow_slab* slab = nullptr;
+  EXPECT_EQ(coua_flow_slab_create(0, 8, &slab), -EINVAL);
+  EXPECT_EQ(coua_flow_slab_create(10, 0, &slab), -EINVAL);
+  ASSERT_EQ(coua_flow_slab_create(10, 64, &slab), 0);
+  std::set<std::uint32_t> taken;
+  std::uint32_t index = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(coua_flow_slab_take(slab, &index), 0);
+    EXPECT_TRUE(taken.insert(index).second);
+    EXPECT_LT(index, 10u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(coua_flow_slab_cell(slab, index)) % 64, 0u);
+    std::memset(coua_flow_slab_cell(slab, index), static_cast<int>(index) + 1, 64);
+  }
+  EXPECT_EQ(coua_flow_slab_take(slab, &index), -ENOSPC);
+  EXPECT_EQ(coua_flow_slab_taken(slab), 10u);
+  EXPECT_EQ(*static_cast<std::uint8_t*>(coua_flow_slab_cell(slab, 4)), 5);
+  EXPECT_EQ(coua_flow_slab_give(slab, 4), 0);
+  EXPECT_EQ(coua_flow_slab_give(slab, 4), -EINVAL);
+  EXPECT_EQ(coua_flow_slab_give(slab, 10), -EINVAL);
+  ASSERT_EQ(coua_flow_slab_take(slab, &index), 0);
+  EXPECT_EQ(index, 4u);
+  coua_flow_slab_destroy(slab);
+}
+
+}  // namespace
+}  // namespace coua::test

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Readers of a flow table against its writer. Tables are small on purpose: the fewer slots, the
+// more often a reader stands where the writer moves.
+#include <coua/flow_table.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "race.h"
+
+namespace coua::test {
+namespace {
+
+struct flow_race_case {
+  const char* name;
+  enum coua_flow_variant variant;
+  bool timed;
+  std::uint64_t buckets;
+  std::uint32_t key_bytes;    // at least 8
+  std::uint32_t value_bytes;  // 8 or 16
+};
+
+void PrintTo(const flow_race_case& c, std::ostream* out) { *out << c.name; }
+
+const flow_race_case raced_flows[] = {
+    {"bloom", COUA_FLOW_BLOOM, false, 32, 16, 16},
+    {"bloom_long", COUA_FLOW_BLOOM, false, 300, 37, 16},
+    {"optimistic", COUA_FLOW_OPTIMISTIC, false, 32, 16, 16},
+};
+const flow_race_case timed_flows[] = {
+    {"bloom", COUA_FLOW_BLOOM, true, 32, 16, 16},
+    {"bloom_word", COUA_FLOW_BLOOM, true, 8, 13, 8},
+    {"pessimistic", COUA_FLOW_PESSIMISTIC, true, 32, 20, 16},
+    {"horton", COUA_FLOW_HORTON, true, 32, 16, 16},
+};
+
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+using value16 = std::array<std::uint64_t, 2>;
+
+struct destroy_flow {
+  void operator()(coua_flow_table* table) const { coua_flow_destroy(table); }
+};
+
+class flow_race : public testing::TestWithParam<flow_race_case> {
+ protected:
+  static constexpr std::size_t key_stride = 48;
+  static constexpr unsigned n_readers = 2;
+
+  void SetUp() override {
+    const flow_race_case& c = GetParam();
+    coua_flow_params params = COUA_FLOW_PARAMS_INIT;
+    params.buckets = c.buckets;
+    params.key_bytes = c.key_bytes;
+    params.value_bytes = c.value_bytes;
+    params.key_stride = key_stride;
+    params.value_stride = sizeof(value16);
+    params.variant = c.variant;
+    params.sync = COUA_FLOW_ONE_WRITER;
+    params.timers = c.timed;
+    params.unit_ms = 1;
+    params.now_ms = 65'000;  // the times wrap around soon
+    params.pages = COUA_FLOW_PAGES_4K;
+    coua_flow_table* made = nullptr;
+    char message[200] = "";
+    ASSERT_EQ(coua_flow_create(&params, &made, message, sizeof message), 0) << message;
+    table_.reset(made);
+    n_slots_ = stats().slots;
+  }
+  coua_flow_table* table() const { return table_.get(); }
+  coua_flow_stats stats() const {
+    coua_flow_stats stats{};
+    stats.size = sizeof stats;
+    coua_flow_get_stats(table(), &stats);
+    return stats;
+  }
+  std::uint32_t units(std::uint32_t n) const { return GetParam().timed ? n : 0; }
+
+  static void put_key(std::uint64_t number, std::uint8_t* key) {
+    const std::uint64_t words[6] = {mixed(number), number, number >> 3, 7, mixed(number >> 5), 1};
+    std::memcpy(key, words, key_stride);
+  }
+  /// The second word is computed from key and first: a value of two pieces gives itself away. One
+  /// word carries half of each.
+  value16 value_of(std::uint64_t number, std::uint64_t generation) const {
+    if (GetParam().value_bytes == 8) {
+      return {generation << 32 | (mixed(number ^ generation << 40) >> 32), 0};
+    }
+    return {generation, mixed(number ^ generation << 40)};
+  }
+  bool holds(std::uint64_t number, const value16& value) const {
+    const std::uint64_t generation = GetParam().value_bytes == 8 ? value[0] >> 32 : value[0];
+    return value_of(number, generation) == value;
+  }
+  int insert(std::uint64_t number, std::uint64_t generation, std::uint32_t life) {
+    std::uint8_t key[key_stride];
+    put_key(number, key);
+    const value16 value = value_of(number, generation);
+    return coua_flow_insert(table(), key, value.data(), units(life));
+  }
+  void erase(std::uint64_t number) {
+    std::uint8_t key[key_stride];
+    put_key(number, key);
+    coua_flow_erase(table(), key, nullptr);
+  }
+
+  /// Looks keys up in any way; `check(number, found, value)` for each.
+  template <typename Check>
+  static void look_up(coua_flow_reader* reader, std::mt19937_64& random,
+                      std::span<const std::uint64_t> numbers, std::uint32_t refresh_units,
+                      Check check) {
+    const std::size_t n = numbers.size();
+    std::vector<std::uint8_t> keys((n + 1) * key_stride);
+    for (std::size_t i = 0; i < n; ++i) put_key(numbers[i], &keys[i * key_stride]);
+    std::vector<value16> values(n + coua_flow_pipeline_depth(reader));
+    std::vector<std::uint64_t> hits(COUA_FLOW_WORDS(values.size()));
+    const auto report = [&](std::size_t from, std::size_t n_out) {
+      for (std::size_t i = 0; i < n_out; ++i) {
+        check(numbers[from + i], (hits[i / 64] >> i % 64 & 1) != 0, values[i]);
+      }
+    };
+    if (refresh_units != 0) {
+      coua_flow_lookup_refresh(reader, keys.data(), n, values.data(), hits.data(), refresh_units);
+      return report(0, n);
+    }
+    switch (random() % 4) {
+      case 0:
+        for (std::size_t i = 0; i < n; ++i) {
+          const bool hit = coua_flow_lookup(reader, &keys[i * key_stride], &values[0]) != 0;
+          check(numbers[i], hit, values[0]);
+        }
+        return;
+      case 1:
+        coua_flow_lookup_batch(reader, keys.data(), n, values.data(), hits.data());
+        return report(0, n);
+      case 2:
+        coua_flow_lookup_ahead(reader, keys.data(), n, values.data(), hits.data(), keys.data(),
+                               n / 2);
+        return report(0, n);
+      default: {
+        const std::size_t n_out =
+            coua_flow_pipeline(reader, keys.data(), n, values.data(), hits.data());
+        report(0, n_out);
+        report(n_out, coua_flow_pipeline_drain(reader, values.data(), hits.data()));
+      }
+    }
+  }
+
+  /// Runs `read(reader, random)` on threads while `write` runs here.
+  template <typename Read>
+  void race_readers(Read read, const std::function<void(std::mt19937_64&)>& write) {
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < n_readers; ++i) {
+      threads.emplace_back([&, i] {
+        coua_flow_reader* reader = nullptr;
+        coua_flow_reader_create(table(), &reader);
+        std::mt19937_64 random(i + 1);
+        while (!stop) {
+          read(reader, random);
+          passes_.fetch_add(1);
+        }
+        coua_flow_reader_destroy(reader);
+      });
+    }
+    race(write);
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_GT(passes_.load(), 2u);
+  }
+  /// Until every thread has likely looked at everything once more.
+  void wait_for_readers() const {
+    const std::uint64_t seen = passes_.load();
+    while (passes_.load() < seen + 2 * n_readers) std::this_thread::yield();
+  }
+
+  std::unique_ptr<coua_flow_table, destroy_flow> table_;
+  std::uint64_t n_slots_ = 0;
+  std::atomic<std::uint64_t> passes_{0};
+  fault_log faults_;
+};
+
+class flow_expiry_race : public flow_race {};
+
+const auto name_of = [](const auto& c) { return std::string(c.param.name); };
+INSTANTIATE_TEST_SUITE_P(untimed, flow_race, testing::ValuesIn(raced_flows), name_of);
+INSTANTIATE_TEST_SUITE_P(timed, flow_race, testing::ValuesIn(timed_flows), name_of);
+INSTANTIATE_TEST_SUITE_P(timed, flow_expiry_race, testing::ValuesIn(timed_flows), name_of);
+
+TEST_P(flow_race, a_present_key_is_never_missed_and_no_value_is_torn) {
+  const std::uint64_t n_stable = n_slots_ * 45 / 100, n_churn = n_slots_ * 60 / 100;
+  const std::uint64_t n_room = n_slots_ * 95 / 100 - n_stable;
+  for (std::uint64_t i = 0; i < n_stable; ++i) ASSERT_EQ(insert(i, 0, 1024), COUA_FLOW_ADDED);
+  std::vector<bool> live(n_churn);
+  std::uint64_t n_live = 0, generation = 0, now_ms = 65'000, steps = 0;
+  const auto write = [&](std::mt19937_64& random) {
+    ++generation;
+    const std::uint64_t i = random() % n_churn;
+    if (random() % 4 == 0) {
+      insert(random() % n_stable, generation & 0xffffff, 1024);
+    } else if (live[i]) {
+      erase(1'000'000 + i);
+      live[i] = false;
+      --n_live;
+    } else if (n_live < n_room) {
+      live[i] = insert(1'000'000 + i, generation & 0xffffff, 1024) == COUA_FLOW_ADDED;
+      n_live += live[i];
+    }
+    if (random() % 16 == 0) coua_flow_sweep(table(), 2);
+    // Each stable key is set anew within the 1,024 units that it lives.
+    if (++steps % 64 == 0) {
+      for (std::uint64_t k = 0; k < n_stable && steps % 8192 == 0; ++k) {
+        insert(k, generation & 0xffffff, 1024);
+      }
+      coua_flow_set_time(table(), ++now_ms);
+    }
+  };
+  const auto read = [&](coua_flow_reader* reader, std::mt19937_64& random) {
+    std::vector<std::uint64_t> numbers(1 + random() % 80);
+    for (std::uint64_t& number : numbers) {
+      const std::uint64_t which = random() % 8;
+      number = random() % n_stable;
+      if (which == 0) number = 1'000'000 + random() % n_churn;
+      if (which == 1) number += 2'000'000;
+    }
+    look_up(reader, random, numbers, 0, [&](std::uint64_t number, bool found, value16 value) {
+      if (number < n_stable && !found) faults_.report("missed", number, 0, 1);
+      if (number >= 2'000'000 && found) faults_.report("never inserted", number, 1, 0);
+      if (found && !holds(number, value)) faults_.report("torn", number, value[0], value[1]);
+    });
+  };
+  race_readers(read, write);
+  EXPECT_EQ(faults_.count(), 0u) << faults_.text();
+  EXPECT_GT(stats().moves, 100u);
+}
+
+TEST_P(flow_expiry_race, an_erased_entry_is_never_revived) {
+  const std::uint64_t n_live = n_slots_ * 80 / 100;
+  std::atomic<std::uint64_t> n_erased{0};  // keys below are gone for good
+  std::atomic<std::uint64_t> n_inserted{0};
+  std::uint64_t next = 0, now_ms = 65'000;
+  const auto write = [&](std::mt19937_64& random) {
+    insert(next, next & 0xffffff, 1 + random() % 1024);
+    n_inserted = ++next;
+    if (next <= n_live) return;
+    erase(next - 1 - n_live);
+    n_erased = next - n_live;
+    if (next % 512 == 0) coua_flow_set_time(table(), ++now_ms);
+  };
+  const auto read = [&](coua_flow_reader* reader, std::mt19937_64& random) {
+    const std::uint64_t gone = n_erased;
+    std::vector<std::uint64_t> numbers(1 + random() % 40);
+    // About the one that is being erased, so that renewal and erase meet.
+    const std::uint64_t from = gone > 20 ? gone - 20 : 0;
+    for (std::uint64_t& number : numbers) number = from + random() % 40;
+    const auto check = [&](std::uint64_t number, bool found, value16 value) {
+      if (number < gone && found) faults_.report("revived", number, gone, n_inserted);
+      if (found && !holds(number, value)) faults_.report("torn", number, value[0], value[1]);
+    };
+    look_up(reader, random, numbers, 1 + random() % 1024, check);
+  };
+  race_readers(read, write);
+  EXPECT_EQ(faults_.count(), 0u) << faults_.text();
+  EXPECT_LE(stats().entries, n_slots_);
+}
+
+TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) {
+  constexpr std::uint32_t life = 64;
+  const std::uint64_t n_stable = n_slots_ * 40 / 100;
+  for (std::uint64_t i = 0; i < n_stable; ++i) ASSERT_EQ(insert(i, 0, life), COUA_FLOW_ADDED);
+  struct mortal {
+    std::atomic<std::uint64_t> number{0}, ends{0};
+  };
+  std::vector<mortal> mortals(256);
+  std::atomic<std::uint64_t> now{65'000};
+  std::uint64_t next = 1'000'000;
+  std::uint64_t steps = 0;
+  const auto write = [&](std::mt19937_64& random) {
+    const auto d = static_cast<std::uint32_t>(1 + random() % 8);
+    mortal& m = mortals[random() % mortals.size()];
+    m.ends = UINT64_MAX;
+    m.number = next;
+    insert(next++, 1, d);
+    m.ends = now + d;
+    if (++steps % 32 != 0) return;
+    wait_for_readers();
+    coua_flow_set_time(table(), now + 1);
+    ++now;
+  };
+  const auto read = [&](coua_flow_reader* reader, std::mt19937_64& random) {
+    std::vector<std::uint64_t> numbers(n_stable);
+    for (std::uint64_t i = 0; i < n_stable; ++i) numbers[i] = i;
+    look_up(reader, random, numbers, life, [&](std::uint64_t number, bool found, value16) {
+      if (!found) faults_.report("ended though renewed", number, 0, now);
+    });
+    std::vector<std::uint64_t> over;
+    const std::uint64_t seen_now = now;
+    for (const mortal& m : mortals) {
+      const std::uint64_t number = m.number;
+      if (number != 0 && m.ends <= seen_now && m.number == number) over.push_back(number);
+    }
+    look_up(reader, random, over, 0, [&](std::uint64_t number, bool found, value16) {
+      if (found) faults_.report("visible after its end", number, 1, seen_now);
+    });
+  };
+  race_readers(read, write);
+  EXPECT_EQ(faults_.count(), 0u) << faults_.text();
+  EXPECT_GT(now.load(), 65'000u + 8);
+}
+
+}  // namespace
+}  // namespace coua::test
