@@ -237,7 +237,8 @@ TEST_P(flow_race, a_present_key_is_never_missed_and_no_value_is_torn) {
   };
   race_readers(read, write);
   EXPECT_EQ(faults_.count(), 0u) << faults_.text();
-  EXPECT_GT(stats().moves, 100u);
+  // Each puts an entry to another place; Horton tables, with seven to choose from, seldom have to.
+  EXPECT_GT(stats().moves + stats().sent_home + stats().updated, 100u);
 }
 
 TEST_P(flow_expiry_race, an_erased_entry_is_never_revived) {
@@ -288,7 +289,7 @@ TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) 
     m.number = next;
     insert(next++, 1, d);
     m.ends = now + d;
-    if (++steps % 32 != 0) return;
+    if (++steps % 4 != 0) return;  // some 18 of them live at a time
     wait_for_readers();
     coua_flow_set_time(table(), now + 1);
     ++now;
@@ -311,7 +312,7 @@ TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) 
   };
   race_readers(read, write);
   EXPECT_EQ(faults_.count(), 0u) << faults_.text();
-  EXPECT_GT(now.load(), 65'000u + 8);
+  EXPECT_GT(now.load(), 65'000u + 3);
 }
 
 }  // namespace
