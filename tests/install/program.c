@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program outside the tree: all that it knows of Coua is <coua/fib.h> and pkg-config's flags.
+ * A program outside the tree: all that it knows of Coua is its headers and pkg-config's flags.
  */
 #include <coua/fib.h>
+#include <coua/flow_table.h>
 #include <stdio.h>
+
+static int use_flow_table(void) {
+  struct coua_flow_params params = COUA_FLOW_PARAMS_INIT;
+  coua_flow_table* table = NULL;
+  coua_flow_reader* reader = NULL;
+  const uint64_t key[2] = {1, 2};
+  uint64_t value = 42, found = 0;
+  char message[200] = "";
+
+  params.entries = 10000;
+  params.timers = 1;
+  if (coua_flow_create(&params, &table, message, sizeof message) != 0) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
+  if (coua_flow_reader_create(table, &reader) != 0) return 1;
+  if (coua_flow_insert(table, key, &value, 4) != COUA_FLOW_ADDED) return 1;
+  if (coua_flow_lookup(reader, key, &found) != 1 || found != 42) return 1;
+  if (coua_flow_set_time(table, 4 * 30000) != 0) return 1;
+  if (coua_flow_lookup(reader, key, &found) != 0) return 1;
+  coua_flow_destroy(table);
+  return 0;
+}
 
 int main(void) {
   struct coua_fib_params params = COUA_FIB_PARAMS_INIT;
@@ -29,5 +53,5 @@ int main(void) {
   if (entry == COUA_FIB_MISS || entry >> COUA_FIB_ENTRY_VALUE_SHIFT != 42) return 1;
   if (coua_fib_get_stats(fib, &stats) != 0 || stats.entries != 1) return 1;
   coua_fib_destroy(fib);
-  return 0;
+  return use_flow_table();
 }
