@@ -241,6 +241,52 @@ TEST_P(flow_race, a_present_key_is_never_missed_and_no_value_is_torn) {
   EXPECT_GT(stats().moves + stats().sent_home + stats().updated, 100u);
 }
 
+// The same key comes back to the same slot with another value, again and again: tag and key agree
+// at any moment, and only the version tells a reader that the value was exchanged under it.
+TEST(flow_reuse_race, a_key_that_comes_back_never_has_a_value_of_two_pieces) {
+  constexpr std::size_t n_words = 8;
+  using value64 = std::array<std::uint64_t, n_words>;
+  coua_flow_params params = COUA_FLOW_PARAMS_INIT;
+  params.buckets = 2;
+  params.key_bytes = 8;
+  params.value_bytes = sizeof(value64);
+  params.sync = COUA_FLOW_ONE_WRITER;
+  params.pages = COUA_FLOW_PAGES_4K;
+  coua_flow_table* made = nullptr;
+  ASSERT_EQ(coua_flow_create(&params, &made, nullptr, 0), 0);
+  const std::unique_ptr<coua_flow_table, destroy_flow> table(made);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> n_hits{0};
+  fault_log faults;
+  std::thread reading([&] {
+    coua_flow_reader* reader = nullptr;
+    coua_flow_reader_create(table.get(), &reader);
+    for (std::uint64_t key = 0; !stop; key = (key + 1) % 2) {
+      value64 value;
+      if (coua_flow_lookup(reader, &key, value.data()) == 0) continue;
+      ++n_hits;
+      for (const std::uint64_t word : value) {
+        if (word != value[0]) faults.report("torn", key, word, value[0]);
+      }
+    }
+    coua_flow_reader_destroy(reader);
+  });
+  std::uint64_t generation = 0;
+  race([&](std::mt19937_64&) {
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      const std::uint64_t key = i % 2;
+      value64 value;
+      value.fill(++generation);
+      coua_flow_erase(table.get(), &key, nullptr);
+      coua_flow_insert(table.get(), &key, value.data(), 0);
+    }
+  });
+  stop = true;
+  reading.join();
+  EXPECT_EQ(faults.count(), 0u) << faults.text();
+  EXPECT_GT(n_hits.load(), 100u);
+}
+
 TEST_P(flow_expiry_race, an_erased_entry_is_never_revived) {
   const std::uint64_t n_live = n_slots_ * 80 / 100;
   std::atomic<std::uint64_t> n_erased{0};  // keys below are gone for good
