@@ -71,11 +71,12 @@ class flow_table {
   friend class flow_cursor;
   explicit flow_table(const flow_geometry& geometry) : geometry_(geometry) {}
 
-  /// Written by the writer, read by readers; on a line of its own.
-  struct alignas(64) shared_words {
-    std::uint64_t now = 0;  // in units
+  /// Readers load the time with each group of keys: its line is written when it goes on, not when
+  /// an entry moves.
+  struct shared_words {
+    alignas(64) std::uint64_t now = 0;  // in units
     std::uint64_t now_ms = 0;
-    std::uint64_t moves = 0;  // so far; read in tables of one thread only
+    alignas(64) std::uint64_t moves = 0;  // so far; read in tables of one thread only
   };
 
   /// For cursors: an entry as the writer sees it.
