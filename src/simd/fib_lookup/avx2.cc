@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <immintrin.h>
 
-#include "simd/fib_lookup/kernel_impl.h"
+#include "simd/fib_lookup/near_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
 namespace {
 
 struct avx2_match {
-  [[gnu::always_inline]] static void permute(const key_permutation& permutation,
-                                             const std::uint64_t* keys, std::size_t n,
-                                             std::uint64_t* p) noexcept {
-    permute_each(permutation, keys, n, p);
-  }
   COUA_NOMINATE static std::uint32_t four(const std::uint64_t* bucket, std::uint64_t want,
                                           std::uint64_t mask) noexcept {
     const __m256i masked =
@@ -32,12 +27,12 @@ struct avx2_match {
 
 // By distance, then by layout.
 constexpr fib_kernels sets[] = {
-    fib_kernel<avx2_match, packed8>::far(isa::avx2),
-    fib_kernel<avx2_match, packed4>::far(isa::avx2),
-    fib_kernel<avx2_match, wide8>::far(isa::avx2),
-    fib_kernel<avx2_match, packed8>::near(isa::avx2),
-    fib_kernel<avx2_match, packed4>::near(isa::avx2),
-    fib_kernel<avx2_match, wide8>::near(isa::avx2),
+    fib_kernel<avx2_match, packed8>::set(isa::avx2),
+    fib_kernel<avx2_match, packed4>::set(isa::avx2),
+    fib_kernel<avx2_match, wide8>::set(isa::avx2),
+    near_kernel<avx2_match, packed8>::set(isa::avx2),
+    near_kernel<avx2_match, packed4>::set(isa::avx2),
+    near_kernel<avx2_match, wide8>::set(isa::avx2),
 };
 
 }  // namespace

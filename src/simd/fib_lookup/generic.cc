@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simd/fib_lookup/kernel_impl.h"
+#include "simd/fib_lookup/near_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
 namespace {
 
 struct generic_match {
-  [[gnu::always_inline]] static void permute(const key_permutation& permutation,
-                                             const std::uint64_t* keys, std::size_t n,
-                                             std::uint64_t* p) noexcept {
-    permute_each(permutation, keys, n, p);
-  }
   /// Bit i is set when slot i holds `want` under `mask`. Acquire: who sees a slot cleared by a move
   /// must see its stamps.
   template <class Layout>
@@ -26,12 +21,12 @@ struct generic_match {
 
 // By distance, then by layout.
 constexpr fib_kernels sets[] = {
-    fib_kernel<generic_match, packed8>::far(isa::generic),
-    fib_kernel<generic_match, packed4>::far(isa::generic),
-    fib_kernel<generic_match, wide8>::far(isa::generic),
-    fib_kernel<generic_match, packed8>::near(isa::generic),
-    fib_kernel<generic_match, packed4>::near(isa::generic),
-    fib_kernel<generic_match, wide8>::near(isa::generic),
+    fib_kernel<generic_match, packed8>::set(isa::generic),
+    fib_kernel<generic_match, packed4>::set(isa::generic),
+    fib_kernel<generic_match, wide8>::set(isa::generic),
+    near_kernel<generic_match, packed8>::set(isa::generic),
+    near_kernel<generic_match, packed4>::set(isa::generic),
+    near_kernel<generic_match, wide8>::set(isa::generic),
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 // rests on the stamps: it stands if no entry of the same primary bucket moved since before
 // that bucket was read (table/fib_table.h explains why that suffices); else the key is looked up
 // again.
+// The clock, looked at again, says in one load for a whole group that nothing moved at all.
 //
 // Hits and misses mixed at random would cost a branch misprediction per key. So the answer of a
 // probe is selected, not branched on, and keys not found are appended to a list whose length is
@@ -20,13 +21,6 @@
 
 namespace coua::simd {
 namespace {
-
-/// P of `n` keys, one by one.
-[[gnu::always_inline]] inline void permute_each(const key_permutation& permutation,
-                                                const std::uint64_t* keys, std::size_t n,
-                                                std::uint64_t* p) noexcept {
-  for (std::size_t i = 0; i < n; ++i) p[i] = permutation.p(keys[i]);
-}
 
 template <class Match, class Layout>
 struct fib_kernel {
@@ -44,11 +38,10 @@ struct fib_kernel {
     if constexpr (Layout::wide) __builtin_prefetch(bucket + Layout::n_slots, 0, 2);
   }
 
-  /// The entry of the slot that holds `want`, or fib_miss; `missed` is all ones if none does, else
-  /// 0.
+  /// The entry of the slot that holds `want`, or fib_miss.
   [[gnu::always_inline]] static std::uint32_t probe(const fib_view& view,
-                                                    const std::uint64_t* bucket, std::uint64_t want,
-                                                    std::uint32_t& missed) noexcept {
+                                                    const std::uint64_t* bucket,
+                                                    std::uint64_t want) noexcept {
     const std::uint32_t nominated = Match::find(bucket, want, view.match_mask, Layout{});
     const unsigned slot =
         static_cast<unsigned>(__builtin_ctz(nominated | (1u << (Layout::n_slots - 1))));
@@ -59,14 +52,7 @@ struct fib_kernel {
     } else {
       entry = static_cast<std::uint32_t>(word) & view.entry_mask;
     }
-    missed = miss_mask((word ^ want) & view.match_mask);
-    return entry | missed;
-  }
-  [[gnu::always_inline]] static std::uint32_t probe(const fib_view& view,
-                                                    const std::uint64_t* bucket,
-                                                    std::uint64_t want) noexcept {
-    std::uint32_t missed;
-    return probe(view, bucket, want, missed);
+    return entry | miss_mask((word ^ want) & view.match_mask);
   }
 
   /// 0 when the words agree, else fib_miss. Written so that no compiler makes a branch of it: with
@@ -134,15 +120,32 @@ struct fib_kernel {
     }
   }
 
-  /// Looks up `n` keys in their primary buckets. Lists the places of those not found, after the
-  /// `n_pending` already listed, and returns the new length.
+  /// Looks up again those of `n` keys whose answers do not stand, because something moved after the
+  /// clock showed `since`. Returns how many are not found. `unsure` is room for a list of `n`. The
+  /// view comes as a copy: a caller that gave away its address could not keep it in registers.
+  template <typename Place>
+  [[gnu::noinline]] static std::size_t settle(fib_view view, fib_reader_state& state,
+                                              std::uint64_t since, const std::uint64_t* p,
+                                              std::size_t n, std::uint32_t* entries,
+                                              Place* unsure) noexcept {
+    std::size_t n_unsure = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      unsure[n_unsure] = static_cast<Place>(i);
+      n_unsure += !stands(view, since, p[i], entries[i]);
+    }
+    look_again(view, state, p, entries, unsure, n_unsure);
+    return static_cast<std::size_t>(std::count(entries, entries + n, fib_miss));
+  }
+
+  /// Looks up `n` keys in their primary buckets. Lists the places of those not found, and returns
+  /// how many.
   template <typename Place>
   [[gnu::always_inline]] static std::size_t probe_homes(const fib_view& view,
-                                                        const std::uint64_t* p, std::size_t from,
-                                                        std::size_t to, std::uint32_t* entries,
-                                                        Place* pending,
-                                                        std::size_t n_pending) noexcept {
-    for (std::size_t i = from; i < to; ++i) {
+                                                        const std::uint64_t* p, std::size_t n,
+                                                        std::uint32_t* entries,
+                                                        Place* pending) noexcept {
+    std::size_t n_pending = 0;
+    for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t entry = probe(view, address(view, p[i]), view.want_home(p[i]));
       entries[i] = entry;
       pending[n_pending] = static_cast<Place>(i);
@@ -153,9 +156,9 @@ struct fib_kernel {
 
   template <typename Place>
   [[gnu::always_inline]] static void fetch_seconds(const fib_view& view, const std::uint64_t* p,
-                                                   const Place* pending, std::size_t from,
-                                                   std::size_t to) noexcept {
-    for (std::size_t j = from; j < to; ++j) {
+                                                   const Place* pending,
+                                                   std::size_t n_pending) noexcept {
+    for (std::size_t j = 0; j < n_pending; ++j) {
       fetch(address(view, view.permutation.q_of_p(p[pending[j]])));
     }
   }
@@ -175,18 +178,9 @@ struct fib_kernel {
       pending[n_missed] = i;
       n_missed += entry == fib_miss;
     }
-    const std::size_t n_doubted = Layout::wide ? n : n_missed;
-    std::size_t n_unsure = 0;
-    for (std::size_t j = 0; j < n_doubted; ++j) {
-      const Place i = Layout::wide ? static_cast<Place>(j) : pending[j];
-      const bool doubt = !stands(view, since, p[i], entries[i]);
-      pending[n_unsure] = i;
-      n_unsure += doubt;
-    }
-    if (n_unsure == 0) [[likely]]
+    if (load_acquire(view.clock) == since) [[likely]]
       return n_missed;
-    look_again(view, state, p, entries, pending, n_unsure);
-    return static_cast<std::size_t>(std::count(entries, entries + n, fib_miss));
+    return settle(view, state, since, p, n, entries, pending);
   }
 
   [[gnu::always_inline]] static void hash_and_fetch(const fib_view& view, const std::uint64_t* keys,
@@ -218,8 +212,8 @@ struct fib_kernel {
                                                     std::uint64_t* next_p) noexcept {
     const std::uint64_t since = load_acquire(view.clock);
     std::uint32_t pending[group];
-    const std::size_t n_pending = probe_homes(view, p, 0, n, entries, pending, 0);
-    if (!both_fetched) fetch_seconds(view, p, pending, 0, n_pending);
+    const std::size_t n_pending = probe_homes(view, p, n, entries, pending);
+    if (!both_fetched) fetch_seconds(view, p, pending, n_pending);
     hash_and_fetch(view, next_keys, n_next, next_p);
     return n - probe_seconds(view, state, since, p, n, entries, pending, n_pending);
   }
@@ -270,61 +264,11 @@ struct fib_kernel {
     return hits;
   }
 
-  /// Tables that the second-level cache holds: nothing is fetched, and both buckets of every key
-  /// are looked into. Without a list of keys to come back to, not one branch depends on what is
-  /// found.
-  static std::size_t batch_near(const fib_view& shared_view, fib_reader_state& state,
-                                const std::uint64_t* keys, std::size_t n,
-                                std::uint32_t* entries) noexcept {
-    const fib_view view = shared_view;
-    std::uint64_t p[group];
-    std::size_t n_missed = 0;
-    for (std::size_t at = 0; at < n; at += group) {
-      const std::size_t size = std::min(n - at, group);
-      Match::permute(view.permutation, keys + at, size, p);
-      const std::uint64_t since = load_acquire(view.clock);
-      std::uint64_t unsure = 0;
-      for (std::size_t i = 0; i < size; ++i) {
-        const std::uint64_t q = view.permutation.q_of_p(p[i]);
-        std::uint32_t missed, missed_too;
-        const std::uint32_t home = probe(view, address(view, p[i]), view.want_home(p[i]), missed);
-        const std::uint32_t second = probe(view, address(view, q), view.want_guest(q), missed_too);
-        // fib_miss is all ones. The first answer wins: an entry that moved and changed in between
-        // would be found in both, with two values.
-        const std::uint32_t entry = home & (second | ~missed);
-        entries[at + i] = entry;
-        unsure |= std::uint64_t{!stands(view, since, p[i], entry)};
-      }
-      if (unsure != 0) [[unlikely]]
-        look_again_group(view, state, p, size, entries + at);
-      n_missed += static_cast<std::size_t>(std::count(entries + at, entries + at + size, fib_miss));
-    }
-    return n - n_missed;
-  }
-
-  /// ahead, where fetching ahead gains nothing.
-  static std::size_t ahead_near(const fib_view& view, fib_reader_state& state,
-                                const std::uint64_t* keys, std::size_t n, std::uint32_t* entries,
-                                const std::uint64_t*, std::size_t) noexcept {
-    return batch_near(view, state, keys, n, entries);
-  }
-
-  [[gnu::noinline]] static void look_again_group(const fib_view& view, fib_reader_state& state,
-                                                 const std::uint64_t* p, std::size_t n,
-                                                 std::uint32_t* entries) noexcept {
-    std::uint32_t unsure[group];
-    std::size_t n_unsure = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      if (Layout::wide || entries[i] == fib_miss)
-        unsure[n_unsure++] = static_cast<std::uint32_t>(i);
-    }
-    look_again(view, state, p, entries, unsure, n_unsure);
-  }
-
+  template <auto Batch>
   static std::size_t refresh(const fib_view& view, fib_reader_state& state,
                              const std::uint64_t* keys, std::size_t n,
                              std::uint32_t* entries) noexcept {
-    const std::size_t hits = batch(view, state, keys, n, entries);
+    const std::size_t hits = Batch(view, state, keys, n, entries);
     const std::uint32_t epoch = load_relaxed(view.epoch);
     for (std::size_t i = 0; i < n; ++i) {
       if (entries[i] == fib_miss || (entries[i] & fib_static) != 0) continue;
@@ -343,8 +287,8 @@ struct fib_kernel {
     const std::uint64_t* p = pipe.permuted + at;
     std::uint8_t* pending = pipe.pending[block];
     pipe.clock[block] = load_acquire(view.clock);
-    const std::size_t n_pending = probe_homes(view, p, 0, n, pipe.entries + at, pending, 0);
-    fetch_seconds(view, p, pending, 0, n_pending);
+    const std::size_t n_pending = probe_homes(view, p, n, pipe.entries + at, pending);
+    fetch_seconds(view, p, pending, n_pending);
     pipe.n_pending[block] = static_cast<std::uint8_t>(n_pending);
     pipe.probed += n;
   }
@@ -409,11 +353,8 @@ struct fib_kernel {
     return n;
   }
 
-  static constexpr fib_kernels far(isa instruction_set) {
-    return {instruction_set, &batch, &ahead, &refresh, &pipeline, &drain};
-  }
-  static constexpr fib_kernels near(isa instruction_set) {
-    return {instruction_set, &batch_near, &ahead_near, &refresh, &pipeline, &drain};
+  static constexpr fib_kernels set(isa instruction_set) {
+    return {instruction_set, &batch, &ahead, &refresh<batch>, &pipeline, &drain};
   }
 };
 
