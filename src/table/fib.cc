@@ -23,7 +23,7 @@ page_kind to_page_kind(enum coua_fib_pages pages) {
 }
 
 result<void> check(const coua_fib_params& params) {
-  if (number_of(params.pages) > COUA_FIB_PAGES_4K) {
+  if (params.pages < COUA_FIB_PAGES_AUTO || params.pages > COUA_FIB_PAGES_4K) {
     return fail(errc::invalid, "pages",
                 "is not a value of enum coua_fib_pages that can be asked for");
   }

@@ -49,7 +49,7 @@ result<fib_geometry> fib_geometry::plan(const coua_fib_params& params) {
   if (!(load >= 0.05 && load <= 0.99)) {
     return invalid("max_load", "must be 0.05 to 0.99, or 0 for 0.95");
   }
-  switch (number_of(params.layout)) {
+  switch (params.layout) {
     case COUA_FIB_LAYOUT_AUTO:
     case COUA_FIB_LAYOUT_PACKED8: plan.layout = simd::fib_layout::packed8; break;
     case COUA_FIB_LAYOUT_PACKED4: plan.layout = simd::fib_layout::packed4; break;
