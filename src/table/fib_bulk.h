@@ -65,9 +65,22 @@ class fib_bulk_load {
   static constexpr std::size_t group = 32;
   static constexpr std::size_t n_locks = 4096;
 
+  static constexpr std::size_t max_aside = 64 << 10;
+
   struct item {
     std::uint64_t p;
     std::uint32_t entry;
+  };
+
+  class group_of_items {
+   public:
+    void push(const item& added) { items_[n_++] = added; }
+    const item* begin() const { return items_; }
+    const item* end() const { return items_ + n_; }
+
+   private:
+    std::size_t n_ = 0;
+    item items_[group]{};
   };
 
   /// A byte to spin on: held for some tens of nanoseconds, and rarely wanted by two.
@@ -98,51 +111,63 @@ class fib_bulk_load {
     }
   }
 
-  void load(unsigned thread) {
-    coua_fib_record records[chunk];
+  /// What a thread has under way. Groups wait between the stages until what was fetched has come:
+  /// a compare-exchange lets nothing behind it start early, so little overlaps by itself.
+  struct work {
+    group_of_items homes;    // their primary buckets are being fetched
+    group_of_items seconds;  // those whose primary bucket was full
     std::vector<item> aside;
     fib_counts counts;
+  };
+
+  void load(unsigned thread) {
+    coua_fib_record records[chunk];
+    work mine;
     while (const std::size_t n = read(thread, records)) {
       for (std::size_t at = 0; at < n; at += group) {
-        item items[group];
-        std::size_t n_items = 0;
+        group_of_items items;
         for (std::size_t i = at; i < std::min(n, at + group); ++i) {
           if (!table_.valid(records[i])) {
             ++n_invalid_;
             continue;
           }
-          items[n_items++] = {table_.view_.permutation.p(records[i].key),
-                              table_.make_entry(records[i])};
+          items.push({table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
         }
-        distinct_ ? put_distinct(items, n_items, aside, counts)
-                  : put_checked(items, n_items, counts);
+        advance(mine, items);
       }
-      if (aside.size() >= chunk) add_with_moves(aside);
+      // While another thread moves, this one goes on filling, up to a point.
+      if (mine.aside.size() >= chunk) add_with_moves(mine.aside, mine.aside.size() < max_aside);
     }
-    add_with_moves(aside);
+    advance(mine, {});
+    advance(mine, {});
+    add_with_moves(mine.aside, false);
     const std::lock_guard guard(mutex_);
-    table_.counts_.add_many(counts);
+    table_.counts_.add_many(mine.counts);
   }
 
-  void put_distinct(const item* items, std::size_t n, std::vector<item>& aside,
-                    fib_counts& counts) {
-    for (std::size_t i = 0; i < n; ++i) table_.fetch_bucket(table_.view_.bucket(items[i].p));
-    std::size_t n_full = 0;
-    item full[group];
-    for (std::size_t i = 0; i < n; ++i) {
-      if (put_home(items[i], counts)) continue;
-      full[n_full++] = items[i];
-      table_.fetch_bucket(table_.view_.bucket(q_of(items[i])));
+  /// Each group goes on by one stage; `next` enters.
+  void advance(work& mine, const group_of_items& next) {
+    if (!distinct_) {
+      for (const item& key : next) table_.fetch_both(key.p);
+      put_checked(mine.homes, mine.counts);
+    } else {
+      for (const item& key : next) table_.fetch_bucket(table_.view_.bucket(key.p));
+      group_of_items full;
+      for (const item& key : mine.homes) {
+        if (put_home(key, mine.counts)) continue;
+        full.push(key);
+        table_.fetch_bucket(table_.view_.bucket(q_of(key)));
+      }
+      for (const item& key : mine.seconds) {
+        if (!put_second(key, mine.counts)) mine.aside.push_back(key);
+      }
+      mine.seconds = full;
     }
-    for (std::size_t i = 0; i < n_full; ++i) {
-      if (!put_second(full[i], counts)) aside.push_back(full[i]);
-    }
+    mine.homes = next;
   }
 
-  void put_checked(const item* items, std::size_t n, fib_counts& counts) {
-    for (std::size_t i = 0; i < n; ++i) table_.fetch_both(items[i].p);
-    for (std::size_t i = 0; i < n; ++i) {
-      const item& key = items[i];
+  void put_checked(const group_of_items& items, fib_counts& counts) {
+    for (const item& key : items) {
       const key_lock lock((*locks_)[table_.view_.bucket(key.p) % n_locks]);
       if (is_present(key.p)) {
         replace(key);
@@ -192,10 +217,16 @@ class fib_bulk_load {
 
   /// A search looks at many buckets, one after the other. They are known early: those of a key are
   /// fetched some keys ahead, and the buckets that its entries could move to a few keys ahead.
-  void add_with_moves(std::vector<item>& aside) {
+  /// `may_stay`: they may stay aside if another thread is at it.
+  void add_with_moves(std::vector<item>& aside, bool may_stay) {
     constexpr std::size_t roots_ahead = 12;
     constexpr std::size_t others_ahead = 4;
-    const std::lock_guard guard(mutex_);
+    std::unique_lock guard(mutex_, std::defer_lock);
+    if (!may_stay) {
+      guard.lock();
+    } else if (!guard.try_lock()) {
+      return;
+    }
     for (std::size_t i = 0; i < aside.size(); ++i) {
       if (i + roots_ahead < aside.size()) table_.fetch_both(aside[i + roots_ahead].p);
       if (i + others_ahead < aside.size()) fetch_others(aside[i + others_ahead]);
@@ -205,12 +236,9 @@ class fib_bulk_load {
   }
 
   void fetch_others(const item& key) {
-    for (const std::uint64_t bucket :
-         {table_.view_.bucket(key.p), table_.view_.bucket(q_of(key))}) {
-      std::uint64_t others[Table::n_slots];
-      table_.other_buckets(bucket, others);
-      for (const std::uint64_t other : others) table_.fetch_bucket(other);
-    }
+    std::uint64_t others[Table::n_slots];
+    table_.other_buckets(table_.view_.bucket(key.p), others);
+    for (const std::uint64_t other : others) table_.fetch_bucket(other);
   }
 
   using lock_array = std::array<std::atomic_flag, n_locks>;
