@@ -39,6 +39,18 @@ TEST(cpu, environment_lowers_but_never_raises) {
   }
 }
 
+TEST(cpu, environment_overrides_the_size_of_the_second_level_cache) {
+  unsetenv("COUA_L2_BYTES");
+  const std::size_t own = second_level_cache_bytes();
+  for (const char* wrong : {"", "x", "1M", "-1", " 1"}) {
+    setenv("COUA_L2_BYTES", wrong, 1);
+    EXPECT_EQ(second_level_cache_bytes(), own) << wrong;
+  }
+  setenv("COUA_L2_BYTES", "12345", 1);
+  EXPECT_EQ(second_level_cache_bytes(), 12345u);
+  unsetenv("COUA_L2_BYTES");
+}
+
 #if defined(__x86_64__)
 TEST(cpu, best_set_agrees_with_what_the_kernel_lists) {
   std::ifstream file("/proc/cpuinfo");
