@@ -57,6 +57,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 #include "flow/filter_repair.h"
 #include "flow/flow_counts.h"
 #include "flow/flow_cursor.h"
@@ -202,7 +203,7 @@ class flow_cuckoo final : public flow_table {
     return free == 0 ? -1 : __builtin_ctz(free);
   }
 
-  void fetch_bucket(std::uint64_t bucket) const { __builtin_prefetch(&line_at(bucket), 1, 3); }
+  void fetch_bucket(std::uint64_t bucket) const { prefetch_to_write(&line_at(bucket)); }
 
   void other_buckets(std::uint64_t bucket, std::uint64_t* others) const {
     std::fill_n(others, n_others, bucket);
@@ -406,7 +407,7 @@ class flow_cuckoo final : public flow_table {
     const std::uint32_t candidates = nominated != 0 ? nominated : free;
     if (candidates != 0) {
       const auto slot = static_cast<unsigned>(__builtin_ctz(candidates));
-      __builtin_prefetch(entry_at({wanted.home, slot}), 1, 3);
+      prefetch_to_write(entry_at({wanted.home, slot}));
     } else if constexpr (Prune::n_functions == 1) {
       fetch_bucket(Prune::other(wanted.home, wanted.print, 1, geometry_.n_buckets));
     }

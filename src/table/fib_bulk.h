@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -72,15 +73,23 @@ class fib_bulk_load {
     std::uint32_t entry;
   };
 
-  class group_of_items {
+  /// Items whose buckets have been asked for: a group is put when the next one has been.
+  class stage {
    public:
-    void push(const item& added) { items_[n_++] = added; }
-    const item* begin() const { return items_; }
-    const item* end() const { return items_ + n_; }
+    void push(const item& added) { items_[n_++ % (2 * group)] = added; }
+    /// Whether a group waits that was pushed before another whole one.
+    bool ripe() const { return n_ - n_taken_ == 2 * group; }
+    bool empty() const { return n_ == n_taken_; }
+    std::span<const item> take() {
+      const std::size_t first = n_taken_ % (2 * group);
+      const std::size_t n = std::min(group, n_ - n_taken_);
+      n_taken_ += n;
+      return {items_ + first, n};
+    }
 
    private:
-    std::size_t n_ = 0;
-    item items_[group]{};
+    std::size_t n_ = 0, n_taken_ = 0;
+    item items_[2 * group];
   };
 
   /// A byte to spin on: held for some tens of nanoseconds, and rarely wanted by two.
@@ -111,11 +120,10 @@ class fib_bulk_load {
     }
   }
 
-  /// What a thread has under way. Groups wait between the stages until what was fetched has come:
-  /// a compare-exchange lets nothing behind it start early, so little overlaps by itself.
+  /// What a thread has under way.
   struct work {
-    group_of_items homes;    // their primary buckets are being fetched
-    group_of_items seconds;  // those whose primary bucket was full
+    stage homes;    // their primary buckets are coming
+    stage seconds;  // those whose primary bucket was full
     std::vector<item> aside;
     fib_counts counts;
   };
@@ -124,57 +132,74 @@ class fib_bulk_load {
     coua_fib_record records[chunk];
     work mine;
     while (const std::size_t n = read(thread, records)) {
-      for (std::size_t at = 0; at < n; at += group) {
-        group_of_items items;
-        for (std::size_t i = at; i < std::min(n, at + group); ++i) {
-          if (!table_.valid(records[i])) {
-            ++n_invalid_;
-            continue;
-          }
-          items.push({table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
+      for (std::size_t i = 0; i < n; ++i) {
+        if (!table_.valid(records[i])) {
+          ++n_invalid_;
+          continue;
         }
-        advance(mine, items);
+        start(mine, {table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
       }
-      // While another thread moves, this one goes on filling, up to a point.
-      if (mine.aside.size() >= chunk) add_with_moves(mine.aside, mine.aside.size() < max_aside);
     }
-    advance(mine, {});
-    advance(mine, {});
+    while (!mine.homes.empty()) put_homes(mine);
+    while (!mine.seconds.empty()) put_seconds(mine);
     add_with_moves(mine.aside, false);
     const std::lock_guard guard(mutex_);
     table_.counts_.add_many(mine.counts);
   }
 
-  /// Each group goes on by one stage; `next` enters.
-  void advance(work& mine, const group_of_items& next) {
-    if (!distinct_) {
-      for (const item& key : next) table_.fetch_both(key.p);
-      put_checked(mine.homes, mine.counts);
-    } else {
-      for (const item& key : next) table_.fetch_bucket(table_.view_.bucket(key.p));
-      group_of_items full;
-      for (const item& key : mine.homes) {
-        if (put_home(key, mine.counts)) continue;
-        full.push(key);
-        table_.fetch_bucket(table_.view_.bucket(q_of(key)));
-      }
-      for (const item& key : mine.seconds) {
-        if (!put_second(key, mine.counts)) mine.aside.push_back(key);
-      }
-      mine.seconds = full;
-    }
-    mine.homes = next;
+  void start(work& mine, const item& key) {
+    distinct_ ? table_.fetch_bucket(home_of(key)) : table_.fetch_both(key.p);
+    mine.homes.push(key);
+    if (mine.homes.ripe()) put_homes(mine);
   }
 
-  void put_checked(const group_of_items& items, fib_counts& counts) {
-    for (const item& key : items) {
-      const key_lock lock((*locks_)[table_.view_.bucket(key.p) % n_locks]);
-      if (is_present(key.p)) {
-        replace(key);
-      } else if (!put_home(key, counts) && !put_second(key, counts)) {
-        const std::lock_guard guard(mutex_);
-        table_.template add<true>(key.p, key.entry);
-      }
+  void put_homes(work& mine) {
+    const std::span<const item> keys = mine.homes.take();
+    if (!distinct_) {
+      for (const item& key : keys) put_checked(key, mine.counts);
+      return;
+    }
+    put_group(keys, mine.counts, false, [&](const item& key) {
+      table_.fetch_bucket(second_of(key));
+      mine.seconds.push(key);
+      if (mine.seconds.ripe()) put_seconds(mine);
+    });
+  }
+
+  void put_seconds(work& mine) {
+    put_group(mine.seconds.take(), mine.counts, true,
+              [&](const item& key) { mine.aside.push_back(key); });
+    // While another thread moves, this one goes on filling, up to a point.
+    if (mine.aside.size() >= chunk) add_with_moves(mine.aside, mine.aside.size() < max_aside);
+  }
+
+  /// Puts keys into free slots of their primary or secondary buckets; calls full(key) where there
+  /// is none. A compare-exchange lets nothing behind it start early: so all slots are chosen before
+  /// the first is taken.
+  template <typename Full>
+  void put_group(std::span<const item> keys, fib_counts& counts, bool as_guests, Full full) {
+    slot_position at[group];
+    bool found[group];
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      at[i].bucket = as_guests ? second_of(keys[i]) : home_of(keys[i]);
+      const int slot = table_.free_slot(at[i].bucket);
+      found[i] = slot >= 0;
+      at[i].slot = static_cast<unsigned>(slot);
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (found[i] && put_at(at[i], keys[i], counts, as_guests)) continue;
+      if (!found[i] || !put_into(at[i].bucket, keys[i], counts, as_guests)) full(keys[i]);
+    }
+  }
+
+  void put_checked(const item& key, fib_counts& counts) {
+    const key_lock lock((*locks_)[home_of(key) % n_locks]);
+    if (is_present(key.p)) {
+      replace(key);
+    } else if (!put_into(home_of(key), key, counts, false) &&
+               !put_into(second_of(key), key, counts, true)) {
+      const std::lock_guard guard(mutex_);
+      table_.template add<true>(key.p, key.entry);
     }
   }
 
@@ -195,22 +220,21 @@ class fib_bulk_load {
     table_.store_entry(at, key.entry);
   }
 
+  std::uint64_t home_of(const item& key) const { return table_.view_.bucket(key.p); }
+  std::uint64_t second_of(const item& key) const { return table_.view_.bucket(q_of(key)); }
   std::uint64_t q_of(const item& key) const { return table_.view_.permutation.q_of_p(key.p); }
 
-  bool put_home(const item& key, fib_counts& counts) {
-    return put_into(table_.view_.bucket(key.p), table_.view_.want_home(key.p), key, counts, false);
+  /// False when another thread took the slot.
+  bool put_at(slot_position at, const item& key, fib_counts& counts, bool as_guest) {
+    const std::uint64_t want =
+        as_guest ? table_.view_.want_guest(q_of(key)) : table_.view_.want_home(key.p);
+    if (!table_.template put<true>(at, want, key.entry)) return false;
+    counts.add(key.entry, as_guest, 0);
+    return true;
   }
-  bool put_second(const item& key, fib_counts& counts) {
-    return put_into(table_.view_.bucket(q_of(key)), table_.view_.want_guest(q_of(key)), key, counts,
-                    true);
-  }
-  bool put_into(std::uint64_t bucket, std::uint64_t want, const item& key, fib_counts& counts,
-                bool as_guest) {
+  bool put_into(std::uint64_t bucket, const item& key, fib_counts& counts, bool as_guest) {
     for (int slot; (slot = table_.free_slot(bucket)) >= 0;) {
-      if (table_.template put<true>({bucket, static_cast<unsigned>(slot)}, want, key.entry)) {
-        counts.add(key.entry, as_guest, 0);
-        return true;
-      }
+      if (put_at({bucket, static_cast<unsigned>(slot)}, key, counts, as_guest)) return true;
     }
     return false;
   }
@@ -237,7 +261,7 @@ class fib_bulk_load {
 
   void fetch_others(const item& key) {
     std::uint64_t others[Table::n_slots];
-    table_.other_buckets(table_.view_.bucket(key.p), others);
+    table_.other_buckets(home_of(key), others);
     for (const std::uint64_t other : others) table_.fetch_bucket(other);
   }
 

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 
-#include "base/enum_number.h"
 #include "base/result.h"
 #include "coua/fib.h"
 #include "simd/fib_lookup/kernels.h"

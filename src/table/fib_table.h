@@ -50,6 +50,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 #include "table/fib.h"
 #include "table/fib_bulk.h"
 #include "table/fib_counts.h"
@@ -352,7 +353,7 @@ class fib_table final : public fib {
     const std::uint64_t buckets[2] = {view_.bucket(p), view_.bucket(view_.permutation.q_of_p(p))};
     for (const std::uint64_t bucket : buckets) {
       fetch_bucket(bucket);
-      if constexpr (Layout::wide) __builtin_prefetch(tags(bucket) + n_slots, 1, 3);
+      if constexpr (Layout::wide) prefetch_to_write(tags(bucket) + n_slots);
     }
   }
 
@@ -424,7 +425,7 @@ class fib_table final : public fib {
     }
   }
 
-  void fetch_bucket(std::uint64_t bucket) const { __builtin_prefetch(tags(bucket), 1, 3); }
+  void fetch_bucket(std::uint64_t bucket) const { prefetch_to_write(tags(bucket)); }
 
   std::uint32_t guests(std::uint64_t bucket, std::uint64_t* homes) const {
     std::uint64_t base = 0;
