@@ -47,8 +47,9 @@ result<void> pin_this_thread(unsigned cpu);
 /// Sets the name that ps and top show. The kernel keeps the first 15 bytes.
 void name_this_thread(std::string_view name) noexcept;
 
-/// Bytes of the second-level data cache of one core; 0 where the system does not say. The environment
-/// variable COUA_L2_BYTES (a number) overrides it: virtual machines may report another cache.
+/// Bytes of the second-level data cache of one core; 0 where the system does not say. The
+/// environment variable COUA_L2_BYTES (a number) overrides it: virtual machines may report another
+/// cache.
 std::size_t second_level_cache_bytes() noexcept;
 
 /// The NUMA node of a CPU; 0 where the system does not say.

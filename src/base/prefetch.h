@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asking for memory before it is needed. Not __builtin_prefetch alone: gcc takes a function that does
-// nothing else for one without effect, and where it does not inline it, drops its calls. The empty
-// statement is an effect that costs nothing.
+// Asking for memory before it is needed. Not __builtin_prefetch alone: gcc takes a function that
+// does nothing else for one without effect, and where it does not inline it, drops its calls. The
+// empty statement is an effect that costs nothing.
 #pragma once
 
 namespace coua {
