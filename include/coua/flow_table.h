@@ -11,9 +11,11 @@
  *  3. A parameter struct starts with its own size: set it by COUA_FLOW_PARAMS_INIT, so that a
  *     program built against an older header works with a newer library.
  *  4. Thread rules: [any] any thread at any time; [writer] one thread at a time, the writer of
- *     this table, while readers run; [reader] the thread that owns that reader handle; [exclusive]
- *     no other call on this table at the same time. A table of COUA_FLOW_SINGLE is used by one
- *     thread at a time, whatever the call: it may be handed over, not shared.
+ *     this table, while readers run; [reader] the thread that owns that reader handle; [owner] one
+ *     thread at a time, that of those who own what the table's values stand for; it may be any;
+ *     [exclusive] no other call on this table at the same time. A table of COUA_FLOW_SINGLE is
+ *     used by one thread at a time, whatever the call but [owner]: it may be handed over, not
+ *     shared.
  *  5. Keys are `key_bytes` bytes, all of which count: clear the padding of a struct that serves as
  *     key. An array of keys has one every `key_stride` bytes, an array of values one every
  *     `value_stride`. Keys and values need no alignment; the table keeps copies of both.
@@ -75,7 +77,8 @@ enum coua_flow_pages COUA_ANY_INT {
 };
 
 /* Told of every entry that expired, by the writer call that found it so: a NAT frees its port here.
- * `key` and `value` hold for the time of the call. It must not call functions of this table. */
+ * `key` and `value` hold for the time of the call. It must not call functions of this table. For an
+ * owner on another thread, see coua_flow_drain. */
 typedef void (*coua_flow_expired)(void* context, const void* key, const void* value);
 
 struct coua_flow_params {
@@ -105,12 +108,14 @@ struct coua_flow_params {
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* zeroed memory, or null */
   void (*release)(void* context, void* memory, size_t bytes);
   void* context;
+  uint64_t expired_ring; /* entries that the ring of coua_flow_drain has room for, at least; up to
+                            2^24; 0: no ring. Instead of `expired`; with timers */
 };
 
 #define COUA_FLOW_PARAMS_INIT                                                                    \
   {                                                                                              \
     sizeof(struct coua_flow_params), 0, 0, 0, 16, 8, 0, 0, COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, 0, \
-        0, 0, 0, COUA_FLOW_PAGES_AUTO, -1, 0, 0, 0, 0, 0, 0, 0, 0                                \
+        0, 0, 0, COUA_FLOW_PAGES_AUTO, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
   }
 
 /* What an insert did. */
@@ -155,6 +160,7 @@ struct coua_flow_stats {
   uint32_t unit_ms;
   enum coua_flow_pages pages; /* what the memory is on */
   int32_t numa_node;
+  uint64_t expired_waiting; /* entries in the ring of coua_flow_drain */
 };
 
 /* Fills `stats`. -EINVAL when `stats->size` is 0. [any]; counts that others change at the same
@@ -268,7 +274,9 @@ COUA_API int coua_flow_refresh(coua_flow_table* table, const void* key, uint32_t
 /* Says what time it is. Entries whose time has come are invisible when the call returns. It also
  * does a bounded share of the sweep, as each insert and erase does; if the sweep fell so far behind
  * that times of 16 bits could no longer be told apart (half a cycle: 32,768 units without enough
- * calls), it first looks at the whole table. 0, or -EINVAL when the time goes back. [writer] */
+ * calls), it first looks at the whole table. 0; -EINVAL when the time goes back; -EAGAIN, with a
+ * ring that was full for as long (32,000 units): drain it and call again. Until then the time
+ * stays, and some of the entries that would have expired are gone already. [writer] */
 COUA_API int coua_flow_set_time(coua_flow_table* table, uint64_t now_ms);
 
 /* Looks at up to `n_buckets` further buckets at once: removes what expired, moves entries to their
@@ -276,6 +284,14 @@ COUA_API int coua_flow_set_time(coua_flow_table* table, uint64_t now_ms);
  * table (the next call starts anew), else 0. For idle times, or to be told of expired entries
  * sooner. [writer] */
 COUA_API int coua_flow_sweep(coua_flow_table* table, uint64_t n_buckets);
+
+/* Takes up to `max` entries that expired from the table's ring, the oldest first: keys, and values
+ * unless null. Returns how many; -EINVAL when the table has no ring. [owner]
+ *
+ * The ring loses nothing. While it is full, entries that expire stay in their slots, invisible:
+ * inserts of their keys are refused as FULL, and so are others when such entries take up all room.
+ * Drain it at least as often as entries expire, and make it as large as what expires meanwhile. */
+COUA_API long coua_flow_drain(coua_flow_table* table, void* keys, void* values, size_t max);
 
 /* Iteration. -----------------------------------------------------------------------------------
  */

@@ -266,6 +266,12 @@ class flow_table {
   int set_time(std::uint64_t now_ms) noexcept { return coua_flow_set_time(get(), now_ms); }
   int sweep(std::uint64_t n_buckets) noexcept { return coua_flow_sweep(get(), n_buckets); }
 
+  /// As coua_flow_drain: the number of entries, or -EINVAL. `values` is as long as `keys`, or
+  /// empty.
+  long drain(std::span<Key> keys, std::span<Value> values) noexcept {
+    return coua_flow_drain(get(), keys.data(), of(values, keys), keys.size());
+  }
+
   coua_flow_table* get() const noexcept { return table_.get(); }
   explicit operator bool() const noexcept { return table_ != nullptr; }
 

@@ -48,6 +48,13 @@
 // Each insert and erase looks at one bucket, the time itself at 1 / 8,192 of the table a unit; if
 // that was not enough, the whole table is looked at before the time goes on.
 //
+// A ring that tells the owner of expiries (expired_ring.h) may be full. Then what expired keeps its
+// slot, and the key cannot come again; `held_since_` is the time when that first happened. It ends
+// with a sweep, or a scan, that held nothing. An entry may have expired a whole distance between
+// two looks at its bucket before it is held, which is two rounds of the sweep: with a ring these
+// are half as long. So 32,000 units for two rounds and 32,000 for being held stay below 64,512; a
+// scan that then finds the ring full stops the time.
+//
 // Limits: 2^32 buckets; version of 32 bits (a reader that sleeps within one look-up while its
 // bucket is filled exactly 2^32 times may err).
 #pragma once
@@ -58,6 +65,7 @@
 
 #include "base/check.h"
 #include "base/prefetch.h"
+#include "flow/expired_ring.h"
 #include "flow/filter_repair.h"
 #include "flow/flow_counts.h"
 #include "flow/flow_cursor.h"
@@ -96,6 +104,9 @@ class flow_cuckoo final : public flow_table {
     view_.value_bytes = geometry.value_bytes;
     view_.key_stride = geometry.key_stride;
     view_.value_stride = geometry.value_stride;
+    if (geometry.expired_ring != 0) {
+      ring_ = std::make_unique<expired_ring>(geometry.expired_ring, view_.entry_words);
+    }
     kernels_ =
         &simd::select_flow_kernels(geometry.kind, n_key_words_, geometry.value_bytes, active_isa());
   }
@@ -153,27 +164,30 @@ class flow_cuckoo final : public flow_table {
     wanted_key wanted;
     take_key(key, wanted);
     slot_position at;
-    if (!locate(wanted, at)) return -ENOENT;
+    if (locate(wanted, at) != presence::there) return -ENOENT;
     set_timer(at, units);
     return 0;
   }
 
-  bool set_time(std::uint64_t now_ms) override {
-    if (now_ms < shared_->now_ms) return false;
-    store_relaxed(&shared_->now_ms, now_ms);
+  int set_time(std::uint64_t now_ms) override {
+    if (now_ms < shared_->now_ms) return -EINVAL;
     const std::uint64_t now = now_ms / geometry_.unit_ms;
     const std::uint64_t passed = now - shared_->now;
     if (!Expiry::timed || passed == 0) {
+      store_relaxed(&shared_->now_ms, now_ms);
       store_release(&shared_->now, now);
-      return true;
+      return 0;
     }
-    if (now - sweep_started_ > max_sweep_units) scan(passed, now);
+    const bool is_late = now - sweep_started_ > max_round_units() ||
+                         (held_since_ != never && now - held_since_ > max_held_units);
+    if (is_late && !scan(passed, now)) return -EAGAIN;
+    store_relaxed(&shared_->now_ms, now_ms);
     // Release, with the acquire of the look-up kernels: who sees an entry set at this time, and
     // then loads the time again, sees this time.
     store_release(&shared_->now, now);
     const std::uint64_t per_unit = geometry_.n_buckets / 8192 + 1;
     sweep(std::min(passed, max_time_share / per_unit + 1) * per_unit);
-    return true;
+    return 0;
   }
 
   bool sweep(std::uint64_t n_buckets) override {
@@ -196,7 +210,7 @@ class flow_cuckoo final : public flow_table {
       const std::uint32_t pair = load_relaxed(pair_at({bucket, slot}));
       bool is_free = pair == 0;
       if constexpr (Expiry::timed) {
-        if (!is_free && !visible(pair)) is_free = reap({bucket, slot}, pair);
+        if (!is_free && !visible(pair)) is_free = reap({bucket, slot}, pair) == reaped::gone;
       }
       free |= std::uint32_t{is_free} << slot;
     }
@@ -240,6 +254,8 @@ class flow_cuckoo final : public flow_table {
  private:
   static constexpr std::size_t write_group = 16;
   static constexpr std::uint64_t max_sweep_units = 32'000;
+  static constexpr std::uint64_t max_held_units = 32'000;
+  static constexpr std::uint64_t never = UINT64_MAX;
   static constexpr std::uint64_t max_time_share = 16'384;  // buckets that one set_time looks at
   static constexpr std::uint64_t sweep_ahead = 8;  // buckets whose guests' homes are fetched
   static constexpr unsigned moved_max = 255;
@@ -374,13 +390,17 @@ class flow_cuckoo final : public flow_table {
   }
   /// For the writer: an expired entry with this key is removed, so that its expiry is told before
   /// its key comes again.
-  bool locate(const wanted_key& wanted, slot_position& at) {
+  enum class presence { absent, there, held };
+  presence locate(const wanted_key& wanted, slot_position& at) {
     for (;;) {
-      if (!find_anywhere(wanted, at)) return false;
-      if constexpr (!Expiry::timed) return true;
+      if (!find_anywhere(wanted, at)) return presence::absent;
+      if constexpr (!Expiry::timed) return presence::there;
       const std::uint32_t pair = load_relaxed(pair_at(at));
-      if (visible(pair)) return true;
-      if (reap(at, pair)) return false;
+      if (visible(pair)) return presence::there;
+      const reaped done = reap(at, pair);
+      if (done != reaped::renewed) {
+        return done == reaped::gone ? presence::absent : presence::held;
+      }
     }
   }
 
@@ -419,7 +439,12 @@ class flow_cuckoo final : public flow_table {
     if constexpr (Expiry::timed) sweep_share();
     std::uint64_t words[8] = {};
     slot_position at;
-    if (locate(wanted, at)) {
+    const presence found = locate(wanted, at);
+    if (found == presence::held) {
+      counts_.refuse();
+      return COUA_FLOW_FULL;
+    }
+    if (found == presence::there) {
       if (mode == put_mode::keep) return COUA_FLOW_PRESENT;
       if (mode == put_mode::find) {
         if (value != nullptr) {
@@ -513,7 +538,7 @@ class flow_cuckoo final : public flow_table {
     } else {
       const placement place = find_room(wanted);
       // Making room may have moved the old entry.
-      const bool there = locate(wanted, at);
+      const bool there = locate(wanted, at) == presence::there;
       if (place.answer == room::full) {
         counts_.refuse();
         return COUA_FLOW_FULL;
@@ -585,7 +610,7 @@ class flow_cuckoo final : public flow_table {
   bool erase_key(const wanted_key& wanted, std::uint8_t* value) {
     sweep_share();
     slot_position at;
-    if (!locate(wanted, at)) return false;
+    if (locate(wanted, at) != presence::there) return false;
     if (value != nullptr) std::memcpy(value, entry_at(at) + n_key_words_, geometry_.value_bytes);
     const bool was_guest = via_at(at) != 0;
     Sync::store(pair_at(at), std::uint32_t{0});
@@ -597,12 +622,23 @@ class flow_cuckoo final : public flow_table {
 
   // Expiry and the sweep.
 
-  /// Removes an entry that expired; false when a reader renewed it in this moment.
-  bool reap(slot_position at, std::uint32_t pair) {
+  std::uint64_t max_round_units() const {
+    return ring_ == nullptr ? max_sweep_units : max_sweep_units / 2;
+  }
+
+  /// Removes an entry that expired and tells the owner, unless a reader renewed it in this moment,
+  /// or the ring is full.
+  enum class reaped { gone, renewed, held };
+  reaped reap(slot_position at, std::uint32_t pair) {
+    if (ring_ != nullptr && ring_room_ == 0) {
+      held_since_ = std::min(held_since_, now());
+      held_in_round_ = true;
+      return reaped::held;
+    }
     const bool was_guest = via_at(at) != 0;
     const std::uint64_t home = home_of(at);
     if constexpr (Sync::concurrent) {
-      if (!exchange_if(pair_at(at), pair, std::uint32_t{0})) return false;
+      if (!exchange_if(pair_at(at), pair, std::uint32_t{0})) return reaped::renewed;
     } else {
       *pair_at(at) = 0;
     }
@@ -613,7 +649,11 @@ class flow_cuckoo final : public flow_table {
     if (geometry_.expired != nullptr) {
       geometry_.expired(geometry_.expired_context, words, words + n_key_words_);
     }
-    return true;
+    if (ring_ != nullptr) {
+      ring_->push(words);
+      --ring_room_;
+    }
+    return reaped::gone;
   }
 
   void sweep_share() {
@@ -625,6 +665,7 @@ class flow_cuckoo final : public flow_table {
   /// line of a bucket further on, and the homes of guests in between, are fetched meanwhile.
   void sweep_one() {
     const std::uint64_t bucket = sweep_position_;
+    ask_for_room();
     if (bucket + 2 * sweep_ahead < geometry_.n_buckets) fetch_bucket(bucket + 2 * sweep_ahead);
     std::uint64_t homes[n_slots];
     if (bucket + sweep_ahead < geometry_.n_buckets) guests(bucket + sweep_ahead, homes);
@@ -645,6 +686,7 @@ class flow_cuckoo final : public flow_table {
   void end_sweep() {
     sweep_position_ = 0;
     sweep_started_ = now();
+    end_round();
     if constexpr (Prune::filters) {
       std::uint64_t n_rebuilt = 0;
       repair_.finish([&](std::uint64_t home, std::uint64_t word, std::uint64_t moved) {
@@ -659,22 +701,42 @@ class flow_cuckoo final : public flow_table {
     }
   }
 
-  /// Removes from the whole table what will have expired `passed` units from now, or has.
-  void scan(std::uint64_t passed, std::uint64_t new_now) {
-    sweep_position_ = 0;
-    sweep_started_ = new_now;
-    if constexpr (Prune::filters) repair_.restart();
+  /// Asked for before a bucket is swept, and not again before all that a call does is done: what is
+  /// held at first stays held, so that no slot on a path of moves falls empty.
+  void ask_for_room() {
+    if (ring_ != nullptr) ring_room_ = ring_->room();
+  }
+
+  /// The whole table was looked at.
+  void end_round() {
+    if (!held_in_round_) held_since_ = never;
+    held_in_round_ = false;
+  }
+
+  /// Removes from the whole table what will have expired `passed` units from now, or has. False
+  /// when the ring had no room for all of it.
+  bool scan(std::uint64_t passed, std::uint64_t new_now) {
+    counts_.scan();
+    held_in_round_ = false;
     for (std::uint64_t bucket = 0; bucket < geometry_.n_buckets; ++bucket) {
+      ask_for_room();
       for (unsigned slot = 0; slot < geometry_.n_slots; ++slot) {
         const slot_position at{bucket, slot};
         // A reader may renew an entry meanwhile, for its own time; at most a few times.
         for (;;) {
           const std::uint32_t pair = load_relaxed(pair_at(at));
-          if (pair == 0 || simd::units_left(pair, now()) > passed || reap(at, pair)) break;
+          if (pair == 0 || simd::units_left(pair, now()) > passed) break;
+          const reaped done = reap(at, pair);
+          if (done == reaped::held) return false;
+          if (done == reaped::gone) break;
         }
       }
     }
-    counts_.scan();
+    sweep_position_ = 0;
+    sweep_started_ = new_now;
+    if constexpr (Prune::filters) repair_.restart();
+    end_round();
+    return true;
   }
 
   unsigned read_bucket(std::uint64_t bucket, seen_entry* entries) const override {
@@ -702,6 +764,7 @@ class flow_cuckoo final : public flow_table {
   void fill_counts(coua_flow_stats& stats) const override {
     counts_.fill(stats);
     stats.bytes = (Prune::filters ? repair_.bytes() : 0) + sizeof *this;
+    if (ring_ != nullptr) stats.bytes += ring_->bytes();
   }
 
   path_search search_;
@@ -709,6 +772,9 @@ class flow_cuckoo final : public flow_table {
   flow_counts counts_;
   std::uint64_t sweep_position_ = 0;
   std::uint64_t sweep_started_ = 0;
+  std::uint64_t held_since_ = never;  // expired entries for which the ring had no room
+  bool held_in_round_ = false;
+  std::uint64_t ring_room_ = 0;
   std::uint32_t n_key_words_ = 0;
   std::uint32_t n_value_words_ = 0;
 };

@@ -14,6 +14,7 @@ constexpr std::uint32_t default_unit_ms = 30'000;
 constexpr std::uint32_t max_unit_ms = 86'400'000;  // a day
 constexpr std::uint32_t default_search_budget = 2048;
 constexpr std::uint32_t max_search_budget = 1 << 20;
+constexpr std::uint64_t max_expired_ring = 1 << 24;
 
 tl::unexpected<error> invalid(const char* parameter, const char* range) {
   return fail(errc::invalid, parameter, range);
@@ -89,6 +90,16 @@ result<flow_geometry> flow_geometry::plan(const coua_flow_params& params) {
   if (auto done = plan_kind(params, plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_entries(params, plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_buckets(params, plan); !done) return tl::unexpected(done.error());
+  if (params.expired_ring > max_expired_ring) {
+    return invalid("expired_ring", "must be at most 16,777,216 entries");
+  }
+  if (params.expired_ring != 0 && !plan.kind.timed) {
+    return invalid("expired_ring", "needs timers");
+  }
+  if (params.expired_ring != 0 && params.expired != nullptr) {
+    return invalid("expired_ring", "and expired exclude each other");
+  }
+  plan.expired_ring = params.expired_ring;
   plan.expired = params.expired;
   plan.expired_context = params.expired_context;
   return plan;

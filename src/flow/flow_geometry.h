@@ -21,6 +21,7 @@ struct flow_geometry {
   std::uint32_t search_budget = 0;
   coua_flow_expired expired = nullptr;
   void* expired_context = nullptr;
+  std::uint64_t expired_ring = 0;  // entries; 0: none
 
   std::uint32_t key_words() const { return (key_bytes + 7) / 8; }
   std::uint32_t value_words() const { return (value_bytes + 7) / 8; }

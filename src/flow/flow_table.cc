@@ -109,6 +109,20 @@ std::uint64_t flow_table::hash(bytes_in key) const {
   return hash_(words, view_.key_words);
 }
 
+std::size_t flow_table::drain(std::uint8_t* keys, std::uint8_t* values, std::size_t max) {
+  constexpr std::size_t max_value_words = COUA_FLOW_VALUE_BYTES_MAX / 8;
+  std::uint64_t words[keyed_hash::max_words + max_value_words];
+  std::size_t n = 0;
+  for (; n < max && ring_->pop(words); ++n) {
+    std::memcpy(keys + n * geometry_.key_stride, words, geometry_.key_bytes);
+    if (values != nullptr) {
+      std::memcpy(values + n * geometry_.value_stride, words + geometry_.key_words(),
+                  geometry_.value_bytes);
+    }
+  }
+  return n;
+}
+
 void flow_table::get_stats(coua_flow_stats& stats) const {
   fill_counts(stats);
   stats.slots = geometry_.n_buckets * geometry_.n_slots;
@@ -119,6 +133,7 @@ void flow_table::get_stats(coua_flow_stats& stats) const {
   stats.value_bytes = geometry_.value_bytes;
   stats.timers = geometry_.kind.timed;
   stats.unit_ms = geometry_.unit_ms;
+  stats.expired_waiting = ring_ != nullptr ? ring_->size() : 0;
   const std::lock_guard guard(readers_mutex_);
   stats.retries = retries_of_gone_;
   stats.second_looks = second_looks_of_gone_;

@@ -18,6 +18,7 @@
 #include "base/keyed_hash.h"
 #include "base/result.h"
 #include "coua/flow_table.h"
+#include "flow/expired_ring.h"
 #include "flow/flow_geometry.h"
 #include "simd/flow_lookup/kernels.h"
 
@@ -51,9 +52,13 @@ class flow_table {
   virtual std::size_t erase_batch(bytes_in keys, const std::uint64_t* hashes, std::size_t n) = 0;
   /// 0, -ENOENT, -EINVAL.
   virtual int refresh(bytes_in key, std::uint32_t units) = 0;
-  /// False when the time goes back.
-  virtual bool set_time(std::uint64_t now_ms) = 0;
+  /// 0, -EINVAL when the time goes back, -EAGAIN when the ring is full for too long.
+  virtual int set_time(std::uint64_t now_ms) = 0;
   virtual bool sweep(std::uint64_t n_buckets) = 0;
+
+  // Owner.
+  /// Entries that expired, from the ring to arrays of the table's strides; `values` may be null.
+  std::size_t drain(std::uint8_t* keys, std::uint8_t* values, std::size_t max);
 
   // Any thread.
   void get_stats(coua_flow_stats& stats) const;
@@ -61,6 +66,7 @@ class flow_table {
   const simd::flow_view& view() const { return view_; }
   const simd::flow_kernels& kernels() const { return *kernels_; }
   const flow_geometry& geometry() const { return geometry_; }
+  bool has_ring() const { return ring_ != nullptr; }
   const arena& memory() const { return entries_; }
 
   /// Readers are listed so that their counters can be summed.
@@ -97,6 +103,7 @@ class flow_table {
   simd::flow_view view_;
   const simd::flow_kernels* kernels_ = nullptr;
   std::vector<flow_cursor*> cursors_;
+  std::unique_ptr<expired_ring> ring_;  // to the owner; null without
 
  private:
   mutable std::mutex readers_mutex_;

@@ -255,11 +255,16 @@ int coua_flow_refresh(coua_flow_table* table, const void* key, uint32_t units) {
 }
 
 int coua_flow_set_time(coua_flow_table* table, uint64_t now_ms) {
-  return table->table->set_time(now_ms) ? 0 : -EINVAL;
+  return table->table->set_time(now_ms);
 }
 
 int coua_flow_sweep(coua_flow_table* table, uint64_t n_buckets) {
   return table->table->sweep(n_buckets) ? 1 : 0;
+}
+
+long coua_flow_drain(coua_flow_table* table, void* keys, void* values, size_t max) {
+  if (table == nullptr || keys == nullptr || !table->table->has_ring()) return -EINVAL;
+  return static_cast<long>(table->table->drain(bytes(keys), bytes(values), max));
 }
 
 int coua_flow_cursor_open(coua_flow_table* table, coua_flow_cursor** cursor) try {

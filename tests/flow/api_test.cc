@@ -48,6 +48,13 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
   starts(with([](auto& p) { p.search_budget = 2'000'000; }), "search_budget");
   starts(with([](auto& p) { p.pages = COUA_FLOW_PAGES_CALLER; }), "pages");
   starts(with([](auto& p) { p.release = [](void*, void*, std::size_t) {}; }), "allocate");
+  starts(with([](auto& p) { p.expired_ring = 1; }), "expired_ring: needs timers");
+  starts(with([](auto& p) { p.timers = 1, p.expired_ring = (1 << 24) + 1; }), "expired_ring");
+  starts(with([](auto& p) {
+           p.timers = 1, p.expired_ring = 1;
+           p.expired = [](void*, const void*, const void*) {};
+         }),
+         "expired_ring: and expired");
   EXPECT_EQ(coua_flow_create(nullptr, nullptr, nullptr, 0), -EINVAL);
 }
 
@@ -162,6 +169,118 @@ TEST(flow_api, expired_entries_make_room_without_a_sweep) {
   }
   while (coua_flow_sweep(table.get(), 10) == 0) continue;
   EXPECT_EQ(told.keys.size(), 1000u);
+}
+
+/// From wherever the sweep is to the end, and then the whole table.
+void sweep_all(const flow_ptr& table) {
+  for (int round = 0; round < 2; ++round) {
+    while (coua_flow_sweep(table.get(), 10) == 0) continue;
+  }
+}
+
+/// A table of units of 1 ms whose ring has room for `ring` (a power of two) entries.
+coua_flow_params ring_params(std::uint64_t entries, std::uint64_t ring) {
+  coua_flow_params params = flow_params(entries);
+  params.timers = 1;
+  params.unit_ms = 1;
+  params.expired_ring = ring;
+  return params;
+}
+
+/// Moves all that is in the ring to `told`; returns how many. Keys that come twice are faults.
+std::size_t drain(const flow_ptr& table, std::set<std::uint64_t>& told) {
+  std::vector<key16> keys(5), values(5);
+  std::size_t n_all = 0;
+  long n;
+  while ((n = coua_flow_drain(table.get(), keys.data(), values.data(), keys.size())) > 0) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+      EXPECT_EQ(keys[i], key_number(keys[i][1]));
+      EXPECT_EQ(values[i], value_number(keys[i][1]));
+      EXPECT_TRUE(told.insert(keys[i][1]).second) << keys[i][1] << " told twice";
+    }
+    n_all += static_cast<std::size_t>(n);
+  }
+  EXPECT_EQ(n, 0);
+  return n_all;
+}
+
+TEST(flow_api, what_expired_waits_in_the_ring_oldest_first) {
+  const flow_ptr table = make_flow(ring_params(1000, 512));
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(insert(table, i, i < 100 ? 5 : 10), COUA_FLOW_ADDED);
+  }
+  EXPECT_EQ(erase(table, 50), 0);
+  for (const std::uint64_t now : {5, 10}) {
+    EXPECT_EQ(coua_flow_set_time(table.get(), now), 0);
+    sweep_all(table);
+  }
+  EXPECT_EQ(stats_of(table).expired_waiting, 399u);
+  EXPECT_EQ(stats_of(table).entries, 0u);
+  std::vector<key16> keys(99);
+  EXPECT_EQ(coua_flow_drain(table.get(), keys.data(), nullptr, 99), 99);
+  for (const key16& key : keys) EXPECT_LT(key[1], 100u);
+  EXPECT_EQ(coua_flow_drain(table.get(), nullptr, nullptr, 99), -EINVAL);
+  std::set<std::uint64_t> told;
+  EXPECT_EQ(drain(table, told), 300u);
+  EXPECT_EQ(stats_of(table).expired_waiting, 0u);
+  const flow_ptr other = make_flow(flow_params(10));
+  EXPECT_EQ(coua_flow_drain(other.get(), keys.data(), nullptr, 99), -EINVAL);
+}
+
+TEST(flow_api, a_full_ring_keeps_what_expired_in_the_table_invisible) {
+  const flow_ptr table = make_flow(ring_params(500, 4));
+  coua_flow_reader* reader = reader_of(table);
+  for (std::uint64_t i = 0; i < 500; ++i) ASSERT_EQ(insert(table, i, 5), COUA_FLOW_ADDED);
+  EXPECT_EQ(coua_flow_set_time(table.get(), 5), 0);
+  sweep_all(table);
+  EXPECT_EQ(stats_of(table).expired_waiting, 4u);
+  EXPECT_EQ(stats_of(table).entries, 496u);
+  std::uint64_t n_refused = 0;
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    EXPECT_EQ(lost(reader, {i}, 1), 1u);
+    EXPECT_EQ(erase(table, i), -ENOENT);
+    const key16 key = key_number(i);
+    EXPECT_EQ(coua_flow_refresh(table.get(), &key, 5), -ENOENT);
+    // A key must not come again before its owner was told that it went.
+    n_refused += insert(table, i, 1000) == COUA_FLOW_FULL;
+  }
+  EXPECT_GE(n_refused, 496u);
+  EXPECT_EQ(stats_of(table).refused, n_refused);
+  std::set<std::uint64_t> told;
+  while (drain(table, told) != 0) {
+    sweep_all(table);
+  }
+  EXPECT_EQ(told.size(), 500u);
+  for (std::uint64_t i = 0; i < 500; ++i) EXPECT_NE(insert(table, i, 1000), COUA_FLOW_FULL);
+}
+
+// Times of 16 bits come round: what a full ring keeps for that long must not be seen again.
+TEST(flow_api, a_ring_that_stays_full_stops_the_time_before_times_come_round) {
+  const flow_ptr table = make_flow(ring_params(200, 4));
+  coua_flow_reader* reader = reader_of(table);
+  std::vector<std::uint64_t> all(200);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    all[i] = i;
+    ASSERT_EQ(insert(table, i, 1 + i % 7), COUA_FLOW_ADDED);
+  }
+  std::uint64_t now = 0, n_stopped = 0;
+  std::set<std::uint64_t> told;
+  for (int step = 0; step < 4000; ++step) {
+    const int done = coua_flow_set_time(table.get(), now + 97);
+    if (done == 0) {
+      now += 97;
+    } else {
+      ASSERT_EQ(done, -EAGAIN);
+      ++n_stopped;
+      EXPECT_EQ(stats_of(table).now_ms, now);
+      EXPECT_GT(drain(table, told), 0u);
+    }
+    ASSERT_TRUE(now < 7 || lost(reader, all, 32) == 200) << "revived at " << now;
+  }
+  EXPECT_GT(n_stopped, 0u);
+  EXPECT_GT(now, 65'536u * 2);
+  drain(table, told);
+  EXPECT_EQ(told.size(), 200u);
 }
 
 TEST(flow_api, look_ups_renew_the_time_when_asked) {
