@@ -95,8 +95,9 @@ TEST(flow_load, smaller_buckets_use_as_many_slots) {
     EXPECT_EQ(stats_of(table).slots, 8192u);
     std::uint64_t n = 0;
     while (insert(table, n) == COUA_FLOW_ADDED) ++n;
-    // Cuckoo hashing with two choices holds 0.5 with one slot a bucket, 0.9 with two.
-    const double expected = slots == 1 ? 0.4 : slots == 2 ? 0.85 : 0.94;
+    // Cuckoo hashing with two choices holds 0.5 with one slot a bucket, 0.9 with two. With one slot
+    // the first refusal may come much sooner: one small cycle of keys too many is enough.
+    const double expected = slots == 1 ? 0.25 : slots == 2 ? 0.85 : 0.94;
     EXPECT_GT(static_cast<double>(n) / 8192, expected) << slots;
   }
 }
