@@ -58,7 +58,7 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
           "--no-pci",
           "--no-telemetry",
           "--iova-mode=va",
-          "--file-prefix=coua-bench-" + std::to_string(getpid()),
+          "--no-shconf",  // no files: several run at a time, and all are killed
           "-m" + std::to_string(testpmd::memory_mib(ports)),
           "--vdev=" + ports.in,
           "--vdev=" + ports.out,
