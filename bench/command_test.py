@@ -79,6 +79,36 @@ class CommandTest(unittest.TestCase):
                            "--seconds", "0.002")
         self.assertLess(len(some["rows"]), len(out["rows"]) + 1)
 
+    def test_flow(self):
+        out = self.report("flow", "--capacity", "16Ki", "--load", "0.8,0.95", "--variants",
+                          "bloom,horton-timer", "--sync", "single,one-writer", "--batch", "7,32",
+                          "--misses", "0,50", "--fills", "2", "--seconds", "0.002")
+        inserts = [r for r in out["rows"] if r["name"].endswith("/insert")]
+        rows = [r for r in out["rows"] if not r["name"].endswith("/insert")]
+        self.assertEqual(len(inserts), 2 * 2 * 2)
+        self.assertEqual({r["name"] for r in rows},
+                         {f"{table}/{mode}" for table in ("bloom", "horton-timer")
+                          for mode in ("batch", "ahead", "pipeline")})
+        self.assertEqual(len(rows), 2 * 3 * 2 * 2 * 2 * 2)
+        for row in rows:
+            self.assertTrue(FIELDS <= set(row), row)
+            self.assertEqual(row["params"]["capacity"], 16384)
+            self.assertIn(row["params"]["sync"], ("single", "one-writer"))
+            if row["params"]["load"] == 0.95:
+                self.assertAlmostEqual(row["bytes_per_entry"], 40 / 0.95, 1)
+
+    def test_flow_peers(self):
+        words = ("flow", "--capacity", "4Ki", "--variants", "bloom", "--mode", "batch", "--misses",
+                 "0", "--fills", "1", "--seconds", "0.002", "--peers")
+        if "no DPDK" in run(*words).stderr:
+            self.skipTest("built without DPDK")
+        rows = {r["name"]: r for r in self.report(*words)["rows"]}
+        for name in ("rte_hash", "rte_hash_lf", "rte_hash_ext"):
+            self.assertAlmostEqual(rows[name + "/insert"]["load_reached"], 0.95, 2)
+        self.assertEqual(rows["rte_hash/batch"]["ratio_to_rte_hash"], 1)
+        self.assertGreater(rows["bloom/batch"]["ratio_to_rte_hash"], 0)
+        self.assertGreater(rows["bloom/insert"]["ratio_to_rte_hash"], 0)
+
     def test_forward(self):
         if "no DPDK" in run("forward", "--rules", "1", "--flows", "2").stderr:
             self.skipTest("built without DPDK")
@@ -149,6 +179,9 @@ class CommandTest(unittest.TestCase):
                              (("fib", "--mode", "wrong"), "--mode wrong"),
                              (("fib", "--peers", "nobody"), "--peers nobody"),
                              (("fib", "--threads", "1000"), "--threads 1000"),
+                             (("flow", "--variants", "blom"), "--variants blom"),
+                             (("flow", "--peers", "nobody"), "--peers nobody"),
+                             (("flow", "--key", "4", "--capacity", "4Gi"), "--key 4"),
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
                              (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/fib/peers.h"
+#include "bench/flow/flow_peers.h"
 
 namespace coua::bench {
 namespace {
@@ -78,6 +79,34 @@ void add_pages(CLI::App& app, page_kind& out) {
        });
 }
 
+void add_loads(CLI::App& app, std::vector<double>& out) {
+  list(app, "--load", "Share of the slots that are filled, 0.05 to 0.99", {"0.95"},
+       [&out](const words& given) {
+         out.clear();
+         for (const std::string& word : given) {
+           double load = 0;
+           if (!CLI::detail::lexical_cast(word, load) || load < 0.05 || load > 0.99) {
+             throw CLI::ValidationError("--load " + word, "must be 0.05 to 0.99");
+           }
+           out.push_back(load);
+         }
+       });
+}
+
+void add_modes(CLI::App& app, words& out) {
+  choices<std::string>(app, "--mode",
+                       "Look-up calls: batch, ahead (the next batch is given), pipeline",
+                       {"batch", "ahead", "pipeline"},
+                       {{"batch", "batch"}, {"ahead", "ahead"}, {"pipeline", "pipeline"}}, out);
+}
+
+void add_peers(CLI::App& app, words& out) {
+  app.add_option("--peers", out, "Compare with all other tables, or with these")
+      ->expected(0, -1)
+      ->delimiter(',')
+      ->type_name("LIST");
+}
+
 CLI::App* add_limit(CLI::App& root, limit_options& out) {
   CLI::App* const app = root.add_subcommand(
       "limit", "Random reads of 64-byte lines per second: the ceiling of every table");
@@ -100,21 +129,8 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
       root.add_subcommand("fib", "Look-ups per second of the FIB, beside the line limit");
   sizes(*app, "--entries", "Addresses in the table, all of them asked", {"16M"}, 64,
         std::uint64_t{1} << 40, out.entries);
-  list(*app, "--load", "Share of the slots that they fill, 0.05 to 0.99", {"0.95"},
-       [&out](const words& given) {
-         out.loads.clear();
-         for (const std::string& word : given) {
-           double load = 0;
-           if (!CLI::detail::lexical_cast(word, load) || load < 0.05 || load > 0.99) {
-             throw CLI::ValidationError("--load " + word, "must be 0.05 to 0.99");
-           }
-           out.loads.push_back(load);
-         }
-       });
-  choices<std::string>(
-      *app, "--mode", "Look-up calls: batch, ahead (the next batch is given), pipeline",
-      {"batch", "ahead", "pipeline"},
-      {{"batch", "batch"}, {"ahead", "ahead"}, {"pipeline", "pipeline"}}, out.modes);
+  add_loads(*app, out.loads);
+  add_modes(*app, out.modes);
   sizes(*app, "--batch", "Keys to a call", {"32"}, 1, chunk_keys, out.batches);
   sizes(*app, "--misses", "Percent of the keys that are not in the table", {"0"}, 0, 100,
         out.misses);
@@ -139,10 +155,7 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
       ->transform(CLI::Transformer(layouts))
       ->option_text("WORD");
   add_pages(*app, out.pages);
-  app->add_option("--peers", out.peers, "Compare with all other tables, or with these")
-      ->expected(0, -1)
-      ->delimiter(',')
-      ->type_name("LIST");
+  add_peers(*app, out.peers);
   add_common(*app, out.run);
   app->add_option("--figure", out.figure, "Of CuckooSwitch: 5, 6 or 7")
       ->check(CLI::IsMember({5U, 6U, 7U}));
@@ -159,6 +172,60 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
     if (out.figure == 6 && app->count("--batch") == 0) out.batches = {1, 2, 4, 8, 14, 16, 32};
     if (out.figure != 7 && app->count("--mode") == 0) out.modes = {"batch"};
     if (out.figure == 7 && app->count("--peers") == 0) out.peers = peer_names();
+  });
+  return app;
+}
+
+std::vector<std::pair<std::string, flow_variant_word>> flow_variants() {
+  std::vector<std::pair<std::string, flow_variant_word>> out;
+  for (const auto& [word, variant] : {std::pair("bloom", COUA_FLOW_BLOOM),
+                                      {"optimistic", COUA_FLOW_OPTIMISTIC},
+                                      {"pessimistic", COUA_FLOW_PESSIMISTIC},
+                                      {"horton", COUA_FLOW_HORTON}}) {
+    for (const bool timers : {false, true}) {
+      const std::string name = std::string(word) + (timers ? "-timer" : "");
+      out.push_back({name, {name, variant, timers}});
+    }
+  }
+  return out;
+}
+
+CLI::App* add_flow(CLI::App& root, flow_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "flow", "Inserts and look-ups per second of the flow table, beside the line limit");
+  sizes(*app, "--capacity", "Slots of a table", {"32Mi"}, 64, std::uint64_t{1} << 35,
+        out.capacities);
+  add_loads(*app, out.loads);
+  app->add_option("--key", out.key_bytes, "Bytes of a key")
+      ->check(CLI::Range(4, 128))
+      ->capture_default_str();
+  app->add_option("--value", out.value_bytes, "Bytes of a value")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  choices<flow_variant_word>(*app, "--variants", "Kinds of table; with timers as bloom-timer",
+                             {"bloom", "bloom-timer", "optimistic", "pessimistic", "horton"},
+                             flow_variants(), out.variants);
+  choices<coua_flow_sync>(
+      *app, "--sync", "Of one thread (single), or with readers (one-writer)", {"single"},
+      {{"single", COUA_FLOW_SINGLE}, {"one-writer", COUA_FLOW_ONE_WRITER}}, out.syncs);
+  add_modes(*app, out.modes);
+  sizes(*app, "--batch", "Keys to a call", {"32"}, 1, chunk_keys, out.batches);
+  sizes(*app, "--misses", "Percent of the keys that are not in the table", {"0", "20", "50", "100"},
+        0, 100, out.misses);
+  sizes(*app, "--threads", "Threads, each with tables and a CPU of its own", {"1"}, 1, 1024,
+        out.threads);
+  app->add_option("--fills", out.fills, "Times that each table is filled; 0: --repetitions")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  add_pages(*app, out.pages);
+  add_peers(*app, out.peers);
+  add_common(*app, out.run);
+  app->final_callback([app, &out] {
+    std::erase(out.peers, "");  // what the option without a word leaves
+    if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
+    if (app->count("--peers") > 0 && out.peers.empty()) {
+      throw CLI::ValidationError("--peers", "this build has none: it has no DPDK");
+    }
   });
   return app;
 }
@@ -277,18 +344,21 @@ request parse_command_line(int count, char** arguments) {
   root.require_subcommand(1);
   limit_options limit;
   fib_options fib;
+  flow_options flow;
   forward_options forward;
   traffic_options traffic;
   plot_options plot;
   try {
     const CLI::App* const is_limit = add_limit(root, limit);
     const CLI::App* const is_fib = add_fib(root, fib);
+    const CLI::App* const is_flow = add_flow(root, flow);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     add_plot(root, plot);
     root.parse(count, arguments);
     if (is_limit->parsed()) return limit;
     if (is_fib->parsed()) return fib;
+    if (is_flow->parsed()) return flow;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     return plot;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bench/fib/fib_command.h"
+#include "bench/flow/flow_command.h"
 #ifdef COUA_BENCH_DPDK
 #include "bench/forward/forward_command.h"
 #endif
@@ -33,6 +34,7 @@ struct runner {
   int operator()(int status) const { return status; }
   int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
   int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
+  int operator()(const flow_options& asked) const { return show(run_flow(asked), asked.run); }
   int operator()(const plot_options& asked) const {
     const result<std::string> done = run_plot(asked);
     if (!done) {

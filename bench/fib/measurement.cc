@@ -10,7 +10,6 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::size_t limit_candidates = 3;
 constexpr double most_pair_seconds = 0.1;
 
 /// Keys that the check asks of each look-up and share of misses.
@@ -24,24 +23,16 @@ result<std::unique_ptr<measurement>> measurement::create(const fib_options& opti
                                                          const population& people, crew& threads,
                                                          const void* memory, std::uint64_t bytes,
                                                          progress& shown) {
-  std::unique_ptr<measurement> made(
-      new measurement(options, people, threads, memory, bytes, shown));
+  std::unique_ptr<measurement> made(new measurement(options, people, threads, shown));
   for (unsigned i = 0; i < threads.size(); ++i) {
     result<sequence> words = sequence::create(sequence_words(bytes));
     if (!words) return tl::unexpected(words.error());
     made->words_.push_back(std::move(*words));
   }
-  made->fill_lines();
-  for (const std::uint64_t count : options.threads) {
-    shown.step("line limit");
-    limit_series& limit = made->limits_[narrow(count)];
-    const double seconds = std::min(options.run.seconds / 10, 0.02);
-    for (const reading& how : best_readings(threads, narrow(count), memory, made->words_, hint::t0,
-                                            seconds, limit_candidates)) {
-      limit.readers.emplace_back(memory, how);
-    }
-    limit.rates.resize(limit.readers.size());
-  }
+  shown.step("line limit");
+  auto limit = line_limit::create(threads, options.threads, memory, bytes, options.run);
+  if (!limit) return tl::unexpected(limit.error());
+  made->limit_ = std::move(*limit);
   return made;
 }
 
@@ -85,30 +76,6 @@ void measurement::fill_keys(unsigned misses) {
   });
 }
 
-void measurement::fill_lines() {
-  ++round_;
-  crew_.run(crew_.size(), [&](unsigned thread) {
-    words_[thread].fill_lines(memory_bytes_, options_.run.seed + round_ * 1024 + thread);
-  });
-}
-
-void measurement::run_limit(unsigned threads) {
-  limit_series& limit = limits_.at(threads);
-  fill_lines();
-  for (std::size_t i = 0; i < limit.readers.size(); ++i) {
-    limit.rates[i].push_back(
-        run_window(crew_, threads, limit.readers[i], words_, options_.run.seconds).mops);
-  }
-}
-
-double measurement::limit_of(unsigned threads) const {
-  double best = 0;
-  for (const std::vector<double>& rates : limits_.at(threads).rates) {
-    best = std::max(best, median(rates));
-  }
-  return best;
-}
-
 result<double> measurement::timed(series& each, unsigned threads, double seconds, bool exact) {
   const window out = run_window(crew_, threads, *each.how, words_, seconds, each.table->code());
   if (exact && out.sum != out.expected) {
@@ -122,7 +89,7 @@ result<double> measurement::timed(series& each, unsigned threads, double seconds
 result<void> measurement::run(std::vector<row>& rows) {
   for (unsigned round = 0; round < options_.run.repetitions; ++round) {
     for (const std::uint64_t threads : options_.threads) {
-      run_limit(narrow(threads));
+      limit_->run(narrow(threads));
       for (const std::uint64_t misses : options_.misses) {
         fill_keys(narrow(misses));
         for (std::size_t i = 0; i < series_.size(); ++i) {
@@ -154,7 +121,7 @@ row measurement::make_row(const series& each, unsigned threads, unsigned misses,
   out.params["threads"] = threads;
   out.params["updates"] = updates;
   out.set_rate(mops, threads);
-  out.set_limit(limit_of(threads));
+  out.set_limit(limit_->of(threads));
   out.bytes_per_entry = each.bytes_per_entry;
   out.spread = spread;
   return out;
@@ -170,7 +137,7 @@ result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
   churn writer(target, people_.entries, record, static_cast<double>(per_second));
   const double seconds = std::min(options_.run.seconds, most_pair_seconds);
   for (const std::uint64_t threads : options_.threads) {
-    for (unsigned i = 0; i < options_.run.repetitions; ++i) run_limit(narrow(threads));
+    for (unsigned i = 0; i < options_.run.repetitions; ++i) limit_->run(narrow(threads));
     for (const std::uint64_t misses : options_.misses) {
       for (series& each : series_) {
         if (!each.params.contains("layout")) continue;  // a peer

@@ -20,7 +20,7 @@
 #include "bench/fib/fib_options.h"
 #include "bench/fib/lookup_table.h"
 #include "bench/harness/progress.h"
-#include "bench/limit/line_reader.h"
+#include "bench/limit/line_limit.h"
 
 namespace coua::bench {
 
@@ -49,25 +49,12 @@ class measurement {
     // By (threads, misses).
     std::map<std::pair<unsigned, unsigned>, std::vector<double>> rates;
   };
-  struct limit_series {
-    std::vector<line_reader> readers;
-    std::vector<std::vector<double>> rates;
-  };
 
-  measurement(const fib_options& options, const population& people, crew& threads,
-              const void* memory, std::uint64_t bytes, progress& shown)
-      : options_(options),
-        people_(people),
-        crew_(threads),
-        memory_(memory),
-        memory_bytes_(bytes),
-        progress_(shown) {}
+  measurement(const fib_options& options, const population& people, crew& threads, progress& shown)
+      : options_(options), people_(people), crew_(threads), progress_(shown) {}
 
   result<void> check(lookup_table&, lookup&);
   void fill_keys(unsigned misses);
-  void fill_lines();
-  void run_limit(unsigned threads);
-  double limit_of(unsigned threads) const;
   result<double> timed(series&, unsigned threads, double seconds, bool exact);
   row make_row(const series&, unsigned threads, unsigned misses, std::uint64_t updates, double mops,
                double spread) const;
@@ -75,13 +62,11 @@ class measurement {
   const fib_options& options_;
   population people_;
   crew& crew_;
-  const void* memory_;
-  std::uint64_t memory_bytes_;
   progress& progress_;
   std::vector<sequence> words_;  // by thread
   std::uint64_t round_ = 0;
   std::vector<series> series_;
-  std::map<unsigned, limit_series> limits_;  // by threads
+  std::unique_ptr<line_limit> limit_;
 };
 
 }  // namespace coua::bench

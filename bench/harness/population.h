@@ -43,6 +43,12 @@ struct population {
     return (one_vlan != 0 ? one_vlan : all) << 48 | address(word);
   }
 
+  /// Writes the key of an index, and returns its value.
+  std::uint64_t put(std::uint64_t index, std::uint64_t* words) const noexcept {
+    *words = key(index);
+    return value(*words);
+  }
+
   /// The MAC alone.
   static constexpr std::uint64_t mac(std::uint64_t index) noexcept { return address(mix(index)); }
 

@@ -2,20 +2,18 @@
 #include <rte_errno.h>
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
-#include <rte_malloc.h>
 
 #include <array>
-#include <atomic>
 #include <bit>
 
 #include "bench/fib/peers.h"
 #include "bench/fib/peers/eal.h"
-#include "bench/harness/options.h"
+#include "bench/fib/peers/rte_heap.h"
 
 namespace coua::bench {
 namespace {
 
-constexpr std::size_t heap_page = std::size_t{2} << 20;
+constexpr std::uint64_t heap_slack = std::uint64_t{8} << 20;
 
 struct bulk_kernel {
   const rte_hash* table;
@@ -43,15 +41,11 @@ struct bulk_kernel {
   void rest(unsigned, Sink&&) {}
 };
 
-/// DPDK's hash, sized as its users do: for the number of entries. Its memory is a heap of its own
-/// on pages of our choice; the EAL's own would be 4 KiB pages without reserved huge ones.
+/// DPDK's hash, sized as its users do: for the number of entries.
 class rte_hash_table final : public lookup_table {
  public:
   rte_hash_table(const peer_params& params, bool lock_free)
-      : params_(params), lock_free_(lock_free), name_(lock_free ? "rte_hash_lf" : "rte_hash") {
-    static std::atomic<unsigned> next = 0;
-    id_ = "coua_bench_" + std::to_string(next++);
-  }
+      : params_(params), lock_free_(lock_free), name_(lock_free ? "rte_hash_lf" : "rte_hash") {}
 
   ~rte_hash_table() override { drop(); }
 
@@ -67,14 +61,10 @@ class rte_hash_table final : public lookup_table {
     return fail(errc::no_room, name_, "refuses entries even with twice the room");
   }
 
-  std::uint64_t bytes() const override {
-    rte_malloc_socket_stats stats{};
-    rte_malloc_get_socket_stats(socket_, &stats);
-    return stats.heap_allocsz_bytes;
-  }
+  std::uint64_t bytes() const override { return heap_->bytes_allocated(); }
 
   json describe() const override {
-    return {{"memory", to_string(memory_.pages())},
+    return {{"memory", to_string(heap_->pages())},
             {"load", static_cast<double>(entries_) / static_cast<double>(std::bit_ceil(room_))}};
   }
 
@@ -95,29 +85,23 @@ class rte_hash_table final : public lookup_table {
     }
     // Buckets of 8 bytes a slot, key and value of 16 bytes, a ring of free slots.
     const std::uint64_t need =
-        std::bit_ceil(room) * 8 + (room + 1) * 16 + std::bit_ceil(room + 2) * 4 + 4 * heap_page;
-    const std::uint64_t bytes = (need + heap_page - 1) / heap_page * heap_page;
-    result<arena> memory = allocate(bytes, params_.pages);
-    if (!memory) return tl::unexpected(memory.error());
-    memory_ = std::move(*memory);
-    if (rte_malloc_heap_create(id_.c_str()) != 0) return trouble("creating its heap");
-    has_heap_ = true;
-    if (rte_malloc_heap_memory_add(id_.c_str(), memory_.data(), bytes, nullptr,
-                                   static_cast<unsigned>(bytes / heap_page), heap_page) != 0) {
-      return trouble("giving memory to its heap");
-    }
-    has_memory_ = true;
-    socket_ = rte_malloc_heap_get_socket(id_.c_str());
+        std::bit_ceil(room) * 8 + (room + 1) * 16 + std::bit_ceil(room + 2) * 4 + heap_slack;
+    result<std::unique_ptr<rte_heap>> heap = rte_heap::create(name_, need, params_.pages);
+    if (!heap) return tl::unexpected(heap.error());
+    heap_ = std::move(*heap);
 
     rte_hash_parameters params{};
-    params.name = id_.c_str();
+    params.name = heap_->id().c_str();
     params.entries = static_cast<std::uint32_t>(room);
     params.key_len = sizeof(std::uint64_t);
-    params.socket_id = socket_;
+    params.socket_id = heap_->socket();
     if (lock_free_) params.extra_flag = RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF;
     table_ = rte_hash_create(&params);
     room_ = room;
-    if (table_ == nullptr) return trouble("rte_hash_create");
+    if (table_ == nullptr) {
+      return fail(errc::no_memory, name_,
+                  std::string("rte_hash_create: ") + rte_strerror(rte_errno));
+    }
     return {};
   }
 
@@ -134,23 +118,13 @@ class rte_hash_table final : public lookup_table {
   void drop() {
     rte_hash_free(table_);
     table_ = nullptr;
-    if (has_memory_) {
-      rte_malloc_heap_memory_remove(id_.c_str(), memory_.data(), memory_.bytes_mapped());
-    }
-    if (has_heap_) rte_malloc_heap_destroy(id_.c_str());
-    has_memory_ = has_heap_ = false;
-  }
-
-  tl::unexpected<error> trouble(const std::string& what) {
-    return fail(errc::no_memory, name_, what + ": " + rte_strerror(rte_errno));
+    heap_.reset();
   }
 
   peer_params params_;
   bool lock_free_;
-  std::string name_, id_;
-  arena memory_;
-  bool has_heap_ = false, has_memory_ = false;
-  int socket_ = SOCKET_ID_ANY;
+  std::string name_;
+  std::unique_ptr<rte_heap> heap_;
   rte_hash* table_ = nullptr;
   std::uint64_t room_ = 0, entries_ = 0;
 };

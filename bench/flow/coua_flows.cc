@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/flow/coua_flows.h"
+
+#include <array>
+
+#include "bench/harness/options.h"
+
+namespace coua::bench {
+namespace {
+
+/// Calls of an insert batch: what a packet program would hand over at once.
+constexpr std::size_t insert_batch = 32;
+
+using readers = std::vector<coua_flow_reader*>;
+constexpr std::size_t hit_words = COUA_FLOW_WORDS(chunk_keys);
+
+/// Answers of one call, and how the sink gets them.
+struct answers {
+  std::array<std::uint64_t, hit_words> hits{};
+  std::vector<std::uint64_t> values;
+  std::size_t value_words;
+  bool has_values;
+
+  answers(const flow_population& people, std::size_t most)
+      : values(std::max<std::size_t>(most, 1) * people.value_words(), 1),
+        value_words(people.value_words()),
+        has_values(people.value_bytes != 0) {}
+  void* room() { return has_values ? values.data() : nullptr; }
+  template <typename Sink>
+  void hand_over(std::size_t count, Sink& sink) {
+    sink(count, hits.data(), [this](std::size_t i) { return values.data() + i * value_words; });
+  }
+};
+
+/// What the kernels below share: the readers, and room for answers by thread.
+struct kernel_base {
+  readers by_thread;
+  std::size_t batch;
+  std::size_t key_words;
+  std::shared_ptr<std::vector<answers>> rooms;
+
+  kernel_base(readers all, std::size_t keys, const flow_population& people)
+      : by_thread(std::move(all)), batch(keys), key_words(people.key_words()) {
+    const std::size_t most = std::max(batch, coua_flow_pipeline_depth(by_thread.front()));
+    rooms = std::make_shared<std::vector<answers>>(by_thread.size(), answers(people, most));
+  }
+  template <typename Sink>
+  void rest(unsigned, Sink&&) {}
+};
+
+struct batch_kernel : kernel_base {
+  using kernel_base::kernel_base;
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    answers& out = (*rooms)[thread];
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      coua_flow_lookup_batch(by_thread[thread], keys + i * key_words, count, out.room(),
+                             out.hits.data());
+      out.hand_over(count, sink);
+    }
+  }
+};
+
+struct ahead_kernel : kernel_base {
+  using kernel_base::kernel_base;
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    answers& out = (*rooms)[thread];
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      coua_flow_lookup_ahead(by_thread[thread], keys + i * key_words, count, out.room(),
+                             out.hits.data(), keys + (i + count) * key_words, batch);
+      out.hand_over(count, sink);
+    }
+  }
+};
+
+struct pipeline_kernel : kernel_base {
+  using kernel_base::kernel_base;
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    answers& out = (*rooms)[thread];
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      const std::size_t done = coua_flow_pipeline(by_thread[thread], keys + i * key_words, count,
+                                                  out.room(), out.hits.data());
+      out.hand_over(done, sink);
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned thread, Sink&& sink) {
+    answers& out = (*rooms)[thread];
+    out.hand_over(coua_flow_pipeline_drain(by_thread[thread], out.room(), out.hits.data()), sink);
+  }
+};
+
+}  // namespace
+
+coua_flows::one::~one() { coua_flow_destroy(table); }
+
+coua_flows::coua_flows(const measured_params& params, flow_variant_word variant,
+                       coua_flow_sync sync)
+    : params_(params), variant_(std::move(variant)), sync_(sync), tables_(params.tables) {}
+
+json coua_flows::params() const {
+  return {{"sync", sync_ == COUA_FLOW_SINGLE ? "single" : "one-writer"}};
+}
+
+void* coua_flows::allocate_block(void* context, std::size_t bytes, std::size_t alignment) {
+  auto& self = *static_cast<one*>(context);
+  (void)alignment;  // at most a line; blocks start on a page
+  result<arena> made = allocate(bytes, self.pages, 1);
+  if (!made) {
+    self.shortage = made.error();
+    return nullptr;
+  }
+  return self.blocks.emplace_back(std::move(*made)).data();
+}
+
+void coua_flows::release_block(void* context, void* memory, std::size_t) {
+  auto& blocks = static_cast<one*>(context)->blocks;
+  std::erase_if(blocks, [memory](const arena& each) { return each.data() == memory; });
+}
+
+result<void> coua_flows::make(unsigned thread) {
+  tables_[thread].reset();
+  auto made = std::make_unique<one>();
+  made->pages = params_.pages;
+  coua_flow_params params = COUA_FLOW_PARAMS_INIT;
+  params.buckets = (params_.capacity + 7) / 8;
+  params.key_bytes = params_.people.key_bytes;
+  params.value_bytes = params_.people.value_bytes;
+  params.key_stride = static_cast<std::uint32_t>(params_.people.key_words() * 8);
+  params.value_stride = static_cast<std::uint32_t>(params_.people.value_words() * 8);
+  params.variant = variant_.variant;
+  params.sync = sync_;
+  params.timers = variant_.timers ? 1 : 0;
+  params.allocate = allocate_block;
+  params.release = release_block;
+  params.context = made.get();
+  std::array<char, 256> message{};
+  const int code = coua_flow_create(&params, &made->table, message.data(), message.size());
+  if (code != 0 && !made->shortage.what.empty()) return tl::unexpected(made->shortage);
+  if (code != 0) return fail(errc::invalid, name(), message.data());
+  if (coua_flow_reader_create(made->table, &made->reader) != 0) {
+    return fail(errc::no_memory, name(), "no reader handle");
+  }
+  tables_[thread] = std::move(made);
+  return {};
+}
+
+std::size_t coua_flows::insert(unsigned thread, const std::uint64_t* keys,
+                               const std::uint64_t* values, std::size_t n) {
+  const std::size_t key_words = params_.people.key_words();
+  const std::size_t value_words = params_.people.value_words();
+  const std::uint32_t units = variant_.timers ? COUA_FLOW_UNITS_MAX : 0;
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < n; i += insert_batch) {
+    taken += coua_flow_insert_batch(tables_[thread]->table, keys + i * key_words, nullptr,
+                                    values + i * value_words, std::min(insert_batch, n - i), units,
+                                    nullptr);
+  }
+  return taken;
+}
+
+std::uint64_t coua_flows::bytes() const {
+  std::uint64_t sum = 0;
+  for (const arena& each : tables_.front()->blocks) sum += each.bytes();
+  return sum;
+}
+
+const arena& coua_flows::memory() const {
+  const std::vector<arena>& blocks = tables_.front()->blocks;
+  return *std::max_element(blocks.begin(), blocks.end(),
+                           [](const arena& a, const arena& b) { return a.bytes() < b.bytes(); });
+}
+
+coua_flow_stats coua_flows::stats(unsigned thread) const {
+  coua_flow_stats out{};
+  out.size = sizeof out;
+  coua_flow_get_stats(tables_[thread]->table, &out);
+  return out;
+}
+
+json coua_flows::describe() const {
+  const coua_flow_stats now = stats(0);
+  const auto entries = static_cast<double>(std::max<std::uint64_t>(1, now.entries));
+  return {{"simd", coua_flow_simd(tables_.front()->table)},
+          {"memory", to_string(memory().pages())},
+          {"load_reached", static_cast<double>(now.entries) / static_cast<double>(now.slots)},
+          {"in_secondary", static_cast<double>(now.in_secondary) / entries},
+          {"moves_per_entry", static_cast<double>(now.moves) / entries}};
+}
+
+std::vector<std::unique_ptr<flow_lookup>> coua_flows::lookups() {
+  readers all;
+  for (const auto& each : tables_) all.push_back(each->reader);
+  const flow_population& people = params_.people;
+  std::vector<std::unique_ptr<flow_lookup>> out;
+  for (const std::uint64_t batch : params_.batches) {
+    const json params = {{"batch", batch}};
+    for (const std::string& mode : params_.modes) {
+      const std::string row = name() + "/" + mode;
+      if (mode == "batch") {
+        out.push_back(make_flow_lookup(row, params, people, batch_kernel(all, batch, people)));
+      } else if (mode == "ahead") {
+        out.push_back(make_flow_lookup(row, params, people, ahead_kernel(all, batch, people)));
+      } else {
+        out.push_back(make_flow_lookup(row, params, people, pipeline_kernel(all, batch, people)));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace coua::bench
