@@ -97,6 +97,33 @@ class CommandTest(unittest.TestCase):
             if row["params"]["load"] == 0.95:
                 self.assertAlmostEqual(row["bytes_per_entry"], 40 / 0.95, 1)
 
+    def test_flow_churn(self):
+        out = self.report("flow", "--capacity", "16Ki", "--variants", "bloom-timer", "--sync",
+                          "one-writer", "--mode", "batch", "--misses", "0", "--churn", "0,64K",
+                          "--pairs", "3", "--fills", "1", "--seconds", "0.005")
+        rates = {r["params"].get("churn"): r for r in out["rows"] if r["name"].endswith("/batch")}
+        self.assertEqual(set(rates), {0, 64000})
+        self.assertGreater(rates[64000]["ratio_to_none"], 0)
+
+    def test_flow_figures(self):
+        small = ("--capacity", "64Ki", "--seconds", "0.002")
+        shares = self.report("flow", "--figure", "2", *small)["rows"]
+        of_eight = {r["params"]["load"]: r["in_secondary"] for r in shares
+                    if r["params"]["slots"] == 8}
+        self.assertAlmostEqual(of_eight[0.95], 0.16, 1)
+        self.assertLess(of_eight[0.5], 0.02)
+        self.assertTrue(any(r.get("full") and r["params"]["slots"] == 1 for r in shares))
+        moved = self.report("flow", "--figure", "5", *small)["rows"]
+        at_095 = [r["share"] for r in moved if r["params"]["load"] == 0.95]
+        self.assertAlmostEqual(sum(at_095), 1, 3)
+        self.assertGreater(at_095[0], 0.4)
+        wrong = self.report("flow", "--table", "2", *small)["rows"]
+        for name, load, most in (("bloom", 0.6, 0.0002), ("bloom", 0.8, 0.001),
+                                 ("bloom", 0.95, 0.003), ("horton", 0.95, 0.05)):
+            rate = next(r["false_positive_rate"] for r in wrong
+                        if r["name"] == name + "/false-positives" and r["params"]["load"] == load)
+            self.assertLess(rate, most, name)
+
     def test_flow_peers(self):
         words = ("flow", "--capacity", "4Ki", "--variants", "bloom", "--mode", "batch", "--misses",
                  "0", "--fills", "1", "--seconds", "0.002", "--peers")
@@ -181,6 +208,7 @@ class CommandTest(unittest.TestCase):
                              (("fib", "--threads", "1000"), "--threads 1000"),
                              (("flow", "--variants", "blom"), "--variants blom"),
                              (("flow", "--peers", "nobody"), "--peers nobody"),
+                             (("flow", "--churn", "5K"), "--churn 5000"),
                              (("flow", "--key", "4", "--capacity", "4Gi"), "--key 4"),
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),

@@ -2,7 +2,9 @@
 #include "bench/grammar.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "base/cpu.h"
 #include "bench/fib/peers.h"
 #include "bench/flow/flow_peers.h"
 
@@ -190,6 +192,64 @@ std::vector<std::pair<std::string, flow_variant_word>> flow_variants() {
   return out;
 }
 
+/// What a figure of the paper needs and the command line does not say.
+void preset_flow_figure(const CLI::App& app, flow_options& out) {
+  const auto preset = [&app](const char* option, auto& field, auto value) {
+    if (app.count(option) == 0) field = std::move(value);
+  };
+  const auto variants = [&preset, &out](const words& names) {
+    std::vector<flow_variant_word> chosen;
+    for (const auto& [word, variant] : flow_variants()) {
+      if (std::find(names.begin(), names.end(), word) != names.end()) chosen.push_back(variant);
+    }
+    preset("--variants", out.variants, chosen);
+  };
+  const std::vector<std::uint64_t> all_misses = {0, 20, 40, 60, 80, 100};
+  const std::vector<std::uint64_t> all_capacities = {512 << 10, 32 << 20, 128 << 20};
+  words rte_hash = flow_peer_names();
+  rte_hash.resize(std::min<std::size_t>(rte_hash.size(), 1));
+  const bool speed = out.figure == 3 || out.figure == 7 || out.figure == 8 || out.figure == 9;
+  if (speed) preset("--peers", out.peers, rte_hash);
+  if (speed && out.figure != 7) {
+    preset("--mode", out.modes, words{"batch"});
+    preset("--fills", out.fills, 1U);
+  }
+  if (out.figure == 2 || out.figure == 5 || out.table == 2) {
+    std::vector<double> loads;
+    for (unsigned percent = 5; percent <= 95; percent += 5) loads.push_back(percent / 100.0);
+    loads.push_back(0.99);
+    // Keys as short as they can be: what counts here does not depend on their width.
+    preset("--key", out.key_bytes, 8U);
+    preset("--value", out.value_bytes, 0U);
+    if (out.figure != 2) loads = {0.6, 0.8, 0.95};
+    preset("--load", out.loads, loads);
+    variants(out.table == 2 ? words{"bloom", "horton"} : words{"bloom"});
+  }
+  if (out.figure == 3) {
+    preset("--load", out.loads, std::vector<double>{0.8});
+    preset("--misses", out.misses, all_misses);
+    variants({"optimistic", "pessimistic"});
+  }
+  if (out.figure == 7) {
+    preset("--capacity", out.capacities, all_capacities);
+    preset("--load", out.loads,
+           std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95});
+    out.modes.clear();
+  }
+  if (out.figure == 8) {
+    preset("--capacity", out.capacities, all_capacities);
+    preset("--load", out.loads, std::vector<double>{0.6, 0.8, 0.95});
+    preset("--misses", out.misses, all_misses);
+  }
+  if (out.figure == 9) {
+    preset("--load", out.loads, std::vector<double>{0.8});
+    preset("--misses", out.misses, std::vector<std::uint64_t>{20});
+    std::vector<std::uint64_t> threads;
+    for (std::uint64_t i = 1; i <= allowed_cpus().size(); ++i) threads.push_back(i);
+    preset("--threads", out.threads, threads);
+  }
+}
+
 CLI::App* add_flow(CLI::App& root, flow_options& out) {
   CLI::App* const app = root.add_subcommand(
       "flow", "Inserts and look-ups per second of the flow table, beside the line limit");
@@ -214,15 +274,24 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
         0, 100, out.misses);
   sizes(*app, "--threads", "Threads, each with tables and a CPU of its own", {"1"}, 1, 1024,
         out.threads);
+  sizes(*app, "--churn", "Inserts and erases per second by a writer (with --sync one-writer)",
+        {"0"}, 0, 100'000'000, out.churns);
+  app->add_option("--pairs", out.pairs, "Paired windows with and without churn")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   app->add_option("--fills", out.fills, "Times that each table is filled; 0: --repetitions")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   add_pages(*app, out.pages);
   add_peers(*app, out.peers);
   add_common(*app, out.run);
+  app->add_option("--figure", out.figure, "Of Cuckoo++: 2, 3, 5, 7, 8 or 9")
+      ->check(CLI::IsMember({2U, 3U, 5U, 7U, 8U, 9U}));
+  app->add_option("--table", out.table, "Of Cuckoo++: 2")->check(CLI::IsMember({2U}));
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
+    preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {
       throw CLI::ValidationError("--peers", "this build has none: it has no DPDK");
     }

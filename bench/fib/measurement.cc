@@ -4,13 +4,33 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "bench/fib/churn.h"
+#include "bench/fib/fib_writer.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
 namespace {
 
 constexpr double most_pair_seconds = 0.1;
+
+/// A table of our own, through its C API.
+class table_writer final : public fib_writer {
+ public:
+  table_writer(coua_fib* fib, record_of record) : fib_writer(std::move(record)), fib_(fib) {}
+
+ private:
+  std::size_t erase(std::span<const std::uint64_t> keys) override {
+    return coua_fib_erase_batch(fib_, keys.data(), keys.size());
+  }
+  std::size_t insert(std::span<const coua_fib_record> records) override {
+    results_.resize(records.size());
+    coua_fib_insert_batch(fib_, records.data(), records.size(), results_.data());
+    return static_cast<std::size_t>(
+        std::count(results_.begin(), results_.end(), static_cast<std::int8_t>(COUA_FIB_ADDED)));
+  }
+
+  coua_fib* fib_;
+  std::vector<std::int8_t> results_;
+};
 
 /// Keys that the check asks of each look-up and share of misses.
 constexpr std::size_t check_chunks = 64;
@@ -129,12 +149,11 @@ row measurement::make_row(const series& each, unsigned threads, unsigned misses,
 
 result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
                                       std::vector<row>& rows) {
-  churned_fib target(fib);
-  const auto record = [this](std::uint64_t index) -> coua_fib_record {
+  table_writer target(fib, [this](std::uint64_t index) -> coua_fib_record {
     const std::uint64_t key = people_.key(index);
     return {key, people_.value(key), 0, 0, 0};
-  };
-  churn writer(target, people_.entries, record, static_cast<double>(per_second));
+  });
+  churn writer(target, people_.entries, static_cast<double>(per_second));
   const double seconds = std::min(options_.run.seconds, most_pair_seconds);
   for (const std::uint64_t threads : options_.threads) {
     for (unsigned i = 0; i < options_.run.repetitions; ++i) limit_->run(narrow(threads));

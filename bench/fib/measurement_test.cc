@@ -7,7 +7,6 @@
 
 #include <unordered_map>
 
-#include "bench/fib/churn.h"
 #include "bench/fib/coua_table.h"
 #include "bench/fib/factor_table.h"
 #include "bench/fib/peers.h"

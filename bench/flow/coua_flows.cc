@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bench/harness/options.h"
+#include "simd/flow_lookup/line.h"
 
 namespace coua::bench {
 namespace {
@@ -95,6 +96,39 @@ struct pipeline_kernel : kernel_base {
   }
 };
 
+/// Of a table with readers.
+class flow_writer final : public churned {
+ public:
+  flow_writer(coua_flow_table* table, const flow_population& people, std::uint32_t units)
+      : table_(table), people_(people), units_(units) {}
+
+  std::size_t erase(std::uint64_t first, std::size_t count) override {
+    make(first, count);
+    return coua_flow_erase_batch(table_, keys_.data(), nullptr, count);
+  }
+  std::size_t insert(std::uint64_t first, std::size_t count) override {
+    make(first, count);
+    return coua_flow_insert_batch(table_, keys_.data(), nullptr, values_.data(), count, units_,
+                                  nullptr);
+  }
+
+ private:
+  void make(std::uint64_t first, std::size_t count) {
+    keys_.resize(count * people_.key_words());
+    values_.resize(count * people_.value_words());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t* const key = keys_.data() + i * people_.key_words();
+      people_.key(first + i, key);
+      people_.value(key, values_.data() + i * people_.value_words());
+    }
+  }
+
+  coua_flow_table* table_;
+  flow_population people_;
+  std::uint32_t units_;
+  std::vector<std::uint64_t> keys_, values_;
+};
+
 }  // namespace
 
 coua_flows::one::~one() { coua_flow_destroy(table); }
@@ -128,7 +162,8 @@ result<void> coua_flows::make(unsigned thread) {
   auto made = std::make_unique<one>();
   made->pages = params_.pages;
   coua_flow_params params = COUA_FLOW_PARAMS_INIT;
-  params.buckets = (params_.capacity + 7) / 8;
+  params.buckets = (params_.capacity + params_.bucket_slots - 1) / params_.bucket_slots;
+  params.bucket_slots = params_.bucket_slots;
   params.key_bytes = params_.people.key_bytes;
   params.value_bytes = params_.people.value_bytes;
   params.key_stride = static_cast<std::uint32_t>(params_.people.key_words() * 8);
@@ -154,14 +189,18 @@ std::size_t coua_flows::insert(unsigned thread, const std::uint64_t* keys,
                                const std::uint64_t* values, std::size_t n) {
   const std::size_t key_words = params_.people.key_words();
   const std::size_t value_words = params_.people.value_words();
-  const std::uint32_t units = variant_.timers ? COUA_FLOW_UNITS_MAX : 0;
   std::size_t taken = 0;
   for (std::size_t i = 0; i < n; i += insert_batch) {
     taken += coua_flow_insert_batch(tables_[thread]->table, keys + i * key_words, nullptr,
-                                    values + i * value_words, std::min(insert_batch, n - i), units,
-                                    nullptr);
+                                    values + i * value_words, std::min(insert_batch, n - i),
+                                    units(), nullptr);
   }
   return taken;
+}
+
+std::unique_ptr<churned> coua_flows::writer(unsigned thread) {
+  if (sync_ != COUA_FLOW_ONE_WRITER) return nullptr;
+  return std::make_unique<flow_writer>(tables_[thread]->table, params_.people, units());
 }
 
 std::uint64_t coua_flows::bytes() const {
@@ -170,10 +209,18 @@ std::uint64_t coua_flows::bytes() const {
   return sum;
 }
 
-const arena& coua_flows::memory() const {
-  const std::vector<arena>& blocks = tables_.front()->blocks;
-  return *std::max_element(blocks.begin(), blocks.end(),
-                           [](const arena& a, const arena& b) { return a.bytes() < b.bytes(); });
+std::vector<std::uint64_t> coua_flows::moved_counts(unsigned thread) const {
+  constexpr std::uint64_t moved_mask = (1 << simd::flow_via_shift) - 1;
+  const auto* const lines =
+      static_cast<const simd::flow_line*>(tables_[thread]->blocks.back().data());
+  const std::uint64_t n_buckets = stats(thread).buckets;
+  std::vector<std::uint64_t> out(1);
+  for (std::uint64_t i = 0; i < n_buckets; ++i) {
+    const std::uint64_t moved = lines[i].meta & moved_mask;
+    if (moved >= out.size()) out.resize(moved + 1);
+    ++out[moved];
+  }
+  return out;
 }
 
 coua_flow_stats coua_flows::stats(unsigned thread) const {

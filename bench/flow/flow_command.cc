@@ -2,12 +2,14 @@
 #include "bench/flow/flow_command.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/size.h"
 #include "bench/flow/coua_flows.h"
 #include "bench/flow/flow_filling.h"
 #include "bench/flow/flow_measurement.h"
 #include "bench/flow/flow_peers.h"
+#include "bench/flow/flow_shape.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
@@ -157,7 +159,11 @@ class flow_run {
         return good;
       }
     }
-    return (*run)->run(out_.rows);
+    for (const std::uint64_t rate : options_.churns) {
+      result<void> done = rate == 0 ? (*run)->run(out_.rows) : (*run)->run_churn(rate, out_.rows);
+      if (!done) return done;
+    }
+    return {};
   }
 
   const flow_options& options_;
@@ -179,7 +185,27 @@ result<void> check(const flow_options& options) {
                       " different keys (half of them are misses)");
     }
   }
+  const bool shared = std::find(options.syncs.begin(), options.syncs.end(), COUA_FLOW_ONE_WRITER) !=
+                      options.syncs.end();
+  for (const std::uint64_t rate : options.churns) {
+    if (rate == 0) continue;
+    const std::string option = "--churn " + std::to_string(rate);
+    if (!shared) return fail(errc::invalid, option, "needs tables of --sync one-writer");
+    if (options.threads != std::vector<std::uint64_t>{1}) {
+      return fail(errc::invalid, option, "needs --threads 1: the writer has one table");
+    }
+  }
   return {};
+}
+
+result<void> run_capacity(const flow_options& options, crew& people, std::uint64_t capacity,
+                          report& out) {
+  if (options.figure == 2) return add_secondary_shares(options, people, capacity, out);
+  if (options.figure == 5) return add_moved_counts(options, people, capacity, out);
+  if (options.table == 2) return add_false_positives(options, people, capacity, out);
+  flow_run run(options, people, capacity, out);
+  if (result<void> done = run.create(); !done) return done;
+  return run.measure();
 }
 
 }  // namespace
@@ -193,15 +219,25 @@ result<report> run_flow(const flow_options& asked) {
   out.bench = "flow";
   out.params = {{"repetitions", options.run.repetitions},
                 {"seconds", options.run.seconds},
+                {"pairs", options.pairs},
                 {"seed", options.run.seed}};
+  if (options.figure != 0) out.params["figure"] = options.figure;
+  if (options.table != 0) out.params["table"] = options.table;
+  if (options.figure == 7) out.params["panels"] = {"capacity", "key"};
+  if (options.figure == 8) out.params["panels"] = {"capacity", "load"};
   const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
   result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
   if (!people) return tl::unexpected(people.error());
   for (const std::uint64_t capacity : options.capacities) {
-    flow_run run(options, **people, capacity, out);
-    if (result<void> done = run.create(); !done) return tl::unexpected(done.error());
-    if (result<void> done = run.measure(); !done) return tl::unexpected(done.error());
+    result<void> done = run_capacity(options, **people, capacity, out);
+    if (done) continue;
+    if (done.error().code != errc::no_memory || options.capacities.size() == 1) {
+      return tl::unexpected(done.error());
+    }
+    std::fprintf(stderr, "coua-bench: left out: --capacity %s: %s\n",
+                 format_count(capacity).c_str(), done.error().message().c_str());
   }
+  if (out.rows.empty()) return fail(errc::no_memory, "--capacity", "none of them fits");
   return out;
 }
 

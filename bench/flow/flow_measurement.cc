@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
-#include "bench/harness/stats.h"
+#include "base/clock.h"
 
 namespace coua::bench {
 namespace {
 
 /// Keys that the check asks of each look-up and share of misses.
 constexpr std::size_t check_chunks = 64;
+constexpr double most_pair_seconds = 0.1;
 
 /// Answers are summed up to digests of their values, misses to nothing.
 constexpr answer_code digests = {1, 0, 0};
@@ -51,7 +52,7 @@ result<void> flow_measurement::add(measured_table& table, const json& params) {
     if (result<void> good = check(*how); !good) return good;
     json all = params;
     all.update(how->params());
-    series_.push_back({std::move(all), bytes, std::move(how), {}});
+    series_.push_back({&table, std::move(all), bytes, std::move(how), {}});
   }
   return {};
 }
@@ -90,9 +91,9 @@ void flow_measurement::fill_keys(unsigned misses) {
   });
 }
 
-result<double> flow_measurement::timed(series& each, unsigned threads, double seconds) {
+result<double> flow_measurement::timed(series& each, unsigned threads, double seconds, bool exact) {
   const window out = run_window(crew_, threads, *each.how, keys_, seconds, digests);
-  if (out.sum != out.expected) {
+  if (exact && out.sum != out.expected) {
     return fail(errc::io, each.how->name(),
                 "wrong answers in a timed window: their sum is " + std::to_string(out.sum) +
                     " instead of " + std::to_string(out.expected));
@@ -109,7 +110,7 @@ result<void> flow_measurement::run(std::vector<row>& rows) {
         for (std::size_t i = 0; i < series_.size(); ++i) {
           series& each = series_[(i + round) % series_.size()];
           progress_.step(each.how->name());
-          const result<double> mops = timed(each, narrow(threads), options_.run.seconds);
+          const result<double> mops = timed(each, narrow(threads), options_.run.seconds, true);
           if (!mops) return tl::unexpected(mops.error());
           each.rates[{narrow(threads), narrow(misses)}].push_back(*mops);
         }
@@ -117,7 +118,13 @@ result<void> flow_measurement::run(std::vector<row>& rows) {
     }
   }
   for (const series& each : series_) {
-    for (const auto& [at, rates] : each.rates) rows.push_back(make_row(each, at));
+    for (const auto& [at, rates] : each.rates) {
+      row out = make_row(each, at, 0, summarise(rates));
+      if (const series* const other = reference(each); other != nullptr) {
+        out.more["ratio_to_rte_hash"] = paired_ratio(rates, other->rates.at(at)).median;
+      }
+      rows.push_back(std::move(out));
+    }
   }
   return {};
 }
@@ -138,21 +145,70 @@ const flow_measurement::series* flow_measurement::reference(const series& row) c
   return best;
 }
 
-row flow_measurement::make_row(const series& each, point at) const {
+row flow_measurement::make_row(const series& each, point at, std::uint64_t per_second,
+                               const summary& rate) const {
   const auto [threads, misses] = at;
-  const summary rate = summarise(each.rates.at(at));
   row out;
   out.name = each.how->name();
   out.params = each.params;
   out.params["misses"] = misses;
   out.params["threads"] = threads;
+  out.params["churn"] = per_second;
   out.set_rate(rate.median, threads);
   out.set_limit(limit_->of(threads) / lines_per_lookup(misses));
   out.bytes_per_entry = each.bytes_per_entry;
   out.spread = rate.spread;
-  if (const series* const other = reference(each); other != nullptr) {
-    out.more["ratio_to_rte_hash"] = paired_ratio(each.rates.at(at), other->rates.at(at)).median;
+  return out;
+}
+
+result<void> flow_measurement::run_churn(std::uint64_t per_second, std::vector<row>& rows) {
+  for (unsigned i = 0; i < options_.run.repetitions; ++i) limit_->run(1);
+  for (series& each : series_) {
+    const std::unique_ptr<churned> target = each.table->writer(0);
+    if (!target) continue;
+    for (const std::uint64_t misses : options_.misses) {
+      result<row> out = churn_pairs(each, *target, narrow(misses), per_second);
+      if (!out) return tl::unexpected(out.error());
+      rows.push_back(std::move(*out));
+    }
   }
+  return {};
+}
+
+result<row> flow_measurement::churn_pairs(series& each, churned& target, unsigned misses,
+                                          std::uint64_t per_second) {
+  churn writer(target, people_.entries, static_cast<double>(per_second));
+  const double seconds = std::min(options_.run.seconds, most_pair_seconds);
+  std::vector<double> with, without;
+  double churned_s = 0;
+  std::uint64_t done = 0;
+  for (unsigned pair = 0; pair < options_.pairs; ++pair) {
+    if (pair % 10 == 0) fill_keys(misses);
+    progress_.step(each.how->name() + " with churn");
+    // Which one comes first alternates too.
+    for (const bool on : {pair % 2 == 0, pair % 2 != 0}) {
+      if (on) writer.start();
+      const std::uint64_t before = writer.done(), start = now_ns();
+      const result<double> mops = timed(each, 1, seconds, false);
+      if (on) {
+        done += writer.done() - before;
+        churned_s += static_cast<double>(now_ns() - start) / 1e9;
+        writer.pause();
+      }
+      (on ? with : without).push_back(*mops);
+    }
+  }
+  if (writer.failed() != 0) {
+    return fail(errc::no_room, each.table->name(),
+                std::to_string(writer.failed()) + " inserts or erases were refused or lost");
+  }
+  const summary ratio = paired_ratio(with, without);
+  row out = make_row(each, {1, misses}, per_second, summarise(with));
+  out.more = {{"ratio_to_none", ratio.median},
+              {"ratio_spread", ratio.spread},
+              {"none_mops", median(without)},
+              {"updates_per_s", static_cast<double>(done) / churned_s},
+              {"pairs", options_.pairs}};
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "bench/flow/flow_options.h"
 #include "bench/flow/measured_table.h"
 #include "bench/harness/progress.h"
+#include "bench/harness/stats.h"
 #include "bench/limit/line_limit.h"
 
 namespace coua::bench {
@@ -31,9 +32,13 @@ class flow_measurement {
   /// Runs all repetitions and appends the rows.
   result<void> run(std::vector<row>& rows);
 
+  /// Paired windows with and without a writer, of the tables that have one, with one thread.
+  result<void> run_churn(std::uint64_t per_second, std::vector<row>& rows);
+
  private:
   using point = std::pair<unsigned, unsigned>;  // threads, misses
   struct series {
+    measured_table* table;
     json params;
     double bytes_per_entry;
     std::unique_ptr<flow_lookup> how;
@@ -46,11 +51,12 @@ class flow_measurement {
 
   result<void> check(flow_lookup&);
   void fill_keys(unsigned misses);
-  result<double> timed(series&, unsigned threads, double seconds);
+  result<double> timed(series&, unsigned threads, double seconds, bool exact);
+  result<row> churn_pairs(series&, churned&, unsigned misses, std::uint64_t per_second);
   double lines_per_lookup(unsigned misses) const;
   /// The series that ratios relate to, of rows like this one; null: there is none.
   const series* reference(const series&) const;
-  row make_row(const series&, point) const;
+  row make_row(const series&, point, std::uint64_t per_second, const summary& rate) const;
 
   const flow_options& options_;
   flow_population people_;

@@ -190,6 +190,45 @@ TEST(flow_measurement, every_variant_width_mode_and_odd_batch_of_ours_passes_the
   }
 }
 
+TEST(flow_measurement, churn_leaves_the_entries_as_they_were) {
+  bench_of bench;
+  bench.options.pairs = 2;
+  coua_flows shared(bench.params(), {"shared", COUA_FLOW_BLOOM, true}, COUA_FLOW_ONE_WRITER);
+  coua_flows alone(bench.params(), {"alone", COUA_FLOW_BLOOM, false}, COUA_FLOW_SINGLE);
+  bench.fill(shared);
+  bench.fill(alone);
+  ASSERT_TRUE(bench.run->add(shared, json::object()));
+  ASSERT_TRUE(bench.run->add(alone, json::object()));
+  std::vector<row> rows;
+  const result<void> done = bench.run->run_churn(50'000, rows);
+  ASSERT_TRUE(done) << done.error().message();
+  ASSERT_EQ(rows.size(), 3U * 2 * 2) << "modes, batches, misses; of the shared table";
+  for (const row& each : rows) {
+    EXPECT_TRUE(each.name.starts_with("shared/"));
+    EXPECT_EQ(each.params["churn"], 50'000);
+    EXPECT_GT(each.more["updates_per_s"].get<double>(), 0);
+  }
+  EXPECT_GT(shared.stats(0).erased, 0U);
+  EXPECT_EQ(shared.stats(0).entries, bench.people.entries);
+  EXPECT_TRUE(bench.run->add(shared, json::object())) << "all keys are back with their values";
+}
+
+TEST(coua_flows, moved_counts_add_up_to_the_entries_in_secondary_buckets) {
+  for (const coua_flow_variant variant : {COUA_FLOW_BLOOM, COUA_FLOW_HORTON}) {
+    bench_of bench;
+    coua_flows table(bench.params(), {"x", variant, false}, COUA_FLOW_SINGLE);
+    bench.fill(table);
+    std::uint64_t buckets = 0, entries = 0, moved = 0;
+    for (const std::uint64_t each : table.moved_counts(0)) {
+      buckets += each;
+      entries += each * moved++;
+    }
+    EXPECT_EQ(buckets, table.stats(0).buckets);
+    EXPECT_EQ(entries, table.stats(0).in_secondary);
+    EXPECT_GT(entries, 0U);
+  }
+}
+
 TEST(flow_peers, all_of_this_build_are_filled_to_the_same_load_and_pass_the_check) {
   for (const std::string& name : flow_peer_names()) {
     for (const unsigned value : {16U, 0U}) {

@@ -30,9 +30,12 @@ struct flow_options {
   std::vector<std::uint64_t> batches = {32};
   std::vector<std::uint64_t> misses = {0, 20, 50, 100};  // percent
   std::vector<std::uint64_t> threads = {1};
+  std::vector<std::uint64_t> churns = {0};  // inserts and erases per second
+  unsigned pairs = 50;                      // windows with and without churn
   unsigned fills = 0;  // times that each table is filled; 0: as many as repetitions
   page_kind pages = page_kind::automatic;
   std::vector<std::string> peers;  // names; none: only our tables
+  unsigned figure = 0, table = 0;  // of Cuckoo++; 0: none
 };
 
 }  // namespace coua::bench

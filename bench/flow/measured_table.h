@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/flow/flow_population.h"
+#include "bench/harness/churn.h"
 #include "bench/harness/contestant.h"
 #include "bench/harness/report.h"
 
@@ -116,6 +117,7 @@ struct measured_params {
   page_kind pages = page_kind::automatic;
   std::vector<std::string> modes;
   std::vector<std::uint64_t> batches;
+  unsigned bucket_slots = 8;  // used of each bucket
 };
 
 class measured_table {
@@ -131,6 +133,9 @@ class measured_table {
   /// Inserts up to chunk_keys new entries; returns how many were taken.
   virtual std::size_t insert(unsigned thread, const std::uint64_t* keys,
                              const std::uint64_t* values, std::size_t n) = 0;
+
+  /// Writes to the table of a thread while that looks up. Null: it cannot do both at once.
+  virtual std::unique_ptr<churned> writer(unsigned /*thread*/) { return nullptr; }
 
   /// Of one table, with the values.
   virtual std::uint64_t bytes() const = 0;

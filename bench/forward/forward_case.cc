@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
-#include "bench/fib/churn.h"
+#include "bench/fib/fib_writer.h"
 #include "bench/forward/table_loop.h"
 #include "bench/forward/testpmd.h"
 #include "bench/harness/stats.h"
@@ -17,9 +17,12 @@ constexpr double most_pair_seconds = 0.1;
 constexpr std::size_t updates_per_command = 64;
 
 /// Writes to the FIB of the running switch, through the thread that owns it.
-class churned_switch final : public churned {
+class switch_writer final : public fib_writer {
  public:
-  explicit churned_switch(dp::l2_switch& device) : device_(device) {}
+  switch_writer(dp::l2_switch& device, record_of record)
+      : fib_writer(std::move(record)), device_(device) {}
+
+ private:
   std::size_t erase(std::span<const std::uint64_t> keys) override {
     return dp::fib_remove(device_, keys);
   }
@@ -27,7 +30,6 @@ class churned_switch final : public churned {
     return dp::fib_store(device_, records);
   }
 
- private:
   dp::l2_switch& device_;
 };
 
@@ -87,19 +89,17 @@ result<void> forward_case::run_round(unsigned first, progress& shown) {
 }
 
 result<row> forward_case::run_updates(std::uint64_t per_second, progress& shown) {
-  churned_switch target(bed_->device());
   const std::uint32_t port = bed_->out_port();
   const std::uint64_t vlan = std::uint64_t{traffic_.vlan} << 48;
-  const auto record = [port, vlan](std::uint64_t index) -> coua_fib_record {
+  switch_writer target(bed_->device(), [port, vlan](std::uint64_t index) -> coua_fib_record {
     return {vlan | l2_address(index), port, 1, 0, 0};
-  };
+  });
   bed_->set_churning(true);
   std::vector<double> with, without;
   std::uint64_t updates = 0;
   double updated_s = 0;
   {
-    churn writer(target, traffic_.rules, record, static_cast<double>(per_second),
-                 updates_per_command);
+    churn writer(target, traffic_.rules, static_cast<double>(per_second), updates_per_command);
     const double seconds = std::min(options_.run.seconds, most_pair_seconds);
     for (unsigned pair = 0; pair < options_.pairs; ++pair) {
       shown.step("coua with updates");

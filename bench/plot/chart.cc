@@ -145,7 +145,9 @@ class drawing {
       if (x - last < 34) continue;
       last = x;
       const auto whole = static_cast<std::uint64_t>(value);
-      const std::string words = chart_.bytes ? format_bytes(whole) : format_count(whole);
+      const std::string words = value != std::floor(value) ? number(value)
+                                : chart_.bytes             ? format_bytes(whole)
+                                                           : format_count(whole);
       canvas_.text(x, bottom + 20, words, "text-anchor=\"middle\"");
     }
   }
@@ -245,5 +247,21 @@ std::vector<double> round_steps(double most) {
 }
 
 std::string draw_svg(const chart& what) { return drawing(what).draw(); }
+
+std::string draw_svg(const std::vector<chart>& all, std::size_t columns) {
+  if (all.size() == 1) return draw_svg(all.front());
+  const std::size_t lines = (all.size() + columns - 1) / columns;
+  const std::string whole_width = number(width * static_cast<double>(columns));
+  const std::string whole_height = number(height * static_cast<double>(lines));
+  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + whole_width +
+                    "\" height=\"" + whole_height + "\" viewBox=\"0 0 " + whole_width + " " +
+                    whole_height + "\">\n";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out += "<g transform=\"translate(" + number(width * static_cast<double>(i % columns)) + "," +
+           number(height * static_cast<double>(i / columns)) + ")\">\n" + draw_svg(all[i]) +
+           "</g>\n";
+  }
+  return out + "</svg>\n";
+}
 
 }  // namespace coua::bench

@@ -40,6 +40,9 @@ struct chart {
 /// The whole SVG document. Works for any finite numbers, also none.
 std::string draw_svg(const chart&);
 
+/// Several, in lines of `columns` (at least 1).
+std::string draw_svg(const std::vector<chart>&, std::size_t columns);
+
 /// Round steps that cover [0, most]: 0, 20, 40, ... At least two.
 std::vector<double> round_steps(double most);
 

@@ -22,14 +22,34 @@ struct axis {
 /// What may become the x axis, the most telling first.
 constexpr axis axes[] = {
     {"entries", "entries in the table", true, false},
+    {"capacity", "slots of a table", true, false},
     {"rules", "addresses in the FIB", true, false},
     {"size", "bytes", true, true},
     {"updates", "updates per second", false, false},
+    {"churn", "inserts and erases per second", false, false},
     {"flows", "flows", true, false},
     {"batch", "keys to a batch", true, false},
     {"misses", "misses, percent", false, false},
     {"threads", "threads", false, false},
     {"workers", "workers", false, false},
+    {"moved", "entries of a bucket that are elsewhere", false, false},
+    {"load", "share of the slots that are filled", false, false},
+};
+
+struct quantity {
+  const char* field;
+  const char* label;
+};
+
+/// What may become the y axis, the most telling first.
+constexpr quantity quantities[] = {
+    {"mops", "millions per second"},
+    {"gib", "GiB"},
+    {"false_positive_rate", "false positives, share of the misses"},
+    {"in_secondary", "share of the entries in their secondary bucket"},
+    {"share", "share of the buckets"},
+    {"lines", "lines of code"},
+    {"bytes_per_entry", "bytes per entry"},
 };
 
 using rows = std::vector<json>;
@@ -87,10 +107,12 @@ std::string label_of(const json& each, const rows& all, const std::set<std::stri
 }
 
 std::string title_of(const json& report, const rows& all, const std::set<std::string>& params) {
-  std::string out = "coua-bench " + report.value("bench", "?");
+  const std::string bench = report.value("bench", "?");
+  std::string out = "coua-bench " + bench;
+  const std::string paper = bench == "flow" ? "Cuckoo++" : "CuckooSwitch";
   const json own = report.value("params", json::object());
-  if (own.contains("figure")) out += ", CuckooSwitch figure " + text_of(own["figure"]);
-  if (own.contains("table")) out += ", CuckooSwitch table " + text_of(own["table"]);
+  if (own.contains("figure")) out += ", " + paper + " figure " + text_of(own["figure"]);
+  if (own.contains("table")) out += ", " + paper + " table " + text_of(own["table"]);
   for (const axis& each : axes) {
     const json& first = all.front()["params"];
     if (!params.contains(each.param) && first.contains(each.param) &&
@@ -103,16 +125,14 @@ std::string title_of(const json& report, const rows& all, const std::set<std::st
 
 class figure {
  public:
-  figure(rows all, const char* field) : rows_(std::move(all)), field_(field) {}
+  figure(rows all, quantity y) : rows_(std::move(all)), field_(y.field), label_(y.label) {}
 
   chart make(const json& report) {
     const std::set<std::string> params = varying(rows_);
     const axis* const x = choose_axis(rows_, params);
     chart out;
     out.title = title_of(report, rows_, params);
-    out.y_label = field_ == std::string("mops")  ? "millions per second"
-                  : field_ == std::string("gib") ? "GiB"
-                                                 : field_;
+    out.y_label = label_;
     if (x == nullptr) {
       bars(out, params);
     } else {
@@ -166,16 +186,23 @@ class figure {
 
   rows rows_;
   const char* field_;
+  const char* label_;
 };
 
-/// Rows that have the field; loading is another matter than look-up.
+bool is_filling(const json& row) {
+  const std::string name = row["name"].get<std::string>();
+  return name.ends_with("/load") || name.ends_with("/insert");
+}
+
+/// Rows that have the field. Filling a table is another matter than look-up: it is drawn only where
+/// there is nothing else.
 rows rows_with(const json& report, const char* field) {
   rows out;
   for (const json& each : report["rows"]) {
     if (!each.contains("name") || !each.contains("params") || !each.contains(field)) continue;
-    if (each["name"].get<std::string>().ends_with("/load")) continue;
     out.push_back(each);
   }
+  if (!std::all_of(out.begin(), out.end(), is_filling)) std::erase_if(out, is_filling);
   return out;
 }
 
@@ -185,11 +212,55 @@ result<chart> make_figure(const json& report) {
   if (!report.is_object() || !report.contains("rows") || !report["rows"].is_array()) {
     return fail(errc::invalid, "plot", "this is not what coua-bench prints with --json");
   }
-  for (const char* const field : {"mops", "gib", "bytes_per_entry"}) {
-    rows found = rows_with(report, field);
-    if (!found.empty()) return figure(std::move(found), field).make(report);
+  for (const quantity& each : quantities) {
+    rows found = rows_with(report, each.field);
+    if (!found.empty()) return figure(std::move(found), each).make(report);
   }
   return fail(errc::invalid, "plot", "there is no row with a number to draw");
+}
+
+result<panels> make_panels(const json& report) {
+  panels out;
+  const json own = report.is_object() ? report.value("params", json::object()) : json::object();
+  const json names = own.is_object() ? own.value("panels", json::array()) : json::array();
+  if (!names.is_array() || names.size() != 2 || !names[0].is_string() || !names[1].is_string() ||
+      !report.contains("rows") || !report["rows"].is_array()) {
+    result<chart> only = make_figure(report);
+    if (!only) return tl::unexpected(only.error());
+    out.charts.push_back(std::move(*only));
+    return out;
+  }
+  // In the order in which the rows first have them.
+  std::vector<std::pair<json, std::vector<json>>> grid;
+  for (const json& each : report["rows"]) {
+    const json params = each.value("params", json::object());
+    const json down = params.value(names[0].get<std::string>(), json());
+    const json across = params.value(names[1].get<std::string>(), json());
+    auto line = std::find_if(grid.begin(), grid.end(), [&](auto& it) { return it.first == down; });
+    if (line == grid.end()) line = grid.emplace(line, down, std::vector<json>());
+    if (std::find(line->second.begin(), line->second.end(), across) == line->second.end()) {
+      line->second.push_back(across);
+    }
+  }
+  for (const auto& [down, line] : grid) {
+    out.columns = std::max(out.columns, line.size());
+    for (const json& across : line) {
+      json part = report;
+      part["rows"] = json::array();
+      for (const json& each : report["rows"]) {
+        const json params = each.value("params", json::object());
+        if (params.value(names[0].get<std::string>(), json()) == down &&
+            params.value(names[1].get<std::string>(), json()) == across) {
+          part["rows"].push_back(each);
+        }
+      }
+      result<chart> made = make_figure(part);
+      if (!made) return tl::unexpected(made.error());
+      out.charts.push_back(std::move(*made));
+    }
+  }
+  if (out.charts.empty()) return fail(errc::invalid, "plot", "there is no row to draw");
+  return out;
 }
 
 }  // namespace coua::bench

@@ -12,4 +12,14 @@ namespace coua::bench {
 /// nothing but names become bars. Errors: invalid (no report, or no row to draw).
 result<chart> make_figure(const json& report);
 
+/// Charts side by side, line by line.
+struct panels {
+  std::vector<chart> charts;
+  std::size_t columns = 1;
+};
+
+/// One chart for each pair of values of the two parameters that the report names in
+/// `params.panels`; else make_figure() alone. Errors: as there.
+result<panels> make_panels(const json& report);
+
 }  // namespace coua::bench

@@ -56,6 +56,41 @@ TEST(figure, bars_where_only_names_differ) {
   EXPECT_EQ(made->x_label, "limit 100 millions per second");
 }
 
+TEST(figure, panels_are_lines_of_charts_in_the_order_of_the_rows) {
+  json rows = json::array();
+  for (const unsigned capacity : {512U, 4096U}) {
+    for (const double load : {0.6, 0.95}) {
+      for (const unsigned misses : {0U, 50U}) {
+        rows.push_back({{"name", "bloom/batch"},
+                        {"params", {{"capacity", capacity}, {"load", load}, {"misses", misses}}},
+                        {"mops", load * 100}});
+      }
+    }
+  }
+  json report = report_of(rows);
+  report["params"]["panels"] = {"capacity", "load"};
+  const result<panels> made = make_panels(report);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->columns, 2U);
+  ASSERT_EQ(made->charts.size(), 4U);
+  EXPECT_EQ(made->charts[1].series[0].points.size(), 2U);
+  EXPECT_EQ(made->charts[1].series[0].points[0].y, 95);
+  EXPECT_NE(made->charts[2].title.find("capacity 4096"), std::string::npos);
+  EXPECT_EQ(draw_svg(made->charts, 2).find("nan"), std::string::npos);
+  report["params"].erase("panels");
+  EXPECT_EQ(make_panels(report)->charts.size(), 1U);
+  EXPECT_FALSE(make_panels(json::array()));
+}
+
+TEST(figure, inserts_are_drawn_where_there_is_nothing_else) {
+  json insert = row_of("bloom/insert", 1000, 32, 9);
+  EXPECT_EQ(make_figure(report_of(json::array({insert, row_of("bloom/batch", 1000, 32, 50)})))
+                ->categories.size(),
+            1U);
+  EXPECT_EQ(make_figure(report_of(json::array({insert})))->categories,
+            (std::vector<std::string>{"bloom/insert"}));
+}
+
 TEST(figure, what_is_no_report_is_refused) {
   EXPECT_FALSE(make_figure(json::array()));
   EXPECT_FALSE(make_figure(report_of(json::array())));

@@ -75,9 +75,9 @@ result<std::string> run_plot(const plot_options& asked) {
   }
   const result<json> report = read_report(asked.input);
   if (!report) return tl::unexpected(report.error());
-  result<chart> figure = make_figure(*report);
+  const result<panels> figure = make_panels(*report);
   if (!figure) return fail(figure.error().code, asked.input, figure.error().what);
-  const std::string svg = draw_svg(*figure);
+  const std::string svg = draw_svg(figure->charts, figure->columns);
   if (result<void> done = png ? write_png(output, svg) : write_file(output, svg); !done) {
     return tl::unexpected(done.error());
   }

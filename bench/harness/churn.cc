@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/fib/churn.h"
+#include "bench/harness/churn.h"
 
 #include <sys/prctl.h>
 #include <time.h>
@@ -25,9 +25,8 @@ void sleep_until(std::uint64_t deadline_ns) {
 
 }  // namespace
 
-churn::churn(churned& target, std::uint64_t entries, record_of record, double updates_per_s,
-             std::size_t batch)
-    : target_(target), entries_(entries), record_(std::move(record)), batch_(batch) {
+churn::churn(churned& target, std::uint64_t entries, double updates_per_s, std::size_t batch)
+    : target_(target), entries_(entries), batch_(batch) {
   absent_ = std::clamp<std::uint64_t>(entries / 64, 1, most_absent);
   pairs_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(updates_per_s * tick_s / 2));
   pairs_ = std::min(pairs_, absent_);
@@ -84,37 +83,28 @@ void churn::work() {
   }
 }
 
-void churn::erase(std::size_t count) {
+std::size_t churn::one_call(std::uint64_t at, std::uint64_t count) const {
+  return std::min({count, std::uint64_t{batch_}, entries_ - at % entries_});
+}
+
+void churn::erase(std::uint64_t count) {
   while (count > 0) {
-    const std::size_t n = std::min(count, batch_);
-    keys_.resize(n);
-    for (std::uint64_t& key : keys_) key = record_(erased_++ % entries_).key;
-    failed_.fetch_add(n - target_.erase(keys_), std::memory_order_relaxed);
+    const std::size_t n = one_call(erased_, count);
+    failed_.fetch_add(n - target_.erase(erased_ % entries_, n), std::memory_order_relaxed);
     done_.fetch_add(n, std::memory_order_relaxed);
+    erased_ += n;
     count -= n;
   }
 }
 
-void churn::insert(std::size_t count) {
+void churn::insert(std::uint64_t count) {
   while (count > 0) {
-    const std::size_t n = std::min(count, batch_);
-    records_.resize(n);
-    for (coua_fib_record& each : records_) each = record_(inserted_++ % entries_);
-    failed_.fetch_add(n - target_.insert(records_), std::memory_order_relaxed);
+    const std::size_t n = one_call(inserted_, count);
+    failed_.fetch_add(n - target_.insert(inserted_ % entries_, n), std::memory_order_relaxed);
     done_.fetch_add(n, std::memory_order_relaxed);
+    inserted_ += n;
     count -= n;
   }
-}
-
-std::size_t churned_fib::erase(std::span<const std::uint64_t> keys) {
-  return coua_fib_erase_batch(fib_, keys.data(), keys.size());
-}
-
-std::size_t churned_fib::insert(std::span<const coua_fib_record> records) {
-  results_.resize(records.size());
-  coua_fib_insert_batch(fib_, records.data(), records.size(), results_.data());
-  return static_cast<std::size_t>(
-      std::count(results_.begin(), results_.end(), static_cast<std::int8_t>(COUA_FIB_ADDED)));
 }
 
 }  // namespace coua::bench

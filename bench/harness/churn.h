@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <coua/fib.h>
-
 #include <atomic>
 #include <condition_variable>
-#include <functional>
+#include <cstdint>
 #include <mutex>
-#include <span>
 #include <thread>
-#include <vector>
 
 namespace coua::bench {
 
-/// What a churn writes to.
+/// What a churn writes to: the entries of a population, by their indices. Only the writer calls it.
 class churned {
  public:
   virtual ~churned() = default;
-  /// Returns how many were removed.
-  virtual std::size_t erase(std::span<const std::uint64_t> keys) = 0;
-  /// Returns how many were added.
-  virtual std::size_t insert(std::span<const coua_fib_record> records) = 0;
+  /// The entries of indices [first, first + count). Returns how many were removed.
+  virtual std::size_t erase(std::uint64_t first, std::size_t count) = 0;
+  /// Likewise. Returns how many were added.
+  virtual std::size_t insert(std::uint64_t first, std::size_t count) = 0;
 };
-
-/// A table of our own, through its C API.
-class churned_fib final : public churned {
- public:
-  explicit churned_fib(coua_fib* fib) : fib_(fib) {}
-  std::size_t erase(std::span<const std::uint64_t> keys) override;
-  std::size_t insert(std::span<const coua_fib_record> records) override;
-
- private:
-  coua_fib* fib_;
-  std::vector<std::int8_t> results_;
-};
-
-/// How the record of an entry of the population is made.
-using record_of = std::function<coua_fib_record(std::uint64_t index)>;
 
 /// A writer on its own CPU that erases and inserts at a constant rate while readers run. It walks
 /// over the whole population, which lies scattered over the table; an erased entry comes back after
@@ -45,9 +26,8 @@ using record_of = std::function<coua_fib_record(std::uint64_t index)>;
 class churn {
  public:
   /// `updates_per_s` counts inserts and erases, written `batch` at a time. The target must hold
-  /// record(0) to record(entries - 1).
-  churn(churned& target, std::uint64_t entries, record_of record, double updates_per_s,
-        std::size_t batch = 32);
+  /// the entries 0 to entries - 1.
+  churn(churned& target, std::uint64_t entries, double updates_per_s, std::size_t batch = 32);
   ~churn();  // brings back every erased entry
   churn(const churn&) = delete;
   churn& operator=(const churn&) = delete;
@@ -60,20 +40,19 @@ class churn {
 
  private:
   void work();
-  void erase(std::size_t count);
-  void insert(std::size_t count);
+  void erase(std::uint64_t count);
+  void insert(std::uint64_t count);
+  /// How many of `count` entries from `at` on can be written by one call.
+  std::size_t one_call(std::uint64_t at, std::uint64_t count) const;
 
   churned& target_;
   std::uint64_t entries_;
-  record_of record_;
   std::size_t batch_;
   std::uint64_t absent_;  // entries that are out at any moment
   std::uint64_t pairs_;   // erases and inserts of one tick
   std::uint64_t tick_ns_;
   std::uint64_t erased_ = 0;  // entries so far, in the order of the walk
   std::uint64_t inserted_ = 0;
-  std::vector<std::uint64_t> keys_;
-  std::vector<coua_fib_record> records_;
   std::atomic<std::uint64_t> done_ = 0, failed_ = 0;
 
   std::mutex mutex_;
