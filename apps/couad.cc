@@ -44,6 +44,8 @@ const coua::cli::command& grammar() {
                   {.name = "version", .help = "print the version", .type = kind::flag}},
       .verbs = {},
       .epilogue =
+          "SIGHUP is ignored: the file is read at the start only.\n"
+          "\n"
           "exit status\n"
           "  0  stopped by SIGTERM or SIGINT, or the configuration is good\n"
           "  1  the configuration is wrong, or the switch did not start\n"
@@ -51,28 +53,42 @@ const coua::cli::command& grammar() {
   return the;
 }
 
-/// SIGTERM and SIGINT, blocked in every thread and asked for where it suits.
+/// SIGTERM and SIGINT stop the daemon, SIGHUP is only answered. Blocked in every thread and asked
+/// for where it suits.
 class stop_signals {
  public:
   stop_signals() {
     sigemptyset(&set_);
-    sigaddset(&set_, SIGTERM);
-    sigaddset(&set_, SIGINT);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
   }
-  bool came() const {
+
+  /// A stop was asked for. Does not wait.
+  bool came() {
     const timespec now{};
-    return sigtimedwait(&set_, nullptr, &now) > 0;
+    for (int number; stop_ == 0 && (number = sigtimedwait(&set_, nullptr, &now)) > 0;) take(number);
+    return stop_ != 0;
   }
-  int wait() const {
-    int number = 0;
-    sigwait(&set_, &number);
-    return number;
+  void wait() {
+    for (int number; stop_ == 0;)
+      if (sigwait(&set_, &number) == 0) take(number);
   }
 
  private:
+  void take(int number) {
+    if (number == SIGHUP) {
+      coua::log_warning(
+          "SIGHUP: ignored: couad reads its file at the start only; change ports and entries with "
+          "coua, or restart couad");
+      return;
+    }
+    stop_ = number;
+    coua::log_info("stopping: %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+  }
+
   sigset_t set_;
+  int stop_ = 0;
 };
 
 /// An error of a field that the file has: the line first, then what the switch said.
@@ -82,7 +98,7 @@ error at(const coua::ctl::config& config, const std::string& path, error e) {
 }
 
 result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
-                       const stop_signals& signals, std::vector<unsigned>& numbers) {
+                       stop_signals& signals, std::vector<unsigned>& numbers) {
   for (std::size_t i = 0; i < config.ports.size() && !signals.came(); i++) {
     const auto added = sw.add_port(config.ports[i]);
     const std::string path = "ports[" + std::to_string(i) + "]";
@@ -115,19 +131,21 @@ void leave_worker_cpus(const coua::dp::l2_switch& sw, std::vector<unsigned> cpus
     coua::log_warning("%s", pinned.error().message().c_str());
 }
 
-result<void> serve(const coua::ctl::config& config, const stop_signals& signals) {
+result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
   if (!claim) return tl::unexpected(claim.error());
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
+  if (signals.came()) return {};
   const auto sw = coua::dp::l2_switch::create(*environment, config.tables);
   if (!sw) return tl::unexpected(sw.error());
   std::vector<unsigned> numbers;
   if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
-  if (numbers.size() < config.ports.size()) return {};  // stopped while starting
+  if (signals.came()) return {};
   if (auto added = add_statics(**sw, config, numbers); !added) return added;
+  if (signals.came()) return {};
   leave_worker_cpus(**sw, cpus);
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
@@ -136,8 +154,7 @@ result<void> serve(const coua::ctl::config& config, const stop_signals& signals)
   if (!api) return tl::unexpected(api.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
   coua::log_info("ready: %zu ports, API on %s", numbers.size(), path.c_str());
-  const int number = signals.wait();
-  coua::log_info("stopping: %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+  signals.wait();
   return {};
 }
 
@@ -168,7 +185,7 @@ int run(const coua::cli::invocation& call) {
     std::printf("%s: good, %zu ports\n", config.file.c_str(), config.ports.size());
     return 0;
   }
-  const stop_signals signals;
+  stop_signals signals;
   if (const auto served = serve(config, signals); !served) {
     coua::log_error("%s", served.error().message().c_str());
     return 1;

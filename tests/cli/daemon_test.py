@@ -46,10 +46,10 @@ class daemon_case(unittest.TestCase):
                           "memory: {huge_pages: off, packet_mib: 64, mbufs: 4096}\n"
                           "workers: {count: 1, idle: sleep}\n" + more)
 
-    def launch(self, file, *options):
-        process = subprocess.Popen([COUAD, "--config", str(file), *options], text=True,
+    def launch(self, file, prepare=None):
+        process = subprocess.Popen([COUAD, "--config", str(file)], text=True,
                                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                   env=self.environment)
+                                   env=self.environment, preexec_fn=prepare)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -111,6 +111,28 @@ class test_life(daemon_case):
     def test_interrupt_stops_too(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(10), 0)
+
+    def test_stop_before_it_is_ready(self):
+        def stop_at_once():  # a blocked signal waits across exec
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        for more in ("ports: []\n", PORTS):
+            process = self.launch(self.config(more), stop_at_once)
+            self.assertEqual(process.wait(10), 0)
+            log = process.stderr.read()
+            self.assertIn("stopping: SIGTERM", log)
+            self.assertNotIn("ready:", log)
+            self.assertEqual(self.left(), [])
+
+    def test_hangup_is_answered_and_ignored(self):
+        process = self.start()
+        for _ in range(2):
+            process.send_signal(signal.SIGHUP)
+            self.assertIn("SIGHUP: ignored", process.stderr.readline())
+        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+        process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(10), 0)
 
     def test_stop_with_a_client_that_hangs(self):
