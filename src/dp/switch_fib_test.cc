@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the switch learns and is told, and how it forgets.
+#include "dp/test_switch.h"
+
+namespace coua::dp {
+namespace {
+
+TEST_F(switch_test, learns_as_fast_as_addresses_come) {
+  switch_config config;
+  config.fib_entries = 40'000;
+  start(config);
+  auto& a = access("a");
+  constexpr unsigned n = 30'000;
+  for (unsigned i = 0; i < n; ++i)
+    while (!a.send(make_frame(broadcast, host(i)))) std::this_thread::yield();
+  // What a full ring lost comes again with the next frame of the host.
+  for (unsigned round = 0; round < 20 && switch_->fib().entries < n; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    for (unsigned i = 0; i < n; ++i)
+      while (!a.send(make_frame(broadcast, host(i)))) std::this_thread::yield();
+  }
+  EXPECT_TRUE(eventually([&] { return switch_->fib().entries == n; }));
+  EXPECT_EQ(switch_->ports()[0].learned, n);
+}
+
+TEST_F(switch_test, moves_limits_and_static_entries) {
+  auto& a = access("a");
+  auto& b = access("b");
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(learned(1, host(1), "b"));
+  EXPECT_EQ(switch_->fib().moved, 1u);
+
+  port_config limited = config_of("a");
+  limited.mac_limit = 1;
+  ASSERT_TRUE(switch_->update_port(limited));
+  for (unsigned n = 10; n < 13; ++n) ASSERT_TRUE(a.send(make_frame(broadcast, host(n))));
+  EXPECT_TRUE(eventually([&] { return switch_->fib().limited >= 2; }));
+  EXPECT_EQ(switch_->ports()[0].learned, 1u);
+
+  const fib_entry fixed{1, host(20), numbers_["a"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&fixed, 1)));
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(20))));
+  EXPECT_TRUE(eventually([&] { return count("b", "source_static_elsewhere") == 1; }));
+  EXPECT_TRUE(learned(1, host(20), "a"));
+}
+
+TEST_F(switch_test, flushes_by_port_vlan_and_address) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 20);
+  for (unsigned n = 1; n <= 20; ++n) {
+    ASSERT_TRUE(a.send(make_frame(broadcast, host(n))));
+    ASSERT_TRUE(b.send(make_frame(broadcast, host(n))));
+  }
+  ASSERT_TRUE(eventually([&] { return switch_->fib().entries == 40; }));
+  fib_filter by_mac;
+  by_mac.mac = host(1);
+  EXPECT_EQ(switch_->fib_flush(by_mac).value(), 2u);
+  fib_filter by_vlan;
+  by_vlan.vlan = 20;
+  EXPECT_EQ(switch_->fib_flush(by_vlan).value(), 19u);
+  fib_filter by_port;
+  by_port.port = numbers_["a"];
+  std::size_t dumped = 0;
+  ASSERT_TRUE(switch_->fib_dump(by_port, [&](std::span<const fib_entry> part) {
+    dumped += part.size();
+    return true;
+  }));
+  EXPECT_EQ(dumped, 19u);
+  EXPECT_EQ(switch_->fib_flush(by_port).value(), 19u);
+  EXPECT_EQ(switch_->fib().entries, 0u);
+}
+
+TEST_F(switch_test, bad_entries_are_refused_with_their_index) {
+  access("a");
+  std::vector<fib_entry> entries(5, {1, host(1), numbers_["a"], false, 0});
+  for (unsigned i = 0; i < 5; ++i) entries[i].mac = host(i);
+  entries[3].port = 40;
+  const auto done = switch_->fib_insert(entries);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message().find("entry 3"), std::string::npos) << done.error().message();
+  EXPECT_EQ(switch_->fib().entries, 3u);
+  entries[3] = {1, broadcast, numbers_["a"], false, 0};
+  EXPECT_EQ(switch_->fib_insert(entries).error().code, errc::invalid);
+  entries[3] = {4095, host(3), numbers_["a"], false, 0};
+  EXPECT_EQ(switch_->fib_insert(entries).error().code, errc::invalid);
+}
+
+}  // namespace
+}  // namespace coua::dp

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ports that come, change, lose their link and go.
+#include <atomic>
+#include <thread>
+
+#include "dp/bench_hooks.h"
+#include "dp/test_switch.h"
+
+namespace coua::dp {
+namespace {
+
+TEST_F(switch_test, entries_of_a_removed_or_disabled_port_go) {
+  auto& a = access("a");
+  access("b");
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  port_config off = config_of("a");
+  off.enabled = false;
+  ASSERT_TRUE(switch_->update_port(off));
+  EXPECT_TRUE(eventually([&] { return switch_->fib().entries == 0; }));
+  off.enabled = true;
+  ASSERT_TRUE(switch_->update_port(off));
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  const fib_entry fixed{1, host(9), numbers_["a"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&fixed, 1)));
+  ASSERT_TRUE(switch_->remove_port("a"));
+  EXPECT_EQ(switch_->fib().entries, 0u);
+  EXPECT_FALSE(switch_->remove_port("a"));
+}
+
+TEST_F(switch_test, a_port_that_loses_its_link_loses_its_entries) {
+  auto& a = access("a");
+  auto& b = access("b");
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(2))));
+  ASSERT_TRUE(learned(1, host(2), "b"));
+  EXPECT_TRUE(a.receive());
+  const fib_entry fixed{1, host(3), numbers_["b"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&fixed, 1)));
+  b.set_link(false);
+  EXPECT_TRUE(eventually([&] { return switch_->fib().entries == 1; }));
+  EXPECT_FALSE(switch_->ports()[1].link_up);
+  ASSERT_TRUE(a.send(make_frame(host(3), host(1))));
+  ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_port_down") == 1; }));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_no_member") == 1; }));
+  b.set_link(true);
+  EXPECT_TRUE(eventually([&] { return switch_->ports()[1].link_up; }));
+  const frame_bytes again = make_frame(host(3), host(1));
+  ASSERT_TRUE(a.send(again));
+  EXPECT_EQ(b.receive(), again);
+}
+
+TEST_F(switch_test, entries_of_a_vlan_that_a_port_leaves_go) {
+  auto& t = trunk("t", 0, {10, 20});
+  for (const int vlan : {10, 20}) ASSERT_TRUE(t.send(make_frame(broadcast, host(1), vlan)));
+  ASSERT_TRUE(learned(10, host(1), "t"));
+  ASSERT_TRUE(learned(20, host(1), "t"));
+  port_config config = config_of("t");
+  config.mode = vlan_mode::trunk;
+  config.native_vlan = 0;
+  config.tagged = {20};
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_TRUE(eventually([&] { return switch_->fib().entries == 1; }));
+  EXPECT_TRUE(switch_->fib_find(20, host(1)));
+}
+
+TEST_F(switch_test, ports_come_and_go_under_traffic) {
+  auto& a = access("a");
+  access("b");
+  std::atomic<bool> stop{false};
+  std::thread traffic([&] {
+    for (unsigned i = 0; !stop; ++i) {
+      const bool sent =
+          a.send(make_frame(i % 3 == 0 ? broadcast : host(1000 + i % 7), host(i % 50)));
+      while (rings_["b"]->receive(0)) {
+      }
+      if (!sent) std::this_thread::yield();
+    }
+  });
+  rings_["c"] = std::make_unique<test_ring_port>("c");
+  for (unsigned i = 0; i < 100; ++i) {
+    add(config_of("c"));
+    ASSERT_TRUE(rings_["c"]->send(make_frame(broadcast, host(1000 + i % 7))));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto gone = switch_->remove_port("c");
+    ASSERT_TRUE(gone) << gone.error().message();
+    rings_["c"]->make();
+  }
+  stop = true;
+  traffic.join();
+  EXPECT_TRUE(eventually([&] { return a.waiting() == 0; }));
+  while (rings_["b"]->receive(20)) {
+  }
+  check_sums();
+  ASSERT_TRUE(switch_->remove_port("a"));
+  ASSERT_TRUE(switch_->remove_port("b"));
+  EXPECT_EQ(packets_in_use(*switch_), 0u);
+  EXPECT_EQ(switch_->fib().entries, 0u);
+  add(config_of("c"));  // its device was made a last time, and goes with the port
+}
+
+TEST_F(switch_test, ports_with_one_transmit_queue_are_shared_or_not_by_the_number_of_workers) {
+  access("a");
+  const port_status status = switch_->ports()[0];
+  EXPECT_EQ(status.tx_shared, switch_->workers().size() > 1);
+  EXPECT_EQ(status.driver, "net_ring");
+  EXPECT_TRUE(status.link_up);
+}
+
+}  // namespace
+}  // namespace coua::dp

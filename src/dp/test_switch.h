@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole switch, its threads included, with rings for ports: no privileges, no huge pages. And
+// frames for it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dp/switch.h"
+#include "dp/test_ring_port.h"
+
+namespace coua::dp {
+
+constexpr std::uint64_t host(unsigned n) { return 0x020000000000u + n; }
+constexpr std::uint64_t broadcast = 0xFFFFFFFFFFFFu;
+
+/// An untagged frame, or one with a tag of this control word.
+frame_bytes make_frame(std::uint64_t to, std::uint64_t from, int control = -1, unsigned size = 60);
+frame_bytes without_tag(frame_bytes frame);
+frame_bytes with_tag(frame_bytes frame, unsigned control);
+
+std::uint64_t value(const std::vector<counter>& counters, const std::string& name);
+
+template <typename Condition>
+bool eventually(const Condition& condition, unsigned ms = 3000) {
+  for (unsigned i = 0; i < ms; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return condition();
+}
+
+class switch_test : public ::testing::Test {
+ protected:
+  void SetUp() override { start({}); }
+  void TearDown() override;
+  void start(switch_config config);
+
+  port_config config_of(const std::string& name);
+  test_ring_port& access(const std::string& name, std::uint16_t vlan = 1);
+  test_ring_port& trunk(const std::string& name, std::uint16_t native,
+                        std::vector<std::uint16_t> tagged);
+  void add(const port_config& config);
+
+  std::uint64_t count(const std::string& port, const std::string& name);
+  bool learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port);
+  /// What docs promise of the counters (dp/counters.h).
+  void check_sums();
+
+  std::map<std::string, std::unique_ptr<test_ring_port>> rings_;
+  std::map<std::string, unsigned> numbers_;
+  std::vector<unsigned> cores_;
+  std::unique_ptr<l2_switch> switch_;
+};
+
+}  // namespace coua::dp
