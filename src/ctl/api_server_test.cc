@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -439,6 +440,55 @@ TEST_F(api, a_bad_batch_is_refused_as_a_whole_and_named) {
         for (int i = 0; i < 65536; i++) b.add_keys(vlan10 | mac1);
       },
       "more than");
+}
+
+// Red when a stream keeps the number that a name had at its start.
+TEST_F(api, a_load_ends_at_a_port_that_was_removed_meanwhile) {
+  add_ports();
+  grpc::ClientContext context;
+  v1::LoadFibResponse response;
+  const auto stream = fib_->LoadFib(&context, &response);
+  v1::FibBatch batch;
+  batch.add_port_names("p0");
+  batch.add_port_names("p1");
+  for (std::uint64_t i = 0; i < 2; i++) batch.add_keys(vlan10 | (mac1 + i));
+  batch.add_ports(0);
+  batch.add_ports(1);
+  ASSERT_TRUE(stream->Write(batch));
+  while (sw_.fib().entries < 2) std::this_thread::yield();
+  ASSERT_TRUE(sw_.remove_port("p1"));
+  dp::port_config other;
+  other.name = "other";
+  other.devargs = "net_null9";
+  ASSERT_EQ(sw_.add_port(other).value(), 1u) << "the number is given again";
+  batch.clear_port_names();
+  for (int i = 0; i < 2; i++) batch.set_keys(i, vlan10 | (mac1 + 10 + static_cast<unsigned>(i)));
+  stream->Write(batch);
+  stream->WritesDone();
+  const auto status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_NE(detail(status, context).where().find("port p1"), std::string::npos)
+      << status.error_message();
+  EXPECT_FALSE(sw_.fib_find(10, mac1 + 11));
+}
+
+TEST_F(api, a_dump_names_each_entry_by_the_port_that_it_is_at) {
+  add_ports();
+  fill(2000);
+  int part = 0;
+  sw_.on_dump_part([&] {
+    if (++part != 2) return;
+    ASSERT_TRUE(sw_.remove_port("p1"));
+    dp::port_config other;
+    other.name = "other";
+    other.devargs = "net_null9";
+    ASSERT_EQ(sw_.add_port(other).value(), 1u) << "the number is given again";
+    const dp::fib_entry late{10, mac1 + 9999, 1, false, 7};
+    ASSERT_TRUE(sw_.fib_insert(std::span(&late, 1)));
+  });
+  std::map<std::string, unsigned> at;
+  for (const auto& entry : show({})) at[entry.port]++;
+  EXPECT_EQ(at, (std::map<std::string, unsigned>{{"p0", 1000}, {"p1", 500}, {"other", 1}}));
 }
 
 TEST_F(api, a_full_table_says_how_much_was_stored) {

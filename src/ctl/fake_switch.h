@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -24,6 +25,8 @@ class fake_switch : public dp::l2_switch {
   }
   /// fib_insert answers "no room" from this many entries on.
   void set_capacity(std::uint64_t entries) { capacity_ = entries; }
+  /// Called before each part of a dump.
+  void on_dump_part(std::function<void()> hook) { on_dump_part_ = std::move(hook); }
   /// What the counters of every port grow by at each reading.
   void set_traffic(std::uint64_t packets) { traffic_ = packets; }
 
@@ -39,6 +42,7 @@ class fake_switch : public dp::l2_switch {
     while (std::ranges::any_of(ports_, [&](const auto& p) { return p.number == number; })) number++;
     dp::port_status status{};
     status.number = number;
+    status.serial = ++last_serial_;
     status.config = config;
     status.driver = config.devargs.substr(0, config.devargs.find_first_of("0123456789,"));
     for (int i = 0; i < 6; i++)
@@ -154,7 +158,12 @@ class fake_switch : public dp::l2_switch {
   result<std::uint64_t> fib_insert(std::span<const dp::fib_entry> entries) override {
     const std::lock_guard hold(mutex_);
     for (std::size_t i = 0; i < entries.size(); i++) {
-      const auto& entry = entries[i];
+      auto entry = entries[i];
+      const auto port =
+          std::ranges::find_if(ports_, [&](const auto& p) { return p.number == entry.port; });
+      if (port == ports_.end() || (entry.port_serial != 0 && entry.port_serial != port->serial))
+        return fail(errc::not_found, "FIB", "no such port number");
+      entry.port_serial = port->serial;
       if (fib_.size() >= capacity_ && !fib_.contains(key(entry.vlan, entry.mac)))
         return fail(errc::no_room, "FIB", "entry " + std::to_string(i) + " found no room");
       fib_[key(entry.vlan, entry.mac)] = entry;
@@ -171,6 +180,11 @@ class fake_switch : public dp::l2_switch {
   result<std::uint64_t> fib_flush(const dp::fib_filter& filter) override {
     const std::lock_guard hold(mutex_);
     const bool statics = filter.is_static.value_or(false);
+    if (filter.port && std::ranges::none_of(ports_, [&](const auto& p) {
+          return p.number == *filter.port &&
+                 (filter.port_serial == 0 || filter.port_serial == p.serial);
+        }))
+      return fail(errc::not_found, "FIB", "no such port number");
     return std::erase_if(fib_, [&](const auto& e) {
       return matches_place(filter, e.second) && statics == e.second.is_static;
     });
@@ -186,14 +200,21 @@ class fake_switch : public dp::l2_switch {
   result<void> fib_dump(
       const dp::fib_filter& filter,
       const std::function<bool(std::span<const dp::fib_entry>)>& sink) const override {
-    std::vector<dp::fib_entry> all;
-    {
-      const std::lock_guard hold(mutex_);
-      for (const auto& [k, entry] : fib_)
-        if (matches(filter, entry)) all.push_back(entry);
+    // In parts, so that the table may change in between.
+    std::uint64_t next = 0;
+    for (bool more = true; more;) {
+      if (on_dump_part_) on_dump_part_();
+      std::vector<dp::fib_entry> part;
+      {
+        const std::lock_guard hold(mutex_);
+        auto at = fib_.lower_bound(next);
+        for (; at != fib_.end() && part.size() < 1000; ++at)
+          if (matches(filter, at->second)) part.push_back(at->second);
+        more = at != fib_.end();
+        if (more) next = at->first;
+      }
+      if (!part.empty() && !sink(part)) break;
     }
-    for (std::size_t i = 0; i < all.size(); i += 1000)
-      if (!sink(std::span(all).subspan(i, std::min<std::size_t>(1000, all.size() - i)))) break;
     return {};
   }
 
@@ -208,6 +229,7 @@ class fake_switch : public dp::l2_switch {
   }
   static bool matches(const dp::fib_filter& filter, const dp::fib_entry& entry) {
     return matches_place(filter, entry) &&
+           (filter.port_serial == 0 || filter.port_serial == entry.port_serial) &&
            filter.is_static.value_or(entry.is_static) == entry.is_static;
   }
   static tl::unexpected<error> no_port(const std::string& name) {
@@ -221,6 +243,8 @@ class fake_switch : public dp::l2_switch {
   std::vector<dp::port_status> ports_;
   std::map<std::uint64_t, dp::fib_entry> fib_;
   std::map<std::string, error> failing_;
+  std::function<void()> on_dump_part_;
+  unsigned last_serial_ = 0;
   mutable std::uint64_t readings_ = 0;
   std::uint64_t traffic_ = 0;
   std::uint64_t capacity_ = 1 << 24;

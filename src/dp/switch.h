@@ -65,6 +65,7 @@ struct switch_config {
 
 struct port_status {
   unsigned number;  // what the FIB stores
+  unsigned serial;  // never of another port, while a number is given again
   port_config config;
   std::string driver;
   std::uint8_t mac[6];
@@ -89,6 +90,9 @@ struct fib_entry {
   unsigned port;      // port number
   bool is_static;
   unsigned age_s;  // upper bound of the time since it was last seen; 0 for static ones
+  // Of the port. Answers have it; in an insert it guards against a port that was removed since its
+  // number was asked for. 0: whichever port has the number.
+  unsigned port_serial = 0;
 };
 
 struct fib_filter {
@@ -96,6 +100,7 @@ struct fib_filter {
   std::optional<unsigned> port;
   std::optional<std::uint64_t> mac;
   std::optional<bool> is_static;
+  unsigned port_serial = 0;  // of `port`: matches nothing else that has its number later; 0: does
 };
 
 struct fib_status {
@@ -153,11 +158,11 @@ class l2_switch {
   virtual result<void> set_ageing(unsigned seconds) = 0;
   /// Adds or replaces static (or, for loads, dynamic) entries. Returns how many were stored; an
   /// entry that is invalid or refused fails the call with its index in the message, those before
-  /// it stay.
+  /// it stay. not_found: there is no port of this number (and serial).
   virtual result<std::uint64_t> fib_insert(std::span<const fib_entry> entries) = 0;
   virtual result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) = 0;
   /// Removes all learned entries that match (static ones too if the filter says is_static = true).
-  /// Returns how many.
+  /// Returns how many. not_found: the port of the filter is no longer there.
   virtual result<std::uint64_t> fib_flush(const fib_filter&) = 0;
   virtual result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const = 0;
   /// Streams matching entries; `sink` returns false to stop. The table stays in use meanwhile.

@@ -37,19 +37,31 @@ coua_fib_record record_from(std::uint64_t key, std::uint32_t entry, std::uint32_
   return record;
 }
 
-bool matches(const fib_filter& filter, const coua_fib_record& record) {
+}  // namespace
+
+/// Whether the port of this number is the one of this serial, or any if that is 0.
+bool switch_impl::is_port(unsigned number, unsigned serial) const {
+  return number < max_ports && slots_[number].device &&
+         (serial == 0 || slots_[number].serial == serial);
+}
+
+bool switch_impl::matches(const fib_filter& filter, const coua_fib_record& record) const {
   return (!filter.vlan || *filter.vlan == record.key >> vlan_shift) &&
-         (!filter.port || *filter.port == record.value) &&
+         (!filter.port ||
+          (*filter.port == record.value &&
+           (filter.port_serial == 0 || is_port(*filter.port, filter.port_serial)))) &&
          (!filter.mac || *filter.mac == (record.key & mac_mask)) &&
          (!filter.is_static || *filter.is_static == (record.is_static != 0));
 }
 
-}  // namespace
-
 fib_entry switch_impl::entry_of(const coua_fib_record& record) const {
   const bool fixed = record.is_static != 0;
-  return {static_cast<std::uint16_t>(record.key >> vlan_shift), record.key & mac_mask, record.value,
-          fixed, fixed ? 0 : owner_->age_seconds(record.age, now_ns())};
+  return {static_cast<std::uint16_t>(record.key >> vlan_shift),
+          record.key & mac_mask,
+          record.value,
+          fixed,
+          fixed ? 0 : owner_->age_seconds(record.age, now_ns()),
+          record.value < max_ports ? slots_[record.value].serial : 0};
 }
 
 result<std::uint64_t> switch_impl::fib_insert(std::span<const fib_entry> entries) {
@@ -76,8 +88,8 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
       reason = "its address has more than 48 bits";
     else if ((entry.mac & group_bit) != 0)
       reason = "its address is a group address";
-    else if (entry.port >= max_ports || !slots_[entry.port].device) {
-      reason = "there is no port number " + std::to_string(entry.port);
+    else if (!is_port(entry.port, entry.port_serial)) {
+      reason = "its port, number " + std::to_string(entry.port) + ", is not there (any more)";
       code = errc::not_found;
     }
     if (!reason.empty()) break;
@@ -122,9 +134,14 @@ std::uint64_t switch_impl::wait_for(const flush_ptr& job) const {
 
 result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
   const bool statics = filter.is_static.value_or(false);
+  const auto no_port = [&] {
+    return fail(errc::not_found, "port number " + std::to_string(*filter.port),
+                "is not there (any more)");
+  };
   if (filter.mac) {
     // One address has at most one entry per VLAN: no need to go over the table.
-    return tables_->call([&] {
+    return tables_->call([&]() -> result<std::uint64_t> {
+      if (filter.port && !is_port(*filter.port, filter.port_serial)) return no_port();
       std::uint64_t removed = 0;
       for (std::uint16_t vlan = 0; vlan < n_vlans; ++vlan) {
         if (filter.vlan && *filter.vlan != vlan) continue;
@@ -135,7 +152,7 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
         if (matches(filter, record) && (record.is_static != 0) == statics)
           removed += owner_->erase(key) ? 1 : 0;
       }
-      return result<std::uint64_t>(removed);
+      return removed;
     });
   }
   flush_filter wanted;
@@ -146,9 +163,14 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
     wanted.vlans.reset();
     if (*filter.vlan < n_vlans) wanted.vlans.set(*filter.vlan);
   }
-  const flush_ptr job = tables_->call([&] { return owner_->start_flush(wanted); });
-  if (!job) return fail(errc::no_memory, "FIB flush", "no memory for a cursor");
-  return wait_for(job);
+  const auto job = tables_->call([&]() -> result<flush_ptr> {
+    if (filter.port && !is_port(*filter.port, filter.port_serial)) return no_port();
+    flush_ptr started = owner_->start_flush(wanted);
+    if (!started) return fail(errc::no_memory, "FIB flush", "no memory for a cursor");
+    return started;
+  });
+  if (!job) return tl::unexpected(job.error());
+  return wait_for(*job);
 }
 
 std::size_t switch_impl::fib_store(std::span<const coua_fib_record> records) {

@@ -73,6 +73,45 @@ TEST_F(switch_test, flushes_by_port_vlan_and_address) {
   EXPECT_EQ(switch_->fib().entries, 0u);
 }
 
+// Red when a number alone says which port is meant.
+TEST_F(switch_test, a_number_that_was_given_again_is_another_port) {
+  switch_config config;
+  config.port_bits = 1;
+  start(config);
+  access("a");
+  access("b");
+  const unsigned gone = switch_->ports()[1].serial;
+  fib_entry entry{1, host(1), numbers_["b"], true, 0, gone};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&entry, 1)));
+  ASSERT_TRUE(switch_->remove_port("b"));
+  EXPECT_EQ(switch_->fib_insert(std::span(&entry, 1)).error().code, errc::not_found);
+  access("c");
+  ASSERT_EQ(numbers_["c"], numbers_["b"]);
+  EXPECT_EQ(switch_->fib_insert(std::span(&entry, 1)).error().code, errc::not_found);
+  EXPECT_EQ(switch_->fib().entries, 0u);
+  entry.port_serial = switch_->ports()[1].serial;
+  ASSERT_TRUE(switch_->fib_insert(std::span(&entry, 1)));
+  EXPECT_EQ(switch_->fib_find(1, host(1))->port_serial, entry.port_serial);
+
+  fib_filter filter;
+  filter.port = numbers_["c"];
+  filter.is_static = true;
+  filter.port_serial = gone;
+  EXPECT_EQ(switch_->fib_flush(filter).error().code, errc::not_found);
+  const auto dumped = [&] {
+    std::size_t n = 0;
+    EXPECT_TRUE(switch_->fib_dump(filter, [&](std::span<const fib_entry> part) {
+      n += part.size();
+      return true;
+    }));
+    return n;
+  };
+  EXPECT_EQ(dumped(), 0u);
+  filter.port_serial = entry.port_serial;
+  EXPECT_EQ(dumped(), 1u);
+  EXPECT_EQ(switch_->fib_flush(filter).value(), 1u);
+}
+
 TEST_F(switch_test, bad_entries_are_refused_with_their_index) {
   access("a");
   std::vector<fib_entry> entries(5, {1, host(1), numbers_["a"], false, 0});

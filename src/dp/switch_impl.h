@@ -67,6 +67,7 @@ class switch_impl final : public l2_switch {
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
     bool learns = false;
     std::uint64_t learns_since = 0;  // cycles()
+    unsigned serial = 0;             // of the port that has the number, or had it last
   };
   struct rates {
     std::uint64_t packets = 0, busy = 0, idle = 0;  // at the last sample
@@ -97,6 +98,8 @@ class switch_impl final : public l2_switch {
   // Stores for a stretch; returns how many, perhaps fewer than all.
   result<std::uint64_t> insert_here(std::span<const fib_entry> entries, std::uint64_t first);
   fib_entry entry_of(const coua_fib_record& record) const;
+  bool matches(const fib_filter& filter, const coua_fib_record& record) const;
+  bool is_port(unsigned number, unsigned serial) const;
   std::uint64_t wait_for(const flush_ptr& job) const;
 
   const eal_info eal_;
@@ -115,6 +118,7 @@ class switch_impl final : public l2_switch {
   std::size_t n_reports_ = 0;
   std::size_t next_report_ = 0;
   unsigned last_number_ = max_ports - 1;
+  unsigned last_serial_ = 0;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t next_sample_ns_ = 0;
   // Created last in start() and ended first: its thread uses all of the above. Posting to it does

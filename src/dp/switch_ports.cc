@@ -56,6 +56,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
   last_number_ = *number;
+  slot.serial = ++last_serial_;
   set_rules(*number);
   publish();
   if (limits.workers_all > 1 && slot.device->tx_shared())

@@ -50,6 +50,7 @@ std::vector<port_status> switch_impl::ports() const {
       const port& device = *slot.device;
       port_status status{};
       status.number = number;
+      status.serial = slot.serial;
       status.config = device.config();
       status.driver = device.driver();
       std::copy_n(device.mac(), sizeof status.mac, status.mac);

@@ -146,18 +146,23 @@ result<std::uint64_t> to_fib_mac(const std::string& text) {
   return *mac;
 }
 
-result<unsigned> to_port_number(const std::vector<dp::port_status>& ports,
-                                const std::string& name) {
+result<port_id> to_port_id(const std::vector<dp::port_status>& ports, const std::string& name) {
   if (auto reason = check_port_name(name); !reason.empty())
     return fail(errc::invalid, "port", std::move(reason));
   std::vector<std::string> names;
   for (const auto& port : ports) {
-    if (port.config.name == name) return port.number;
+    if (port.config.name == name) return port_id{port.number, port.serial};
     names.push_back(port.config.name);
   }
   const std::string near = nearest(name, names);
   return fail(errc::not_found, "port " + name,
               "no such port" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+}
+
+const dp::port_status* find_port(const std::vector<dp::port_status>& ports, port_id id) {
+  for (const auto& port : ports)
+    if (port_id{port.number, port.serial} == id) return &port;
+  return nullptr;
 }
 
 std::string port_name(const std::vector<dp::port_status>& ports, unsigned number) {
@@ -179,9 +184,10 @@ result<dp::fib_filter> to_filter(const dp::l2_switch& sw, const v1::FibFilter& f
     out.mac = *mac;
   }
   if (filter.has_port()) {
-    const auto port = to_port_number(sw.ports(), filter.port());
+    const auto port = to_port_id(sw.ports(), filter.port());
     if (!port) return tl::unexpected(port.error());
-    out.port = *port;
+    out.port = port->number;
+    out.port_serial = port->serial;
   }
   switch (filter.kind()) {
     case v1::FibFilter::KIND_ANY: break;

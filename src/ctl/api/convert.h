@@ -16,6 +16,12 @@
 
 namespace coua::ctl {
 
+/// A port for as long as it is there: its number alone may be given to another one.
+struct port_id {
+  unsigned number = 0, serial = 0;
+  bool operator==(const port_id&) const = default;
+};
+
 result<dp::port_config> to_port_config(const v1::PortSpec& spec);
 /// `base` with the fields that are present in `change`.
 result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequest& change);
@@ -36,7 +42,9 @@ result<std::uint64_t> to_mac(const std::string& text);
 /// An address that an entry may be added for.
 result<std::uint64_t> to_fib_mac(const std::string& text);
 /// The name is checked, then looked up: invalid or not_found.
-result<unsigned> to_port_number(const std::vector<dp::port_status>& ports, const std::string& name);
+result<port_id> to_port_id(const std::vector<dp::port_status>& ports, const std::string& name);
+/// Null when it is gone.
+const dp::port_status* find_port(const std::vector<dp::port_status>& ports, port_id id);
 /// "#7" when there is no such port any more.
 std::string port_name(const std::vector<dp::port_status>& ports, unsigned number);
 result<dp::fib_filter> to_filter(const dp::l2_switch& sw, const v1::FibFilter& filter);

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "base/cpu.h"
-#include "ctl/api/convert.h"
 
 namespace coua::ctl {
 namespace {
@@ -65,7 +64,7 @@ bool fib_dump::add(std::span<const dp::fib_entry> entries) {
     if (request_.limit() != 0 && sent_ == request_.limit()) return false;
     filling_.add_keys(std::uint64_t{entry.vlan} << 48 | entry.mac |
                       (entry.is_static ? static_bit : 0));
-    filling_.add_ports(index_of(entry.port));
+    filling_.add_ports(index_of({entry.port, entry.port_serial}));
     filling_.add_ages_s(entry.age_s);
     sent_++;
     if (filling_.keys_size() == batch_entries && !send()) return false;
@@ -73,18 +72,16 @@ bool fib_dump::add(std::span<const dp::fib_entry> entries) {
   return !core_.stopping;
 }
 
-std::uint32_t fib_dump::index_of(unsigned port) {
-  if (port >= index_by_port_.size()) index_by_port_.resize(port + 1, -1);
-  if (index_by_port_[port] < 0) {
-    std::string name = port_name(ports_, port);
-    if (name[0] == '#') {  // added since the dump began
-      ports_ = core_.sw.ports();
-      name = port_name(ports_, port);
-    }
-    filling_.add_port_names(name);
-    index_by_port_[port] = names_++;
-  }
-  return static_cast<std::uint32_t>(index_by_port_[port]);
+std::uint32_t fib_dump::index_of(port_id port) {
+  if (port.number >= index_by_port_.size()) index_by_port_.resize(port.number + 1);
+  auto& [known, index] = index_by_port_[port.number];
+  if (known == port) return index;
+  if (find_port(ports_, port) == nullptr) ports_ = core_.sw.ports();  // added since
+  const auto* found = find_port(ports_, port);
+  filling_.add_port_names(found != nullptr ? found->config.name
+                                           : "#" + std::to_string(port.number));
+  known = port;
+  return index = names_++;
 }
 
 bool fib_dump::send() {

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "coua/v1/fib.pb.h"
+#include "ctl/api/convert.h"
 #include "ctl/api/core.h"
 #include "ctl/api/stream_slots.h"
 
@@ -33,15 +35,16 @@ class fib_dump final : public grpc::ServerWriteReactor<v1::FibBatch> {
   void run();
   result<void> walk();
   bool add(std::span<const dp::fib_entry> entries);
-  std::uint32_t index_of(unsigned port);
+  std::uint32_t index_of(port_id port);
   bool send();
   bool wait_until_sent();
 
   api_core& core_;
   grpc::CallbackServerContext* const context_;
   const v1::ShowFibRequest request_;
-  std::uint64_t sent_ = 0;                   // entries in batches so far
-  std::vector<std::int64_t> index_by_port_;  // port number -> index of its name, -1: not sent yet
+  std::uint64_t sent_ = 0;  // entries in batches so far
+  // By port number: the port that last had it, and the index of its name.
+  std::vector<std::pair<port_id, std::uint32_t>> index_by_port_;
   std::uint32_t names_ = 0;
   std::vector<dp::port_status> ports_;
   v1::FibBatch filling_, flying_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/fib_load.h"
 
-#include "ctl/api/convert.h"
 #include "ctl/port_rules.h"
 #include "ctl/ranges.h"
 #include "net/mac.h"
@@ -42,22 +41,33 @@ void fib_load::OnReadDone(bool ok) {
 result<void> fib_load::store() {
   if (auto named = take_names(); !named) return named;
   if (auto decoded = decode(); !decoded) return decoded;
-  const auto stored = core_.sw.fib_insert(entries_);
-  if (!stored) return tl::unexpected(stored.error());
+  auto stored = core_.sw.fib_insert(entries_);
+  if (!stored) return tl::unexpected(name_gone_port(std::move(stored.error())));
   stored_ += *stored;
   batches_++;
   return {};
 }
 
+/// The switch knows ports by number; the client by the names that it sent.
+error fib_load::name_gone_port(error refusal) const {
+  if (refusal.code != errc::not_found) return refusal;
+  const auto now = core_.sw.ports();
+  for (const std::uint32_t port : batch_.ports())
+    if (find_port(now, ports_[port]) == nullptr)
+      return {errc::not_found, "port " + names_[port], "was removed while the load ran"};
+  return refusal;
+}
+
 result<void> fib_load::take_names() {
   if (batch_.port_names_size() == 0) return {};
-  if (batch_.port_names_size() + static_cast<int>(numbers_.size()) > port_names_max)
+  if (batch_.port_names_size() + static_cast<int>(ports_.size()) > port_names_max)
     return fail(errc::invalid, "port_names", "has more names than there can be ports");
   const auto ports = core_.sw.ports();
   for (const auto& name : batch_.port_names()) {
-    const auto number = to_port_number(ports, name);
-    if (!number) return tl::unexpected(number.error());
-    numbers_.push_back(*number);
+    const auto port = to_port_id(ports, name);
+    if (!port) return tl::unexpected(port.error());
+    ports_.push_back(*port);
+    names_.push_back(name);
   }
   return {};
 }
@@ -85,11 +95,12 @@ result<void> fib_load::decode() {
                   "VLAN " + std::to_string(vlan) + " is not from 1 to 4094");
     if (auto reason = check_fib_mac(mac); !reason.empty())
       return fail(errc::invalid, at("keys"), net::format_mac(mac) + " " + reason);
-    if (port >= numbers_.size())
+    if (port >= ports_.size())
       return fail(errc::invalid, at("ports"),
-                  std::to_string(port) + " is beyond the " + std::to_string(numbers_.size()) +
+                  std::to_string(port) + " is beyond the " + std::to_string(ports_.size()) +
                       " port names of the stream");
-    entries_.push_back({vlan, mac, numbers_[port], (key >> 60 & 1) != 0, 0});
+    const port_id id = ports_[port];
+    entries_.push_back({vlan, mac, id.number, (key >> 60 & 1) != 0, 0, id.serial});
   }
   return {};
 }

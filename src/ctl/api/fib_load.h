@@ -2,13 +2,15 @@
 //
 // One load of entries from one client. Each batch is checked as a whole, then stored by one of the
 // threads that may wait; the next is read only after that, so a fast client waits and no memory
-// piles up.
+// piles up. A port is resolved once, by number and serial: when it is removed while the load runs,
+// the batch that names it next fails, also where another port has its number by then.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "coua/v1/fib.pb.h"
+#include "ctl/api/convert.h"
 #include "ctl/api/core.h"
 
 namespace coua::ctl {
@@ -24,13 +26,16 @@ class fib_load final : public grpc::ServerReadReactor<v1::FibBatch> {
   result<void> store();
   result<void> take_names();
   result<void> decode();
+  error name_gone_port(error refusal) const;
 
   api_core& core_;
   grpc::CallbackServerContext* const context_;
   v1::LoadFibResponse* const response_;
   v1::FibBatch batch_;
   std::uint64_t batches_ = 0, stored_ = 0;
-  std::vector<unsigned> numbers_;  // of the ports, by their index in the stream
+  // By the ports' index in the stream.
+  std::vector<port_id> ports_;
+  std::vector<std::string> names_;
   std::vector<dp::fib_entry> entries_;
 };
 

@@ -7,6 +7,13 @@
 #include "ctl/ranges.h"
 
 namespace coua::ctl {
+namespace {
+
+tl::unexpected<error> removed_meanwhile(const std::string& port) {
+  return fail(errc::not_found, "port " + port, "was removed meanwhile");
+}
+
+}  // namespace
 
 result<void> fib_service::add(const v1::AddFibEntryRequest& request,
                               v1::AddFibEntryResponse& response) {
@@ -14,16 +21,17 @@ result<void> fib_service::add(const v1::AddFibEntryRequest& request,
   if (!vlan) return tl::unexpected(vlan.error());
   const auto mac = to_fib_mac(request.mac());
   if (!mac) return tl::unexpected(mac.error());
-  const auto port = to_port_number(core_.sw.ports(), request.port());
+  const auto port = to_port_id(core_.sw.ports(), request.port());
   if (!port) return tl::unexpected(port.error());
   const std::lock_guard hold(changing_);
   const auto there = core_.sw.fib_find(*vlan, *mac);
-  response.set_changed(!there || !there->is_static || there->port != *port);
+  response.set_changed(!there || !there->is_static || there->port != port->number);
   if (!response.changed()) return {};
-  const dp::fib_entry entry{*vlan, *mac, *port, true, 0};
-  const auto stored = core_.sw.fib_insert(std::span(&entry, 1));
-  if (!stored) return tl::unexpected(stored.error());
-  return {};
+  const dp::fib_entry entry{*vlan, *mac, port->number, true, 0, port->serial};
+  auto stored = core_.sw.fib_insert(std::span(&entry, 1));
+  if (stored) return {};
+  if (stored.error().code == errc::not_found) return removed_meanwhile(request.port());
+  return tl::unexpected(std::move(stored.error()));
 }
 
 result<void> fib_service::remove(const v1::DeleteFibEntryRequest& request,
@@ -42,8 +50,10 @@ result<void> fib_service::flush(const v1::FlushFibRequest& request,
                                 v1::FlushFibResponse& response) {
   const auto filter = to_filter(core_.sw, request.filter());
   if (!filter) return tl::unexpected(filter.error());
-  const auto removed = core_.sw.fib_flush(*filter);
-  if (!removed) return tl::unexpected(removed.error());
+  auto removed = core_.sw.fib_flush(*filter);
+  if (!removed && filter->port && removed.error().code == errc::not_found)
+    return removed_meanwhile(request.filter().port());
+  if (!removed) return tl::unexpected(std::move(removed.error()));
   response.set_removed(*removed);
   return {};
 }

@@ -28,11 +28,9 @@ result<dp::port_status> port_service::find(const std::string& name) const {
   if (auto reason = check_port_name(name); !reason.empty())
     return fail(errc::invalid, "name", std::move(reason));
   const auto ports = core_.sw.ports();
-  const auto number = to_port_number(ports, name);
-  if (!number) return tl::unexpected(number.error());
-  for (const auto& port : ports)
-    if (port.number == *number) return port;
-  return fail(errc::not_found, "port " + name, "no such port");
+  const auto id = to_port_id(ports, name);
+  if (!id) return tl::unexpected(id.error());
+  return *find_port(ports, *id);
 }
 
 result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortResponse& response) {
