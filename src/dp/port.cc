@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -28,6 +29,9 @@ constexpr std::array fixed_queue_drivers{"net_af_packet", "net_af_xdp", "net_pca
                                          "net_vhost"};
 // Devices that want as many transmit as receive queues.
 constexpr std::array paired_queue_drivers{"net_tap"};
+// Devices that spread a long frame over several packets without being asked, and do not say that
+// they can.
+constexpr std::array spreading_drivers{"net_memif", "net_pcap", "net_vhost"};
 
 template <std::size_t N>
 bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
@@ -37,6 +41,22 @@ bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
 int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
   static_cast<std::atomic<bool>*>(lost)->store(true, std::memory_order_relaxed);
   return 0;
+}
+
+/// The largest MTU that the device takes, as DPDK itself computes it.
+unsigned largest_mtu(const rte_eth_dev_info& info) {
+  const bool told = info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu;
+  const unsigned overhead =
+      told ? info.max_rx_pktlen - info.max_mtu : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  return std::min<unsigned>(info.max_mtu, info.max_rx_pktlen - overhead);
+}
+
+/// The value of `key=` in devargs; `otherwise` where there is none.
+unsigned number_in(const std::string& devargs, const std::string& key, unsigned otherwise) {
+  const std::size_t at = devargs.find("," + key + "=");
+  return at == std::string::npos
+             ? otherwise
+             : static_cast<unsigned>(std::strtoul(&devargs[at + key.size() + 2], nullptr, 0));
 }
 
 bool valid_name(const std::string& name) {
@@ -89,8 +109,8 @@ result<void> port::validate(const port_config& config) {
     return fail(errc::invalid, where, "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -");
   if (config.devargs.empty()) return fail(errc::invalid, where, "devargs are missing");
   if (config.mtu < mtu_min || config.mtu > mtu_max)
-    return fail(errc::invalid, where,
-                "MTU " + std::to_string(config.mtu) + " is not in 68 to 9600");
+    return fail(errc::invalid, where + ": mtu",
+                std::to_string(config.mtu) + " is not in 68 to 9600");
   for (const unsigned n :
        {config.rx_queues, config.tx_queues, config.rx_descriptors, config.tx_descriptors})
     if (n > UINT16_MAX) return fail(errc::invalid, where, "queues and descriptors end at 65,535");
@@ -174,11 +194,20 @@ result<void> port::configure(const port_limits& limits) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = rss;
   }
+  if (auto fits = check_mtu(config_.mtu, info); !fits) return fits;
   conf.rxmode.mtu = config_.mtu;
   conf.intr_conf.rmv = info.dev_flags != nullptr && (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
-  if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0 && limits.mbuf_bytes != 0 &&
-      limits.mbuf_bytes < config_.mtu + header_bytes)
-    conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+  if (limits.mbuf_bytes != 0 && limits.mbuf_bytes < longest_received()) {
+    if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0)
+      conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+    else if (!any_of(spreading_drivers, driver_))
+      return fail(errc::invalid, where() + ": memory.mbuf_bytes",
+                  std::to_string(limits.mbuf_bytes) + " is less than the " +
+                      std::to_string(longest_received()) + " bytes of a frame (MTU " +
+                      std::to_string(config_.mtu) + "), and driver " + driver_ +
+                      " does not spread one over several packets: raise it, or lower the port's "
+                      "mtu");
+  }
   if ((info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0)
     conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
   const eal_call step;
@@ -187,6 +216,21 @@ result<void> port::configure(const port_limits& limits) {
       error != 0)
     return failed("cannot configure", error);
   return {};
+}
+
+result<void> port::check_mtu(unsigned mtu, const rte_eth_dev_info& info) const {
+  const unsigned most = largest_mtu(info);
+  if (mtu >= info.min_mtu && mtu <= most) return {};
+  return fail(errc::invalid, where() + ": mtu",
+              std::to_string(mtu) + " is not in " + std::to_string(info.min_mtu) + " to " +
+                  std::to_string(most) + ", which driver " + driver_ + " takes");
+}
+
+/// Bytes of the longest frame that may come in. net_null makes frames of one size, whatever the
+/// MTU.
+unsigned port::longest_received() const {
+  if (driver_ != "net_null") return longest_frame();
+  return number_in(config_.devargs, "no-rx", 0) != 0 ? 0 : number_in(config_.devargs, "size", 64);
 }
 
 result<void> port::setup_pool(const port_limits& limits) {
@@ -199,9 +243,9 @@ result<void> port::setup_pool(const port_limits& limits) {
     packets_ = (*shared)->get();
     mbuf_bytes_ = rte_pktmbuf_data_room_size(packets_);
     if (limits.mbuf_bytes == 0 && fitting > mbuf_bytes_)
-      return fail(errc::invalid, where(),
-                  "MTU " + std::to_string(config_.mtu) + " does not fit the node's packets of " +
-                      std::to_string(mbuf_bytes_) + " bytes: set mbuf_bytes");
+      return fail(errc::invalid, where() + ": mtu",
+                  std::to_string(config_.mtu) + " does not fit the node's packets of " +
+                      std::to_string(mbuf_bytes_) + " bytes: set memory.mbuf_bytes");
     return {};
   }
   // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
@@ -251,7 +295,7 @@ result<void> port::start() {
   // Some virtual devices have a fixed MTU and say so: they carry what they carry.
   if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config_.mtu));
       error != 0 && error != -ENOTSUP)
-    return failed("cannot set MTU " + std::to_string(config_.mtu), error);
+    return failed("mtu: cannot set " + std::to_string(config_.mtu), error);
   const eal_call step;
   if (const int error = rte_eth_dev_start(device_); error != 0)
     return failed("cannot start", error);
@@ -269,6 +313,26 @@ result<void> port::set_promiscuous(bool on) {
   return {};
 }
 
+/// Of a port that runs.
+result<void> port::set_mtu(unsigned mtu) {
+  if (mtu + header_bytes + RTE_PKTMBUF_HEADROOM > mbuf_bytes_)
+    return fail(errc::unsupported, where() + ": mtu",
+                std::to_string(mtu) + " does not fit this port's packets of " +
+                    std::to_string(mbuf_bytes_) + " bytes: remove the port and add it again");
+  const eal_call step;
+  rte_eth_dev_info info{};
+  if (const int error = rte_eth_dev_info_get(device_, &info); error != 0)
+    return failed("cannot read the device's limits", error);
+  if (auto fits = check_mtu(mtu, info); !fits) return fits;
+  const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(mtu));
+  if (error == -ENOTSUP)
+    return fail(errc::unsupported, where() + ": mtu",
+                "driver " + driver_ + " cannot change it, so it stays at " +
+                    std::to_string(config_.mtu) + ": remove the port and add it again");
+  if (error != 0) return failed("mtu: cannot set " + std::to_string(mtu), error);
+  return {};
+}
+
 result<void> port::update(const port_config& config) {
   const eal_call call;
   const port_config& old = config_;
@@ -279,15 +343,8 @@ result<void> port::update(const port_config& config) {
                 "devargs, queues and descriptors cannot change while the port exists: remove it "
                 "and add it again");
   if (auto valid = validate(config); !valid) return valid;
-  if (config.mtu != old.mtu) {
-    if (config.mtu + header_bytes + RTE_PKTMBUF_HEADROOM > mbuf_bytes_)
-      return fail(errc::unsupported, where(),
-                  "MTU " + std::to_string(config.mtu) + " does not fit this port's packets of " +
-                      std::to_string(mbuf_bytes_) + " bytes: remove the port and add it again");
-    if (const int error = rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(config.mtu));
-        error != 0)
-      return failed("cannot set MTU " + std::to_string(config.mtu), error);
-  }
+  if (config.mtu != old.mtu)
+    if (auto done = set_mtu(config.mtu); !done) return done;
   if (config.promiscuous != old.promiscuous)
     if (auto done = set_promiscuous(config.promiscuous); !done) {
       if (config.mtu != old.mtu) rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(old.mtu));

@@ -23,6 +23,8 @@
 #include "dp/tx_lock.h"
 #include "dp/xdp_files.h"
 
+struct rte_eth_dev_info;
+
 namespace coua::dp {
 
 struct port_limits {
@@ -84,6 +86,9 @@ class port {
   result<void> setup_pool(const port_limits& limits);
   result<void> setup_queues(const port_limits& limits);
   result<void> start();
+  result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
+  unsigned longest_received() const;
+  result<void> set_mtu(unsigned mtu);
   result<void> set_promiscuous(bool on);
   bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;

@@ -46,6 +46,50 @@ TEST_F(switch_test, a_port_that_does_not_start_says_what_its_driver_says) {
   expect("nosuch9", "no driver for 'nosuch9'");
 }
 
+// Its driver would write beyond the packet, or lose the frame. Red without the check.
+TEST_F(switch_test, packets_that_a_frame_does_not_fit_are_refused_where_it_cannot_be_spread) {
+  switch_config config;
+  config.mbuf_bytes = 1024;
+  start(config);
+  port_config port;
+  port.name = "null";
+  port.devargs = "net_null8,size=1500";
+  const auto refused = switch_->add_port(port);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::invalid);
+  EXPECT_EQ(refused.error().where, "port null: memory.mbuf_bytes");
+  EXPECT_NE(refused.error().what.find("1024 is less than the 1500 bytes"), std::string::npos)
+      << refused.error().message();
+  EXPECT_TRUE(switch_->ports().empty());
+  port.devargs = "net_null8,size=1024,no-rx=0";
+  add(port);
+  port.name = "silent";
+  port.devargs = "net_null9,size=1500,no-rx=1";
+  add(port);
+  access("a");  // its driver spreads frames
+}
+
+TEST_F(switch_test, an_mtu_that_cannot_be_changed_stays_and_the_rest_with_it) {
+  auto& a = access("a", 10);
+  port_config config = config_of("a");
+  config.mtu = 1400;
+  config.native_vlan = 20;
+  config.promiscuous = false;
+  const auto refused = switch_->update_port(config);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, errc::unsupported);
+  EXPECT_EQ(refused.error().where, "port a: mtu");
+  EXPECT_NE(refused.error().what.find("net_ring cannot change it, so it stays at 1500"),
+            std::string::npos)
+      << refused.error().message();
+  const port_config& now = switch_->ports()[0].config;
+  EXPECT_EQ(now.mtu, 1500u);
+  EXPECT_EQ(now.native_vlan, 10u);
+  EXPECT_TRUE(now.promiscuous);
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(learned(10, host(1), "a"));
+}
+
 TEST_F(switch_test, too_few_packets_say_how_much_is_missing) {
   switch_config config;
   config.mbufs = 2'000'000;

@@ -63,6 +63,11 @@ class test_daemon(unittest.TestCase):
         self.assertFalse(os.path.exists("/sys/class/net/left"))
         self.assertFalse(switch.socket.exists())
 
+    def test_packets_smaller_than_the_frames_of_a_driver_that_cannot_spread_them(self):
+        text = ("memory: {mbuf_bytes: 1024}\n"
+                "ports: [{name: p1, devargs: 'net_af_packet0,iface=lo'%s}]\n")
+        self.refuses(text % "", "couad.yaml:2", "p1: memory.mbuf_bytes", "1024", "1522")
+
     def test_clean_stop(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             before = set(os.listdir("/sys/class/net"))

@@ -175,8 +175,12 @@ class test_mtu(with_switch):
         refused = self.switch.coua("port", "add", "small", "net_tap93,iface=small", "--mtu", "9000",
                                    check=False)
         self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("small", refused.stderr)
+        self.assertIn("port small: mtu: 9000 is not in ", refused.stderr)
         self.assertNotIn("small", self.ports())
+        refused = self.switch.coua("port", "set", "j3", "--mtu", "9000", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("port j3: mtu: ", refused.stderr)
+        self.assertEqual(self.ports()["j3"]["mtu"], 1500)
 
 
 class test_ageing(with_switch):
