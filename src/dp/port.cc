@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 
 #include "base/log.h"
 #include "dp/eal.h"
@@ -301,8 +302,20 @@ result<void> port::start() {
     return failed("cannot start", error);
   started_ = true;
   if (auto done = set_promiscuous(config_.promiscuous); !done) return done;
-  if (!config_.enabled) rte_eth_dev_set_link_down(device_);
-  return {};
+  return config_.enabled ? result<void>{} : set_link(false);
+}
+
+/// What the other end of the cable sees. The plan keeps a disabled port out of forwarding whatever
+/// its driver can, so one that cannot is no reason to refuse.
+result<void> port::set_link(bool up) {
+  if (is_out_of_sight()) return {};
+  const eal_call step;
+  const int error = up ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
+  if (error == -ENOTSUP && !up)
+    log_info("%s: driver %s cannot take the link down: the other end still sees it",
+             where().c_str(), driver_.c_str());
+  if (error == 0 || error == -ENOTSUP) return {};
+  return failed(up ? "cannot bring the link up" : "cannot take the link down", error);
 }
 
 result<void> port::set_promiscuous(bool on) {
@@ -345,13 +358,20 @@ result<void> port::update(const port_config& config) {
   if (auto valid = validate(config); !valid) return valid;
   if (config.mtu != old.mtu)
     if (auto done = set_mtu(config.mtu); !done) return done;
+  const auto undo_mtu = [&] {
+    if (config.mtu != old.mtu) rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(old.mtu));
+  };
   if (config.promiscuous != old.promiscuous)
     if (auto done = set_promiscuous(config.promiscuous); !done) {
-      if (config.mtu != old.mtu) rte_eth_dev_set_mtu(device_, static_cast<std::uint16_t>(old.mtu));
+      undo_mtu();
       return done;
     }
   if (config.enabled != old.enabled)
-    config.enabled ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
+    if (auto done = set_link(config.enabled); !done) {
+      if (config.promiscuous != old.promiscuous) std::ignore = set_promiscuous(old.promiscuous);
+      undo_mtu();
+      return done;
+    }
   config_ = config;
   return {};
 }

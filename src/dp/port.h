@@ -89,6 +89,7 @@ class port {
   result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
   unsigned longest_received() const;
   result<void> set_mtu(unsigned mtu);
+  result<void> set_link(bool up);
   result<void> set_promiscuous(bool on);
   bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;

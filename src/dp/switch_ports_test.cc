@@ -2,6 +2,7 @@
 //
 // Ports that come, change, lose their link and go.
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "dp/bench_hooks.h"
@@ -50,6 +51,58 @@ TEST_F(switch_test, a_port_that_loses_its_link_loses_its_entries) {
   const frame_bytes again = make_frame(host(3), host(1));
   ASSERT_TRUE(a.send(again));
   EXPECT_EQ(b.receive(), again);
+}
+
+// Red when the driver's answer is ignored.
+TEST_F(switch_test, a_link_that_cannot_be_set_leaves_the_port_as_it_was) {
+  auto& a = access("a");
+  auto& b = access("b");
+  port_config off = config_of("b");
+  off.enabled = false;
+  off.native_vlan = 9;
+  test_ring_port::fail_links(-EIO);
+  const auto refused = switch_->update_port(off);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().where, "port b");
+  EXPECT_NE(refused.error().what.find("cannot take the link down"), std::string::npos)
+      << refused.error().message();
+  EXPECT_TRUE(switch_->ports()[1].config.enabled);
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+
+  rings_["c"] = std::make_unique<test_ring_port>("c");
+  port_config born_off = config_of("c");
+  born_off.enabled = false;
+  EXPECT_FALSE(switch_->add_port(born_off));
+  EXPECT_EQ(switch_->ports().size(), 2u);
+}
+
+TEST_F(switch_test, a_disabled_port_forwards_nothing_also_when_its_driver_keeps_the_link) {
+  auto& a = access("a");
+  auto& b = access("b");
+  test_ring_port::fail_links(-ENOTSUP);
+  const fib_entry to_b{1, host(2), numbers_["b"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&to_b, 1)));
+  port_config config = config_of("b");
+  config.enabled = false;
+  const auto done = switch_->update_port(config);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_FALSE(switch_->ports()[1].config.enabled);
+  const frame_bytes known = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(known));
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_port_down") == 1; }));
+  EXPECT_TRUE(eventually([&] { return count("a", "drop_no_member") == 1; }));
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(2))));
+  EXPECT_TRUE(a.silent());
+  EXPECT_TRUE(b.silent());
+  EXPECT_EQ(count("b", "rx_packets"), 0u);
+  config.enabled = true;
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_TRUE(a.receive());  // what had waited
+  ASSERT_TRUE(a.send(known));
+  EXPECT_EQ(b.receive(), known);
 }
 
 TEST_F(switch_test, entries_of_a_vlan_that_a_port_leaves_go) {

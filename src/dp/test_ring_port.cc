@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/test_ring_port.h"
 
+#include <dlfcn.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -27,6 +28,14 @@ rte_mempool* test_packets() {
 // outlives the port, and ends with it.
 std::atomic<unsigned> longest{UINT_MAX};
 
+std::atomic<int> link_error{0};
+
+using set_link_function = int (*)(std::uint16_t);
+int answer_link(const char* name, std::uint16_t device) {
+  if (link_error != 0) return link_error;
+  return reinterpret_cast<set_link_function>(dlsym(RTLD_NEXT, name))(device);
+}
+
 std::vector<rte_mbuf*>& taken() {
   static std::vector<rte_mbuf*> packets;
   return packets;
@@ -39,6 +48,17 @@ rte_ring* make_ring(const std::string& name, unsigned size) {
 }
 
 }  // namespace
+}  // namespace coua::dp
+
+// In front of DPDK's own: no driver that needs no privileges ever fails here.
+extern "C" int rte_eth_dev_set_link_up(std::uint16_t device) {
+  return coua::dp::answer_link("rte_eth_dev_set_link_up", device);
+}
+extern "C" int rte_eth_dev_set_link_down(std::uint16_t device) {
+  return coua::dp::answer_link("rte_eth_dev_set_link_down", device);
+}
+
+namespace coua::dp {
 
 test_ring_port::test_ring_port(const std::string& name, unsigned ring_size)
     : name_(name),
@@ -55,6 +75,7 @@ void test_ring_port::make() {
 
 test_ring_port::~test_ring_port() {
   longest = UINT_MAX;
+  link_error = 0;
   for (rte_ring* ring : {in_, out_}) {
     void* frame;
     while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
@@ -114,6 +135,8 @@ void test_ring_port::set_link(bool up) {
     throw std::runtime_error("no device " + devargs_);
   up ? rte_eth_dev_set_link_up(device) : rte_eth_dev_set_link_down(device);
 }
+
+void test_ring_port::fail_links(int error) { link_error = error; }
 
 void test_ring_port::refuse_longer_than(unsigned bytes) {
   std::uint16_t device;

@@ -38,6 +38,8 @@ class test_ring_port {
   unsigned waiting() const;
   /// Pulls the cable, or puts it back. Only while the switch has the port.
   void set_link(bool up);
+  /// From now on, until a ring port is destroyed, DPDK answers this when the switch sets a link.
+  static void fail_links(int error);
   /// From now on, until a ring port is destroyed, the device stops at a frame that is longer. Only
   /// while no frame is on its way.
   void refuse_longer_than(unsigned bytes);
