@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/log.h"
+
 namespace coua::dp {
 namespace {
 
@@ -31,6 +33,7 @@ result<packet_pool> packet_pool::create(const std::string& where, unsigned packe
   const std::string name = "coua-pool" + std::to_string(serial.fetch_add(1));
   const unsigned cache = std::min(cache_packets, packets * 2 / 3 / 2);
   packet_pool made;
+  made.where_ = where;
   made.pool_ =
       rte_pktmbuf_pool_create(name.c_str(), packets, cache, 0, static_cast<std::uint16_t>(room),
                               numa_node < 0 ? SOCKET_ID_ANY : numa_node);
@@ -46,7 +49,15 @@ result<packet_pool> packet_pool::create(const std::string& where, unsigned packe
 }
 
 packet_pool::~packet_pool() {
-  if (pool_ != nullptr && in_use() == 0) rte_mempool_free(pool_);
+  if (pool_ == nullptr) return;
+  const unsigned out = in_use();
+  if (out == 0) {
+    rte_mempool_free(pool_);
+    return;
+  }
+  const std::uint64_t each = pool_->header_size + pool_->elt_size + pool_->trailer_size;
+  log_warning("%s: %u packets did not come back: their pool of %s stays with the process",
+              where_.c_str(), out, mib(pool_->size * each).c_str());
 }
 
 unsigned packet_pool::in_use() const {

@@ -14,18 +14,21 @@ namespace coua::dp {
 
 /// Owns a DPDK pool. Freeing it while a packet is out would pull the memory from under a driver, so
 /// the owner keeps it until none is; the destructor of a pool that is not idle leaves it to the
-/// process.
+/// process, and says so in the log.
 class packet_pool {
  public:
   packet_pool() = default;
-  packet_pool(packet_pool&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)) {}
+  packet_pool(packet_pool&& other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), where_(std::move(other.where_)) {}
   packet_pool& operator=(packet_pool&& other) noexcept {
     std::swap(pool_, other.pool_);
+    std::swap(where_, other.where_);
     return *this;
   }
   ~packet_pool();
 
-  /// `room`: bytes for a frame, headroom included. Errors: no_memory, with what is missing.
+  /// `where`: whose it is, for messages. `room`: bytes for a frame, headroom included. Errors:
+  /// no_memory, with what is missing.
   static result<packet_pool> create(const std::string& where, unsigned packets, unsigned room,
                                     int numa_node);
 
@@ -36,6 +39,7 @@ class packet_pool {
 
  private:
   rte_mempool* pool_ = nullptr;
+  std::string where_;
 };
 
 }  // namespace coua::dp
