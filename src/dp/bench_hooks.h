@@ -22,9 +22,10 @@ void set_raw_io(l2_switch& target, bool on);
 /// again. Any thread; takes effect within a round.
 void set_paused(l2_switch& target, bool on);
 
-/// Stores entries, or removes them, as one command to the owner of the FIB: at the rates of a
-/// benchmark a command for each entry would measure the commands. Keys and values are those of the
-/// table, unchecked. Return how many were stored or removed. Any thread.
+/// Stores entries, or removes them, up to 4,096 by one command to the owner of the FIB: at the
+/// rates of a benchmark a command for each entry would measure the commands, and one for any number
+/// would keep all others waiting. Keys and values are those of the table, unchecked. Return how
+/// many were stored or removed. Any thread.
 std::size_t fib_store(l2_switch& target, std::span<const coua_fib_record> records);
 std::size_t fib_remove(l2_switch& target, std::span<const std::uint64_t> keys);
 

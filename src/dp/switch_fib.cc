@@ -99,25 +99,29 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
     record.is_static = entry.is_static;
     records.push_back(record);
   }
-  const std::uint64_t end = now_ns() + stretch_ns;
-  std::size_t stored = 0;
-  while (stored < records.size()) {
-    const auto part =
-        std::span(records).subspan(stored, std::min(store_entries, records.size() - stored));
-    const std::size_t n = owner_->store(part);
-    stored += n;
-    if (n < part.size()) {
-      reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
-      code = errc::no_room;
-      break;
-    }
-    if (now_ns() >= end) return stored;
+  const auto [stored, refused] = store_here(records);
+  if (refused) {
+    reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
+    code = errc::no_room;
+  } else if (reason.empty() || stored < records.size()) {
+    return stored;
   }
-  if (reason.empty()) return stored;
   const fib_entry& bad = entries[stored];
   return fail(code,
               "entry " + std::to_string(first + stored) + " (" + text_of(bad.vlan, bad.mac) + ")",
               reason);
+}
+
+switch_impl::store_result switch_impl::store_here(std::span<const coua_fib_record> records) {
+  const std::uint64_t end = now_ns() + stretch_ns;
+  std::size_t stored = 0;
+  do {
+    const auto part = records.subspan(stored, std::min(store_entries, records.size() - stored));
+    const std::size_t n = owner_->store(part);
+    stored += n;
+    if (n < part.size()) return {stored, true};
+  } while (stored < records.size() && now_ns() < end);
+  return {stored, false};
 }
 
 result<void> switch_impl::fib_erase(std::uint16_t vlan, std::uint64_t mac) {
@@ -174,15 +178,27 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
 }
 
 std::size_t switch_impl::fib_store(std::span<const coua_fib_record> records) {
-  return tables_->call([&] { return owner_->store(records); });
+  std::size_t stored = 0;
+  while (stored < records.size()) {
+    const auto part = records.subspan(stored, std::min(slice_entries, records.size() - stored));
+    const auto done = tables_->call([&] { return store_here(part); });
+    stored += done.stored;
+    if (done.refused) break;
+  }
+  return stored;
 }
 
 std::size_t switch_impl::fib_remove(std::span<const std::uint64_t> keys) {
-  return tables_->call([&] {
-    std::size_t removed = 0;
-    for (const std::uint64_t key : keys) removed += owner_->erase(key) ? 1 : 0;
-    return removed;
-  });
+  std::size_t removed = 0;
+  for (std::size_t at = 0; at < keys.size(); at += slice_entries) {
+    const auto part = keys.subspan(at, std::min(slice_entries, keys.size() - at));
+    removed += tables_->call([&] {
+      std::size_t n = 0;
+      for (const std::uint64_t key : part) n += owner_->erase(key) ? 1 : 0;
+      return n;
+    });
+  }
+  return removed;
 }
 
 result<fib_entry> switch_impl::fib_find(std::uint16_t vlan, std::uint64_t mac) const {

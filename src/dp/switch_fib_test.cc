@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the switch learns and is told, and how it forgets.
+#include <atomic>
+#include <thread>
+
+#include "dp/bench_hooks.h"
 #include "dp/test_switch.h"
 
 namespace coua::dp {
@@ -110,6 +114,34 @@ TEST_F(switch_test, a_number_that_was_given_again_is_another_port) {
   filter.port_serial = entry.port_serial;
   EXPECT_EQ(dumped(), 1u);
   EXPECT_EQ(switch_->fib_flush(filter).value(), 1u);
+}
+
+// Red when one command stores, or removes, all of them.
+TEST_F(switch_test, others_are_answered_while_a_benchmark_changes_the_table) {
+  switch_config config;
+  config.fib_entries = 1'200'000;
+  start(config);
+  std::vector<coua_fib_record> records(1'000'000);
+  std::vector<std::uint64_t> keys;
+  for (coua_fib_record& each : records) {
+    each.key = std::uint64_t{1} << 48 | host(static_cast<unsigned>(keys.size()));
+    keys.push_back(each.key);
+  }
+  const auto answered_during = [&](const auto& change) {
+    std::atomic<bool> over{false};
+    unsigned n = 0;
+    std::thread other([&] {
+      EXPECT_EQ(change(), records.size());
+      over = true;
+    });
+    for (; !over; ++n) (void)switch_->fib_find(1, host(1));
+    other.join();
+    return n;
+  };
+  EXPECT_GT(answered_during([&] { return fib_store(*switch_, records); }), 50u);
+  EXPECT_EQ(switch_->fib().entries, records.size());
+  EXPECT_GT(answered_during([&] { return fib_remove(*switch_, keys); }), 50u);
+  EXPECT_EQ(switch_->fib().entries, 0u);
 }
 
 TEST_F(switch_test, bad_entries_are_refused_with_their_index) {

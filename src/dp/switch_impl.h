@@ -95,7 +95,12 @@ class switch_impl final : public l2_switch {
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
   // switch_fib.cc
-  // Stores for a stretch; returns how many, perhaps fewer than all.
+  struct store_result {
+    std::size_t stored;
+    bool refused;  // the next one found no room
+  };
+  // Both store for a stretch: perhaps fewer than all.
+  store_result store_here(std::span<const coua_fib_record> records);
   result<std::uint64_t> insert_here(std::span<const fib_entry> entries, std::uint64_t first);
   fib_entry entry_of(const coua_fib_record& record) const;
   bool matches(const fib_filter& filter, const coua_fib_record& record) const;
