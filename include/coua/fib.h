@@ -235,15 +235,18 @@ COUA_API int coua_fib_next_epoch(coua_fib* fib);
  */
 
 /* A cursor returns every entry that stays in the table from opening to end exactly once, also when
- * entries are inserted, erased and moved between the calls. -ENOMEM. [writer] */
+ * entries are inserted, erased and moved between the calls. It remembers those that inserts move
+ * across it, as many as the table has slots, at least 65,536 and at most 1,048,576. When more moved
+ * since it last came by, it is lost: all calls answer -EOVERFLOW, and a new one must begin again.
+ * -ENOMEM. [writer] */
 COUA_API int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor);
-/* Writes up to `max` (at least 8) records. Returns how many; 0: the end; -EINVAL: `max` < 8.
- * [writer] */
+/* Writes up to `max` (at least 8) records. Returns how many; 0: the end; -EINVAL: `max` < 8;
+ * -EOVERFLOW. [writer] */
 COUA_API long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* records,
                                    size_t max);
 /* The same, and looks at no more than `max_buckets` (at least 1) buckets, so that one call takes
  * bounded time in a table of which much is empty. Returns how many records, which may be 0 before
- * the end; -ENODATA: the end; -EINVAL. [writer] */
+ * the end; -ENODATA: the end; -EINVAL; -EOVERFLOW. [writer] */
 COUA_API long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records,
                                    size_t max, uint64_t max_buckets);
 COUA_API void coua_fib_cursor_close(coua_fib_cursor* cursor);

@@ -103,7 +103,8 @@ class fib_reader {
 /// An iteration in progress. Closed before its table is.
 class fib_cursor {
  public:
-  /// The records written, none at the end. `records` has room for at least 8.
+  /// The records written; none at the end, or when the cursor is lost (step() then answers
+  /// -EOVERFLOW). `records` has room for at least 8.
   std::span<coua_fib_record> next(std::span<coua_fib_record> records) noexcept {
     assert(records.size() >= 8);
     long n = coua_fib_cursor_next(get(), records.data(), records.size());

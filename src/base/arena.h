@@ -37,8 +37,9 @@ struct arena_params {
   page_kind pages = page_kind::automatic;  // a kind other than automatic is tried alone
   int numa_node = -1;                      // -1: wherever the creating thread runs
   unsigned populate_threads = 0;           // 0: as many as the process may use, at most 16
-  bool populate = true;                    // false: sparse, for tests of 64-bit arithmetic only;
-                                           // automatic then means 4 KiB pages
+  bool populate = true;                    // false: sparse, for what is hardly ever touched, and
+                                           // for tests of 64-bit arithmetic; automatic then means
+                                           // 4 KiB pages
   // The caller's own allocator, used instead of mmap when both are set. `allocate` returns zeroed
   // memory aligned to `alignment` bytes, or null.
   void* (*allocate)(void* context, std::size_t bytes, std::size_t alignment) = nullptr;

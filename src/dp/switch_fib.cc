@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "base/clock.h"
@@ -220,14 +221,15 @@ result<void> switch_impl::fib_dump(
     return fail(errc::no_memory, "FIB dump", "no memory for a cursor");
   std::vector<coua_fib_record> records(slice_entries);
   std::vector<fib_entry> found;
-  bool more = true;
+  bool more = true, lost = false;
   while (more) {
     found.clear();
     more = tables_->call([&] {
       const std::uint64_t end = now_ns() + stretch_ns;
       while (found.size() < slice_entries && now_ns() < end) {
         const long n = coua_fib_cursor_step(cursor, records.data(), records.size(), dump_buckets);
-        if (n < 0) return false;  // the end: no other error is possible with these arguments
+        lost = n == -EOVERFLOW;
+        if (n < 0) return false;  // or the end: nothing else is possible with these arguments
         for (long i = 0; i < n; ++i) {
           const coua_fib_record& record = records[static_cast<std::size_t>(i)];
           if (matches(filter, record)) found.push_back(entry_of(record));
@@ -238,6 +240,10 @@ result<void> switch_impl::fib_dump(
     if (!found.empty() && !sink(found)) break;
   }
   tables_->call([&] { coua_fib_cursor_close(cursor); });
+  if (lost)
+    return fail(errc::busy, "FIB dump",
+                "more entries moved than it can keep track of while it waited: ask again, and read "
+                "faster");
   return {};
 }
 

@@ -29,7 +29,8 @@ struct coua_fib_reader {
 struct coua_fib_cursor {
   coua_fib* owner;
   coua::fib_cursor cursor;
-  coua_fib_cursor(coua_fib* fib) : owner(fib), cursor(*fib->table) {}
+  coua_fib_cursor(coua_fib* fib, coua::moved_keys moved)
+      : owner(fib), cursor(*fib->table, std::move(moved)) {}
 };
 
 namespace {
@@ -229,7 +230,11 @@ int coua_fib_next_epoch(coua_fib* fib) { return fib->table->next_epoch() ? 0 : -
 
 int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
   if (fib == nullptr || cursor == nullptr) return -EINVAL;
-  auto opened = std::make_unique<coua_fib_cursor>(fib);
+  const coua::fib& table = *fib->table;
+  auto moved = coua::moved_keys::create(table.geometry().n_buckets * table.geometry().n_slots(),
+                                        table.view().permutation);
+  if (!moved) return -ENOMEM;
+  auto opened = std::make_unique<coua_fib_cursor>(fib, std::move(*moved));
   const std::lock_guard guard(fib->handles_mutex);
   fib->cursors.push_back(opened.get());
   *cursor = opened.release();
@@ -241,6 +246,7 @@ int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
 long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* records,
                           size_t max) try {
   if (cursor == nullptr || records == nullptr || max < 8) return -EINVAL;
+  if (cursor->cursor.lost()) return -EOVERFLOW;
   std::size_t n = 0;
   while (n == 0 && !cursor->cursor.at_end()) n = cursor->cursor.next({records, max});
   return static_cast<long>(n);
@@ -251,6 +257,7 @@ long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* recor
 long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records, size_t max,
                           uint64_t max_buckets) try {
   if (cursor == nullptr || records == nullptr || max < 8 || max_buckets == 0) return -EINVAL;
+  if (cursor->cursor.lost()) return -EOVERFLOW;
   if (cursor->cursor.at_end()) return -ENODATA;
   return static_cast<long>(cursor->cursor.next({records, max}, max_buckets));
 } catch (...) {

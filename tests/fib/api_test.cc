@@ -270,6 +270,45 @@ TEST_P(fib_api_layout, no_key_of_a_full_table_hides_or_doubles_another) {
     ASSERT_EQ(seen.at(key(i)), (static_cast<std::uint32_t>(mix(i)) & mask));
 }
 
+// Inserts at a high load move entries back and forth across a cursor that rests. It must neither
+// take memory for each nor, when it lost count, answer wrongly.
+TEST_P(fib_api_layout, a_cursor_that_rests_among_too_many_moves_says_that_it_is_lost) {
+  fib_ptr fib = make_fib(GetParam());
+  const std::uint64_t n = stats_of(fib.get()).slots * 94 / 100;
+  std::uint64_t next = 0, oldest = 0;
+  const auto insert = [&] {
+    coua_fib_record r = record_of(random_key(next++), 1);
+    return coua_fib_insert(fib.get(), &r);
+  };
+  while (next < n) ASSERT_EQ(insert(), COUA_FIB_ADDED);
+  cursor_ptr cursor = make_cursor(fib.get());
+  std::vector<coua_fib_record> records(n);
+  const auto step = [&] {
+    return coua_fib_cursor_step(cursor.get(), records.data(), records.size(),
+                                stats_of(fib.get()).buckets / 2);
+  };
+  ASSERT_GT(step(), 0);
+  const auto churn = [&](std::uint64_t times) {
+    for (std::uint64_t i = 0; i < times; i++) {
+      ASSERT_EQ(coua_fib_erase(fib.get(), random_key(oldest++)), 0);
+      ASSERT_EQ(insert(), COUA_FIB_ADDED);
+    }
+  };
+  const std::uint64_t moves = stats_of(fib.get()).moves;
+  churn(2'000'000);
+  ASSERT_GT(stats_of(fib.get()).moves - moves, 400'000u);
+  for (int i = 0; i < 2; i++) {
+    EXPECT_EQ(step(), -EOVERFLOW);
+    EXPECT_EQ(coua_fib_cursor_next(cursor.get(), records.data(), records.size()), -EOVERFLOW);
+  }
+  cursor = make_cursor(fib.get());
+  std::set<std::uint64_t> seen;
+  for (long got; (got = step()) >= 0;)
+    for (long i = 0; i < got; i++)
+      ASSERT_TRUE(seen.insert(records[static_cast<std::size_t>(i)].key).second);
+  EXPECT_EQ(seen.size(), n);
+}
+
 TEST_P(fib_api_layout, a_cursor_steps_over_empty_buckets_in_bounded_steps) {
   fib_ptr fib = make_fib(GetParam());
   const std::uint64_t n = 100;

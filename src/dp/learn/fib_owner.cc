@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace coua::dp {
 namespace {
@@ -204,6 +205,12 @@ bool fib_owner::flush_slice(std::size_t budget) {
     flush_job& job = *flushes_.front();
     const flush_filter& filter = job.filter_;
     const long n = coua_fib_cursor_step(job.cursor_, records.data(), step, 2 * step);
+    if (n == -EOVERFLOW) {  // lost: what was removed so far is gone, so it may begin again
+      coua_fib_cursor* again = nullptr;
+      if (coua_fib_cursor_open(fib_, &again) != 0) return true;  // later, with more memory
+      coua_fib_cursor_close(std::exchange(job.cursor_, again));
+      continue;
+    }
     if (n < 0) {  // the end: no other error is possible with these arguments
       job.done_ = true;
       flushes_.erase(flushes_.begin());

@@ -286,5 +286,39 @@ TEST_F(fib_owner_test, replaced_entries_keep_the_counts_right) {
   EXPECT_EQ(port_of(key_of(10, 5)), 3);
 }
 
+// Red when a flush ends where its cursor is lost.
+TEST(fib_owner, a_flush_ends_among_more_moves_than_its_cursor_can_follow) {
+  fib_owner_params params;
+  params.entries = 2000;
+  const auto made = fib_owner::create(params);
+  ASSERT_TRUE(made) << made.error().message();
+  fib_owner& owner = **made;
+  const auto store = [&](std::uint64_t i, unsigned port) {
+    coua_fib_record record{};
+    record.key = key_of(1, 0x020000000000 + i);
+    record.value = port;
+    ASSERT_EQ(owner.store(std::span(&record, 1)), 1u);
+  };
+  coua_fib_stats stats{};
+  stats.size = sizeof stats;
+  coua_fib_get_stats(owner.fib(), &stats);
+  const std::uint64_t n = stats.slots * 94 / 100, n_flushed = n / 2;
+  for (std::uint64_t i = 0; i < n; ++i) store(i, i < n_flushed ? 1 : 2);
+  flush_filter filter;
+  filter.ports = port_bit(1);
+  const auto job = owner.start_flush(filter);
+  owner.flush_slice(256);
+  // Others come and go at port 2, and move those of port 1 to and fro.
+  for (std::uint64_t i = n; i < n + 2'000'000; ++i) {
+    ASSERT_TRUE(owner.erase(key_of(1, 0x020000000000 + i - n + n_flushed)));
+    store(i, 2);
+  }
+  while (owner.flush_slice(1000)) {
+  }
+  EXPECT_TRUE(job->done());
+  EXPECT_EQ(job->removed(), n_flushed);
+  EXPECT_EQ(owner.learned_on_port(1), 0u);
+}
+
 }  // namespace
 }  // namespace coua::dp
