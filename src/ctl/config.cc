@@ -134,6 +134,7 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
     return tl::unexpected(std::move(reader.errors));
   }
   out.lines = std::move(reader.lines);
+  out.tables.fib_huge_pages = out.huge_pages != huge_page_mode::off;
   return out;
 }
 

@@ -79,13 +79,14 @@ field<config> mbuf_bytes_field() {
 
 const field_table<config>& memory_fields() {
   static const field_table<config> fields = {
-      choice_field<config>({.name = "huge_pages",
-                            .meaning = "Memory for packets: `auto` takes huge pages where they are "
-                                       "free and ordinary memory else, `off` never asks for them, "
-                                       "`required` does not start without them",
-                            .example = "auto"},
-                           {"auto", "off", "required"},
-                           [](config& c) -> auto& { return c.huge_pages; }),
+      choice_field<config>(
+          {.name = "huge_pages",
+           .meaning = "For packets and the FIB: `auto` takes huge pages where they are "
+                      "free and ordinary memory else, `off` never takes reserved ones "
+                      "(the FIB then uses transparent ones where the kernel has them), "
+                      "`required` does not start without them for packets",
+           .example = "auto"},
+          {"auto", "off", "required"}, [](config& c) -> auto& { return c.huge_pages; }),
       integer_field<config>({.name = "packet_mib",
                              .meaning = "Memory for packets; the FIB has its own",
                              .example = "1024",

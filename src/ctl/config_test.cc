@@ -196,6 +196,9 @@ TEST(config, environment_uses_what_the_machine_has) {
   ASSERT_TRUE(params);
   EXPECT_FALSE(params->pci);
   EXPECT_FALSE(params->huge_pages);
+  EXPECT_TRUE(good("fib: {entries: 1M}").tables.fib_huge_pages);
+  EXPECT_TRUE(good("memory: {huge_pages: required}").tables.fib_huge_pages);
+  EXPECT_FALSE(good("memory: {huge_pages: off}").tables.fib_huge_pages);
   const auto no_core = resolve_environment(good("workers:\n  cores: 1023\n"));
   ASSERT_FALSE(no_core);
   EXPECT_EQ(no_core.error().where, "f:2: workers.cores");

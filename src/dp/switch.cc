@@ -68,6 +68,7 @@ result<void> switch_impl::start() {
   table.value_bits = config_.port_bits;
   table.ageing_s = config_.ageing_s;
   table.numa_node = config_.fib_numa_node;
+  table.huge_pages = config_.fib_huge_pages;
   table.flap_cycles = static_cast<std::uint64_t>(flap_s * hz);
   table.epoch = &shared_.epoch;
   auto owner = fib_owner::create(table);

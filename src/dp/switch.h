@@ -56,6 +56,7 @@ struct switch_config {
   unsigned port_bits = 10;  // ports numbers that a FIB entry can hold: 2^port_bits
   unsigned ageing_s = 300;  // 0: learned entries never age; else 6 to 1,000,000
   int fib_numa_node = -1;
+  bool fib_huge_pages = true;  // false: never reserved ones; transparent ones where there are
   idle_mode idle = idle_mode::yield;
   unsigned tx_flush_us = 50;  // packets wait no longer than this in a transmit buffer
   unsigned burst = 32;        // 1 to 64

@@ -15,6 +15,7 @@ constexpr unsigned epochs_per_ageing = 6;  // coua_fib_sweep removes entries six
 constexpr std::uint64_t sweep_slice = 8192;
 constexpr std::uint64_t tidy_pause_ns = 4'000'000;  // between slices of that many buckets
 constexpr std::size_t chunk = 64;
+constexpr std::uint64_t transparent_entries = (std::uint64_t{2} << 20) / 8;  // one page full
 
 unsigned port_of(std::uint32_t entry) { return entry >> COUA_FIB_ENTRY_VALUE_SHIFT; }
 bool is_static(std::uint32_t entry) { return (entry & COUA_FIB_ENTRY_STATIC) != 0; }
@@ -40,7 +41,15 @@ result<std::unique_ptr<fib_owner>> fib_owner::create(const fib_owner_params& par
   // packet at 1K addresses). With wider values the least size would be many megabytes.
   if (params.value_bits <= 10) table.layout = COUA_FIB_LAYOUT_PACKED8;
   char message[256] = "";
-  const int error = coua_fib_create(&table, &owner->fib_, message, sizeof message);
+  int error = -1;
+  if (!params.huge_pages) {
+    // Transparent ones are nobody's reserve. Where the kernel has none, small ones do.
+    table.pages = COUA_FIB_PAGES_TRANSPARENT;
+    if (params.entries >= transparent_entries)
+      error = coua_fib_create(&table, &owner->fib_, message, sizeof message);
+    table.pages = COUA_FIB_PAGES_4K;
+  }
+  if (error != 0) error = coua_fib_create(&table, &owner->fib_, message, sizeof message);
   if (error != 0)
     return fail(error == -ENOMEM ? errc::no_memory : errc::invalid,
                 "FIB of " + std::to_string(params.entries) + " entries",

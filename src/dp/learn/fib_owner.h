@@ -39,6 +39,7 @@ struct fib_owner_params {
   unsigned value_bits = 10;
   unsigned ageing_s = 300;
   int numa_node = -1;
+  bool huge_pages = true;                       // false: never reserved ones
   std::uint64_t flap_cycles = 0;                // of the report clock: moves closer than this flap
   std::atomic<std::uint32_t>* epoch = nullptr;  // told each new epoch, when not null
 };

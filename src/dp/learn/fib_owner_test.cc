@@ -308,7 +308,7 @@ TEST(fib_owner, a_flush_ends_among_more_moves_than_its_cursor_can_follow) {
   filter.ports = port_bit(1);
   const auto job = owner.start_flush(filter);
   owner.flush_slice(256);
-  // Others come and go at port 2, and move those of port 1 to and fro.
+  // Others come and go at port 2, and move those of port 1 back and forth.
   for (std::uint64_t i = n; i < n + 2'000'000; ++i) {
     ASSERT_TRUE(owner.erase(key_of(1, 0x020000000000 + i - n + n_flushed)));
     store(i, 2);
@@ -318,6 +318,23 @@ TEST(fib_owner, a_flush_ends_among_more_moves_than_its_cursor_can_follow) {
   EXPECT_TRUE(job->done());
   EXPECT_EQ(job->removed(), n_flushed);
   EXPECT_EQ(owner.learned_on_port(1), 0u);
+}
+
+// A table of 4 M entries fills 2 MiB pages, and takes reserved ones by default where there are
+// some.
+TEST(fib_owner, reserved_pages_are_left_alone_when_they_are_not_wanted) {
+  for (const std::uint64_t entries : {std::uint64_t{1000}, std::uint64_t{4'000'000}}) {
+    fib_owner_params params;
+    params.entries = entries;
+    params.huge_pages = false;
+    const auto made = fib_owner::create(params);
+    ASSERT_TRUE(made) << made.error().message();
+    coua_fib_stats stats{};
+    stats.size = sizeof stats;
+    coua_fib_get_stats((*made)->fib(), &stats);
+    EXPECT_TRUE(stats.pages == COUA_FIB_PAGES_4K || stats.pages == COUA_FIB_PAGES_TRANSPARENT);
+    EXPECT_TRUE(entries > 1000 || stats.pages == COUA_FIB_PAGES_4K);
+  }
 }
 
 }  // namespace
