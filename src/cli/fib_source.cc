@@ -68,6 +68,17 @@ class file_source final : public fib_source {
     return true;
   }
 
+  std::uint64_t size() const override { return keys_.size(); }
+  std::uint64_t distinct() override {
+    sorted_ = keys_;
+    for (std::uint64_t& key : sorted_) key &= ~static_bit;
+    std::ranges::sort(sorted_);
+    const auto repeats = std::ranges::unique(sorted_);
+    sorted_.erase(repeats.begin(), repeats.end());
+    return sorted_.size();
+  }
+  bool has(std::uint64_t key) const override { return std::ranges::binary_search(sorted_, key); }
+
  private:
   // Empty when the line is good, else the reason.
   std::string take(std::string_view line) {
@@ -115,7 +126,7 @@ class file_source final : public fib_source {
   }
 
   bool all_static_ = false;
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> keys_, sorted_;
   std::vector<std::uint16_t> ports_;
   std::vector<std::string> names_;
   std::map<std::string, std::uint16_t, std::less<>> index_;
@@ -141,6 +152,12 @@ class pattern_source final : public fib_source {
     }
     at_ += n;
     return true;
+  }
+
+  std::uint64_t size() const override { return pattern_.count; }
+  std::uint64_t distinct() override { return pattern_.count; }
+  bool has(std::uint64_t key) const override {
+    return key - (std::uint64_t{pattern_.vlan} << 48 | pattern_.base) < pattern_.count;
   }
 
  private:

@@ -19,6 +19,14 @@ class fib_source {
   /// Fills the next batch; false: there is none. The first one has all port names, so that an
   /// unknown port is refused before anything is stored.
   virtual bool next(v1::FibBatch& batch) = 0;
+
+  // Before the first batch.
+  /// Entries to come, each as often as it is given.
+  virtual std::uint64_t size() const = 0;
+  /// Different entries to come. Of a file they are sorted for it, which takes 8 bytes for each.
+  virtual std::uint64_t distinct() = 0;
+  /// Whether the entry of a key (VLAN and address) is to come. After distinct().
+  virtual bool has(std::uint64_t key) const = 0;
 };
 
 /// Reads and checks a whole file, "-" for the standard input. Errors: io, invalid; the latter with

@@ -37,6 +37,30 @@ TEST(fib_source, reads_lines_comments_and_blanks) {
   EXPECT_FALSE((*source)->next(batch));
 }
 
+TEST(fib_source, counts_what_is_to_come_once_and_knows_it) {
+  auto source = from_text(
+      "10 02:00:00:00:00:01 p0\n10 02:00:00:00:00:02 p0\n10 02:00:00:00:00:01 p1 static\n");
+  ASSERT_TRUE(source) << source.error().message();
+  constexpr std::uint64_t first = std::uint64_t{10} << 48 | 0x020000000001;
+  EXPECT_EQ((*source)->size(), 3u);
+  EXPECT_EQ((*source)->distinct(), 2u);
+  EXPECT_FALSE((*source)->has(first - 1));
+  EXPECT_TRUE((*source)->has(first));
+  EXPECT_TRUE((*source)->has(first + 1));
+  EXPECT_FALSE((*source)->has(first + 2));
+  v1::FibBatch batch;
+  ASSERT_TRUE((*source)->next(batch));
+  EXPECT_EQ(batch.keys_size(), 3);
+
+  source = make_fib_entries({2, 10, 0x020000000001, {"p0"}, true});
+  ASSERT_TRUE(source);
+  EXPECT_EQ((*source)->distinct(), 2u);
+  EXPECT_FALSE((*source)->has(first - 1));
+  EXPECT_TRUE((*source)->has(first));
+  EXPECT_TRUE((*source)->has(first + 1));
+  EXPECT_FALSE((*source)->has(first + 2));
+}
+
 TEST(fib_source, every_wrong_line_is_named_and_nothing_is_loaded) {
   const auto source = from_text(
       "10 02:00:00:00:00:01 p0\n0 02:00:00:00:00:01 p0\n10 02:00:00:00:00 p0\n"

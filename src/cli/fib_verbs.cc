@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "cli/fib_fit.h"
 #include "cli/fib_source.h"
 #include "cli/session.h"
 #include "net/mac.h"
@@ -205,6 +206,7 @@ result<void> run_fib_flush(const session& s) {
 result<void> run_fib_load(const session& s) {
   const auto source = open_source(s);
   if (!source) return tl::unexpected(source.error());
+  if (auto fits = check_fit(s.daemon, **source); !fits) return fits;
   grpc::ClientContext context;
   s.daemon.limit(context);
   v1::LoadFibResponse response;

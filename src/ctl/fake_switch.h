@@ -134,7 +134,7 @@ class fake_switch : public dp::l2_switch {
     const std::lock_guard hold(mutex_);
     dp::fib_status status{};
     status.entries = fib_.size();
-    status.slots = 1024;
+    status.slots = capacity_;
     status.buckets = status.buckets_asked = 128;
     status.statics = static_cast<std::uint64_t>(
         std::ranges::count_if(fib_, [](const auto& e) { return e.second.is_static; }));

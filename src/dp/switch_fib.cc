@@ -102,7 +102,12 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
   }
   const auto [stored, refused] = store_here(records);
   if (refused) {
-    reason = "the FIB has no room for it; " + std::to_string(first + stored) + " were stored";
+    coua_fib_stats stats{};
+    stats.size = sizeof stats;
+    coua_fib_get_stats(owner_->fib(), &stats);
+    reason = "the FIB has no room for it (" + std::to_string(stats.entries) + " of its " +
+             std::to_string(stats.slots) + " slots are in use); " + std::to_string(first + stored) +
+             " were stored";
     code = errc::no_room;
   } else if (reason.empty() || stored < records.size()) {
     return stored;

@@ -144,6 +144,19 @@ TEST_F(switch_test, others_are_answered_while_a_benchmark_changes_the_table) {
   EXPECT_EQ(switch_->fib().entries, 0u);
 }
 
+TEST_F(switch_test, a_full_table_says_how_full_it_is) {
+  access("a");
+  std::vector<fib_entry> entries(40'000, {1, 0, numbers_["a"], false, 0});
+  for (unsigned i = 0; i < entries.size(); ++i) entries[i].mac = host(i);
+  const auto done = switch_->fib_insert(entries);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::no_room);
+  const std::string stored = std::to_string(switch_->fib().entries);
+  EXPECT_NE(done.error().what.find(stored + " of its 32768 slots are in use"), std::string::npos)
+      << done.error().message();
+  EXPECT_NE(done.error().what.find(stored + " were stored"), std::string::npos);
+}
+
 TEST_F(switch_test, bad_entries_are_refused_with_their_index) {
   access("a");
   std::vector<fib_entry> entries(5, {1, host(1), numbers_["a"], false, 0});

@@ -230,11 +230,33 @@ class test_fib(cli_case):
 class test_full_table(cli_case):
     OPTIONS = ("capacity", "20000")
 
-    def test_it_says_what_was_stored(self):
+    def setUp(self):
+        super().setUp()
         self.ports()
-        done = self.coua("fib", "load", "--generate", "30K", "--ports", "p0", status=1)
-        self.assertIn("no room", done.stderr)
-        self.assertIn("16384 entries of the batches before", done.stderr)
+
+    def generate(self, count, base, **options):
+        return self.coua("fib", "load", "--generate", count, "--ports", "p0", "--base",
+                         f"02:00:00:00:{base >> 8:02x}:{base & 255:02x}", **options)
+
+    def test_a_load_without_room_stores_nothing(self):
+        self.assertIn("30,000 entries do not fit: the table has 20,000 slots, of which 0 are in use; "
+                      "nothing was loaded", self.generate(30000, 0, status=1).stderr)
+        self.generate(15000, 0)
+        self.assertIn("15,000 are in use; nothing", self.generate(15000, 20000, status=1).stderr)
+        self.assertIn("15,000 are in use (10,000 by the same entries); nothing",
+                      self.generate(16000, 5000, status=1).stderr)
+        self.assertEqual(self.json("fib", "stats")["entries"], 15000)
+
+    def test_entries_that_are_there_need_no_room(self):
+        self.generate(15000, 0)
+        self.generate(15000, 0)
+        self.generate(15000, 5000)
+        self.assertEqual(self.json("fib", "stats")["entries"], 20000)
+
+    def test_lines_that_come_again_need_no_room(self):
+        lines = "1 02:00:00:00:00:01 p0\n1 02:00:00:00:00:02 p0 static\n" * 12000
+        self.assertEqual(self.json("fib", "load", "-", stdin=lines)["stored"], 24000)
+        self.assertEqual(self.json("fib", "stats")["entries"], 2)
 
 
 class test_system(cli_case):
