@@ -80,6 +80,14 @@ class veth_pairs:
 class test_af_packet(veth_pairs, with_switch):
     DRIVER = "net_af_packet"
 
+    def test_provider_tag_is_taken_for_a_vlan_tag(self):
+        """The kernel takes it out, and the driver does not say of which type it was."""
+        ear = self.wire(self.hosts[2])
+        frame = frames.make(frames.BROADCAST, station(3), b"provider")
+        self.wire(self.hosts[3]).send(frames.tagged(frame, 20, 0x88A8))
+        found = ear.collect(2, lambda frame: frame.payload.startswith(b"provider"), 1)
+        self.assertEqual([frame.vlan for frame in found], [None])
+
 
 class test_af_xdp(veth_pairs, with_switch):
     DRIVER = "net_af_xdp"
