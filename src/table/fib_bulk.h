@@ -2,8 +2,8 @@
 //
 // Filling a table on several threads. Most keys find room in one of their two buckets without a
 // move: every thread puts those by compare-exchange of an empty slot, with the buckets of a group
-// of keys fetched first. The few that need moves (about 1 in 30 at load 0.95) are put aside, and
-// one thread at a time, under a mutex, adds them as a single writer would; the others go on filling
+// of keys fetched first. The few that need moves (7 in 100 at load 0.95) are put aside, and one
+// thread at a time, under a mutex, adds them as a single writer would; the others go on filling
 // empty slots meanwhile, and never move or clear one. So the rules for readers hold unchanged.
 //
 // Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen

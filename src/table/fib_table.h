@@ -17,16 +17,16 @@
 //     who looks at the target too early and at the source too late may see it in neither.
 //   Stamps. `clock` counts moves. A move stores its number first to the clock, then to the stripe
 //     of the entry's primary bucket, between copy and clear. A reader loads the clock before it
-//     reads the first bucket (once per batch); a miss stands if the stripe of the key's primary
-//     bucket shows no later number afterwards.
+//     reads the first bucket (once per batch); a miss stands if afterwards the clock shows the same
+//     number, or the stripe of the key's primary bucket no later one.
 //     Proof: let a reader miss an entry because of move n. It read the target before the copy and
 //     the source after the clear. If its clock showed n or more, the load synchronised with the
 //     store of n, which follows the copy: it could not have missed the copy. So it showed less
-//     than n. It saw the clear, which follows the stamp: it sees a stamp of at least n. It looks
-//     again. There is no odd state: a writer that loses its processor in the middle of a move
-//     stalls nobody.
-//   The paper's readers load two version counters per key before and two after; here hits load none
-//     and misses one afterwards.
+//     than n. It saw the clear, which follows both stores: it sees a clock and a stamp of at least
+//     n. It looks again. There is no odd state: a writer that loses its processor in the middle of
+//     a move stalls nobody.
+//   The paper's readers load two version counters per key before and two after; here hits load
+//     none, and misses one afterwards, if anything moved.
 //   An update in place stores the word again. An erase stores zero.
 //   Readers may refresh the age stamp by compare-exchange of the word they read; it fails if the
 //     writer changed the word since. When an entry has expired, the writer kills it by

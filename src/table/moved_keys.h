@@ -4,10 +4,9 @@
 // them in the middle of an insert, so nothing is allocated there: room for a fixed number of keys
 // is mapped when the cursor opens, and takes memory only where it is touched.
 //
-//   slots_   open addressing with linear probing, at most half full; a word is the key, one bit
-//   that
-//            says which of the two kinds it is, and one that is always set. Erasing shifts back
-//            what follows, so there are no tombstones.
+//   slots_   open addressing with linear probing, at most half full; a word is the key, one
+//            bit that says which of the two kinds it is, and one that is always set. Erasing
+//            shifts back what follows, so there are no tombstones.
 //   late_    the late keys in the order they came, so that one can be taken without a search.
 //            A key that is late no more stays in it until it is taken, and is then passed over.
 //
