@@ -38,8 +38,7 @@
 //     place, by one store; a wider one is put into another free slot, and the old one cleared: a
 //     move. Where no free slot can be made, the update is refused.
 //   Readers renew timers by compare-exchange of the pair. A slot that expires or moves is cleared
-//   by
-//     compare-exchange too; if a reader was faster, an expired entry lives on, and a moved one
+//     by compare-exchange too; if a reader was faster, an expired entry lives on, and a moved one
 //     takes its new timer along.
 //
 // Timers are expiry times in units, modulo 2^16, of at most 1,024 units ahead. A time that is past

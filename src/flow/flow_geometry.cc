@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "base/enum_number.h"
-
 namespace coua {
 namespace {
 
@@ -21,15 +19,15 @@ tl::unexpected<error> invalid(const char* parameter, const char* range) {
 }
 
 result<void> plan_kind(const coua_flow_params& params, flow_geometry& plan) {
-  if (number_of(params.variant) > COUA_FLOW_HORTON) {
+  if (params.variant < COUA_FLOW_BLOOM || params.variant > COUA_FLOW_HORTON) {
     return invalid("variant", "is not a value of enum coua_flow_variant");
   }
-  if (number_of(params.sync) > COUA_FLOW_ONE_WRITER) {
+  if (params.sync < COUA_FLOW_SINGLE || params.sync > COUA_FLOW_ONE_WRITER) {
     return invalid("sync", "is not a value of enum coua_flow_sync");
   }
   if (params.timers > 1) return invalid("timers", "must be 0 or 1");
-  plan.kind.variant = static_cast<simd::flow_variant>(number_of(params.variant));
-  plan.kind.sync = static_cast<simd::flow_sync>(number_of(params.sync));
+  plan.kind.variant = static_cast<simd::flow_variant>(params.variant);
+  plan.kind.sync = static_cast<simd::flow_sync>(params.sync);
   plan.kind.timed = params.timers == 1;
   plan.unit_ms = params.unit_ms == 0 ? default_unit_ms : params.unit_ms;
   if (plan.unit_ms > max_unit_ms) return invalid("unit_ms", "must be at most 86,400,000 (a day)");

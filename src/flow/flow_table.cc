@@ -4,14 +4,13 @@
 #include <cstring>
 
 #include "base/atomic_word.h"
-#include "base/enum_number.h"
 #include "base/hash_key.h"
 #include "flow/cuckoo.h"
 
 namespace coua {
 namespace {
 
-page_kind to_page_kind(unsigned pages) {
+page_kind to_page_kind(enum coua_flow_pages pages) {
   switch (pages) {
     case COUA_FLOW_PAGES_1G: return page_kind::gib1;
     case COUA_FLOW_PAGES_2M: return page_kind::mib2;
@@ -44,8 +43,7 @@ result<keyed_hash> make_hash(const std::uint8_t* given) {
 result<flow_parts> make_parts(const coua_flow_params& params) {
   auto geometry = flow_geometry::plan(params);
   if (!geometry) return tl::unexpected(geometry.error());
-  const unsigned pages = number_of(params.pages);
-  if (pages > COUA_FLOW_PAGES_4K) {
+  if (params.pages < COUA_FLOW_PAGES_AUTO || params.pages > COUA_FLOW_PAGES_4K) {
     return fail(errc::invalid, "pages",
                 "is not a value of enum coua_flow_pages that can be asked for");
   }
@@ -56,7 +54,7 @@ result<flow_parts> make_parts(const coua_flow_params& params) {
   if (!hash) return tl::unexpected(hash.error());
 
   arena_params memory;
-  memory.pages = to_page_kind(pages);
+  memory.pages = to_page_kind(params.pages);
   memory.numa_node = params.numa_node;
   memory.populate_threads = params.populate_threads;
   memory.allocate = params.allocate;
