@@ -74,10 +74,11 @@ class reader_threads {
 /// Calls `step` until the race time is over.
 void race(const std::function<void(std::mt19937_64&)>& step);
 
-/// Races on, on a machine that is busy otherwise, until the table has moved `n` entries: with fewer
-/// the race proves nothing. False when it does not get there.
-bool race_until_moved(coua_fib* fib, std::uint64_t n,
-                      const std::function<void(std::mt19937_64&)>& step);
+/// Races one table after another until all of them have moved `n` entries, which `race_table`
+/// counts: with fewer the races prove nothing. Each table has a hash key of its own, since under
+/// some keys the smallest tables settle where nothing moves. Returns the moves, fewer than `n` when
+/// twenty tables did not get there.
+std::uint64_t race_until_moved(std::uint64_t n, const std::function<std::uint64_t()>& race_table);
 
 class fib_race : public testing::TestWithParam<table_shape> {
  protected:
