@@ -55,7 +55,7 @@ TEST_P(fib_race, a_refresh_revives_no_erased_entry_and_undoes_no_update) {
     if (entry == COUA_FIB_MISS || value_of(entry) != r.value)
       faults.report("an update was undone", r.key, entry, r.value);
   };
-  race([&](auto& random) {
+  const auto write = [&](auto& random) {
     for (std::uint64_t i = 0; i < n; i++) insert(i);
     end_epoch(fib.get(), faults);  // from now on every look-up by refresh stores
     for (std::uint64_t i = 0; i < n; i++)
@@ -71,7 +71,8 @@ TEST_P(fib_race, a_refresh_revives_no_erased_entry_and_undoes_no_update) {
         faults.report("revived", victim(i), 0, 0);
     if (std::uint64_t left = stats_of(fib.get()).entries; left != filled)
       faults.report("entries left", 0, left, filled);
-  });
+  };
+  race_until([&] { return erased > 100; }, write);
   readers.stop();
   std::printf("%s, %s: %lu erased among refreshes, %lu faults\n", GetParam().name,
               coua_fib_simd(fib.get()), static_cast<unsigned long>(erased),

@@ -97,9 +97,12 @@ void reader_threads::stop() {
 }
 
 void reader_threads::wait_for_two_passes() const {
-  for (const auto& passes : passes_) {
-    std::uint64_t target = passes->load(std::memory_order_relaxed) + 2;
-    while (passes->load(std::memory_order_relaxed) < target) std::this_thread::yield();
+  std::vector<std::uint64_t> seen;
+  for (const auto& passes : passes_) seen.push_back(passes->load(std::memory_order_relaxed));
+  for (;;) {
+    for (std::size_t t = 0; t < passes_.size(); t++)
+      if (passes_[t]->load(std::memory_order_relaxed) >= seen[t] + 2) return;
+    std::this_thread::yield();
   }
 }
 
@@ -109,6 +112,13 @@ void race(const std::function<void(std::mt19937_64&)>& step) {
   do {
     step(random);
   } while (std::chrono::steady_clock::now() < end);
+}
+
+void race_until(const std::function<bool()>& enough,
+                const std::function<void(std::mt19937_64&)>& step) {
+  constexpr int patience = 100;
+  race(step);
+  for (int i = 0; i < patience && !enough(); i++) race(step);
 }
 
 std::uint64_t race_until_moved(std::uint64_t n, const std::function<std::uint64_t()>& race_table) {

@@ -62,7 +62,8 @@ class reader_threads {
   reader_threads(coua_fib* fib, unsigned n, const body& run);
   ~reader_threads() { stop(); }
   void stop();
-  /// Returns when every thread has begun and ended its body at least twice more.
+  /// Returns when some thread has ended its body at least twice more, so began it once. Others may
+  /// sleep in the middle of theirs for any time.
   void wait_for_two_passes() const;
 
  private:
@@ -73,6 +74,10 @@ class reader_threads {
 
 /// Calls `step` until the race time is over.
 void race(const std::function<void(std::mt19937_64&)>& step);
+
+/// The same, and on until there was `enough` to prove something; a machine may be busy otherwise.
+void race_until(const std::function<bool()>& enough,
+                const std::function<void(std::mt19937_64&)>& step);
 
 /// Races one table after another until all of them have moved `n` entries, which `race_table`
 /// counts: with fewer the races prove nothing. Each table has a hash key of its own, since under

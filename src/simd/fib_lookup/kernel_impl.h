@@ -100,9 +100,9 @@ struct fib_kernel {
   }
 
   /// Renews the age stamp of an entry that was found. The exchange fails if the writer changed or
-  /// moved the entry since; then the refresh is dropped.
-  [[gnu::noinline]] static void renew(const fib_view& view, std::uint64_t p,
-                                      std::uint32_t epoch) noexcept {
+  /// moved the entry since; then the refresh is dropped. The epoch is loaded after the entry: a
+  /// reader that slept between an older epoch and the entry would set back what others renewed.
+  [[gnu::noinline]] static void renew(const fib_view& view, std::uint64_t p) noexcept {
     const std::uint64_t q = view.permutation.q_of_p(p);
     const std::uint64_t wants[2] = {view.want_home(p), view.want_guest(q)};
     const std::uint64_t* buckets[2] = {address(view, p), address(view, q)};
@@ -114,7 +114,7 @@ struct fib_kernel {
         if constexpr (Layout::wide) target += Layout::n_slots;
         const std::uint64_t old = Layout::wide ? load_acquire(target) : word;
         if ((old & fib_static) != 0) return;
-        exchange_if(target, old, (old & ~std::uint64_t{fib_age_mask}) | epoch);
+        exchange_if(target, old, (old & ~std::uint64_t{fib_age_mask}) | load_relaxed(view.epoch));
         return;
       }
     }
@@ -272,7 +272,7 @@ struct fib_kernel {
     const std::uint32_t epoch = load_relaxed(view.epoch);
     for (std::size_t i = 0; i < n; ++i) {
       if (entries[i] == fib_miss || (entries[i] & fib_static) != 0) continue;
-      if ((entries[i] & fib_age_mask) != epoch) renew(view, view.permutation.p(keys[i]), epoch);
+      if ((entries[i] & fib_age_mask) != epoch) renew(view, view.permutation.p(keys[i]));
     }
     return hits;
   }

@@ -206,7 +206,7 @@ struct flow_kernel {
       put_value(view, stored, value);
     }
     if constexpr (Expiry::timed) {
-      if (renew_units != 0) renew(const_cast<std::uint32_t*>(slot), pair, now, renew_units);
+      if (renew_units != 0) renew(view, const_cast<std::uint32_t*>(slot), pair, renew_units);
     }
     return true;
   }
@@ -227,8 +227,11 @@ struct flow_kernel {
     }
   }
   /// Sets a timer, if that changes it by a sixteenth or more. Fails when the slot changed since.
-  [[gnu::always_inline]] static void renew(std::uint32_t* slot, std::uint32_t pair,
-                                           std::uint64_t now, std::uint32_t units) noexcept {
+  /// The time is loaded after the pair: a reader that slept between an older time and the pair
+  /// would set back a timer that others have renewed meanwhile.
+  [[gnu::always_inline]] static void renew(const flow_view& view, std::uint32_t* slot,
+                                           std::uint32_t pair, std::uint32_t units) noexcept {
+    const std::uint64_t now = Sync::load(view.now);
     const std::uint32_t left = units_left(pair, now);
     const std::uint32_t change = left > units ? left - units : units - left;
     if (change < std::max(1u, units / 16)) return;
