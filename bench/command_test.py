@@ -124,6 +124,25 @@ class CommandTest(unittest.TestCase):
                         if r["name"] == name + "/false-positives" and r["params"]["load"] == load)
             self.assertLess(rate, most, name)
 
+    def test_flow_source_lines(self):
+        rows = {r["name"]: r for r in self.report("flow", "--table", "1")["rows"]}
+        tables = ("pessimistic", "optimistic", "horton", "bloom")
+        self.assertEqual(set(rows), {f"{table}{timer}/source" for table in tables
+                                     for timer in ("", "-timer")})
+        base = rows["pessimistic/source"]["lines"]
+        self.assertGreater(base, 300)
+        for row in rows.values():
+            self.assertEqual(row["added"], row["lines"] - base)
+        # A variant is the common part and little more; a filter is more than no filter.
+        for table in tables:
+            plain, timed = (rows[table + timer + "/source"]["lines"] for timer in ("", "-timer"))
+            self.assertTrue(0 < timed - plain < base / 4, (table, plain, timed))
+        for table in ("horton", "bloom"):
+            self.assertTrue(20 < rows[table + "/source"]["added"] < base / 4, rows)
+        one = self.report("flow", "--table", "1", "--variants", "bloom")["rows"]
+        self.assertEqual(one, [rows["bloom/source"]])
+        self.assertIn("bloom-timer/source", run("flow", "--table", "1").stdout)
+
     def test_flow_peers(self):
         words = ("flow", "--capacity", "4Ki", "--variants", "bloom", "--mode", "batch", "--misses",
                  "0", "--fills", "1", "--seconds", "0.002", "--peers")
@@ -210,6 +229,10 @@ class CommandTest(unittest.TestCase):
                              (("flow", "--peers", "nobody"), "--peers nobody"),
                              (("flow", "--churn", "5K"), "--churn 5000"),
                              (("flow", "--key", "4", "--capacity", "4Gi"), "--key 4"),
+                             (("flow", "--table", "1", "--capacity", "4Ki"), "--capacity: has no"),
+                             (("flow", "--table", "1", "--peers"), "--peers: has no meaning"),
+                             (("flow", "--table", "2", "--figure", "2"), "--figure"),
+                             (("flow", "--table", "3"), "--table"),
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
                              (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),

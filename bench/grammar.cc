@@ -225,6 +225,11 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     preset("--load", out.loads, loads);
     variants(out.table == 2 ? words{"bloom", "horton"} : words{"bloom"});
   }
+  if (out.table == 1) {
+    words all;
+    for (const auto& [word, variant] : flow_variants()) all.push_back(word);
+    variants(all);
+  }
   if (out.figure == 3) {
     preset("--load", out.loads, std::vector<double>{0.8});
     preset("--misses", out.misses, all_misses);
@@ -247,6 +252,19 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     std::vector<std::uint64_t> threads;
     for (std::uint64_t i = 1; i <= allowed_cpus().size(); ++i) threads.push_back(i);
     preset("--threads", out.threads, threads);
+  }
+}
+
+/// Lines of source have no sizes, keys or threads.
+void refuse_what_source_has_not(const CLI::App& app) {
+  constexpr std::string_view kept[] = {"--table",   "--variants",    "--json",
+                                       "--seconds", "--repetitions", "--seed"};
+  for (const CLI::Option* const each : app.get_options()) {
+    const std::string name = each->get_name();
+    if (each->count() == 0 || std::find(std::begin(kept), std::end(kept), name) != std::end(kept)) {
+      continue;
+    }
+    throw CLI::ValidationError(name, "has no meaning with --table 1, which counts lines of source");
   }
 }
 
@@ -285,12 +303,16 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
   add_pages(*app, out.pages);
   add_peers(*app, out.peers);
   add_common(*app, out.run);
-  app->add_option("--figure", out.figure, "Of Cuckoo++: 2, 3, 5, 7, 8 or 9")
-      ->check(CLI::IsMember({2U, 3U, 5U, 7U, 8U, 9U}));
-  app->add_option("--table", out.table, "Of Cuckoo++: 2")->check(CLI::IsMember({2U}));
+  CLI::Option* const figure =
+      app->add_option("--figure", out.figure, "Of Cuckoo++: 2, 3, 5, 7, 8 or 9")
+          ->check(CLI::IsMember({2U, 3U, 5U, 7U, 8U, 9U}));
+  app->add_option("--table", out.table, "Of Cuckoo++: 1 or 2")
+      ->check(CLI::IsMember({1U, 2U}))
+      ->excludes(figure);
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
+    if (out.table == 1) refuse_what_source_has_not(*app);
     preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {
       throw CLI::ValidationError("--peers", "this build has none: it has no DPDK");

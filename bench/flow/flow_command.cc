@@ -10,6 +10,7 @@
 #include "bench/flow/flow_measurement.h"
 #include "bench/flow/flow_peers.h"
 #include "bench/flow/flow_shape.h"
+#include "bench/flow/flow_source.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
@@ -225,6 +226,10 @@ result<report> run_flow(const flow_options& asked) {
   if (options.table != 0) out.params["table"] = options.table;
   if (options.figure == 7) out.params["panels"] = {"capacity", "key"};
   if (options.figure == 8) out.params["panels"] = {"capacity", "load"};
+  if (options.table == 1) {
+    add_source_lines(options, out);
+    return out;
+  }
   const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
   result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
   if (!people) return tl::unexpected(people.error());
