@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """command_test.py COUA_BENCH: short runs of every subcommand; checks what they print and refuse."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -20,8 +21,8 @@ def run(*words, **more):
 
 
 class CommandTest(unittest.TestCase):
-    def report(self, *words):
-        done = run(*words, "--json")
+    def report(self, *words, **more):
+        done = run(*words, "--json", **more)
         self.assertEqual(done.returncode, 0, done.stderr)
         out = json.loads(done.stdout)
         self.assertEqual(list(out)[:4], ["bench", "params", "machine", "rows"])
@@ -36,6 +37,17 @@ class CommandTest(unittest.TestCase):
             if "mops" in row:
                 self.assertGreater(row["mops"], 0)
         return out
+
+    @contextlib.contextmanager
+    def nothing_left(self):
+        """An environment for a program that must leave no file or folder behind."""
+        with tempfile.TemporaryDirectory() as folder:
+            names = {"TMPDIR": folder + "/tmp", "RUNTIME_DIRECTORY": folder + "/run"}
+            for each in names.values():
+                os.mkdir(each)
+            yield {**os.environ, **names}
+            self.assertEqual(sorted(os.listdir(names["TMPDIR"])), [])
+            self.assertEqual(sorted(os.listdir(names["RUNTIME_DIRECTORY"])), [])
 
     def test_limit(self):
         out = self.report("limit", "--size", "64Ki,1Mi", "--pages", "auto,4K", "--threads", "1",
@@ -148,7 +160,12 @@ class CommandTest(unittest.TestCase):
                  "0", "--fills", "1", "--seconds", "0.002", "--peers")
         if "no DPDK" in run(*words).stderr:
             self.skipTest("built without DPDK")
-        rows = {r["name"]: r for r in self.report(*words)["rows"]}
+        with self.nothing_left() as environment:
+            rows = {r["name"]: r for r in self.report(*words, env=environment)["rows"]}
+            # Refused by a table, when DPDK has long started.
+            full = run(*words, "rte_hash", "--load", "0.99", env=environment)
+            self.assertEqual(full.returncode, 1, full.stdout)
+            self.assertIn("refuses entries", full.stderr)
         for name in ("rte_hash", "rte_hash_lf", "rte_hash_ext"):
             self.assertAlmostEqual(rows[name + "/insert"]["load_reached"], 0.95, 2)
         self.assertEqual(rows["rte_hash/batch"]["ratio_to_rte_hash"], 1)
@@ -162,7 +179,8 @@ class CommandTest(unittest.TestCase):
                  "--updates", "0,20K", "--pairs", "2", "--seconds", "0.02", "--repetitions", "2"]
         if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
             words.append("--no-testpmd")
-        out = self.report(*words)
+        with self.nothing_left() as environment:
+            out = self.report(*words, env=environment)
         names = [r["name"] for r in out["rows"]]
         self.assertIn("raw-io", names)
         self.assertEqual(names.count("coua"), 4)

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/forward_command.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 
 #include "base/size.h"
 #include "base/system_memory.h"
 #include "bench/forward/forward_case.h"
 #include "bench/forward/forward_figures.h"
 #include "bench/forward/testpmd.h"
+#include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
 namespace {
@@ -23,35 +18,11 @@ constexpr std::uint64_t fib_bytes_per_rule = 9;
 constexpr std::uint64_t eal_spare_mib = 64;
 constexpr std::uint64_t page_mib = 2;
 
-/// A directory for packet files that goes when the run ends.
-class scratch {
- public:
-  static result<std::unique_ptr<scratch>> create() {
-    const char* const parent = std::getenv("TMPDIR");
-    std::string path = std::string(parent == nullptr ? "/tmp" : parent) + "/coua-bench-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) return fail(errc::io, path, std::strerror(errno));
-    std::unique_ptr<scratch> made(new scratch);
-    made->path_ = path;
-    return made;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  std::string file(unsigned serial) const { return path_ + "/" + std::to_string(serial) + ".pcap"; }
-
- private:
-  scratch() = default;
-  std::string path_;
-};
-
 using case_list = std::vector<std::unique_ptr<forward_case>>;
 
 class forward_run {
  public:
-  forward_run(const forward_options& options, const scratch& files, report& out)
+  forward_run(const forward_options& options, const scratch_folder& files, report& out)
       : options_(options), files_(files), out_(out), progress_("forward") {}
 
   result<void> run() {
@@ -70,6 +41,10 @@ class forward_run {
   }
 
  private:
+  std::string packets_of(unsigned serial) const {
+    return files_.path() + "/" + std::to_string(serial) + ".pcap";
+  }
+
   std::vector<std::uint64_t> flows_for(std::uint64_t rules) const {
     if (options_.flows.empty()) return {std::min(rules, most_default_flows)};
     return options_.flows;
@@ -88,8 +63,7 @@ class forward_run {
           if (result<void> good = check_traffic(traffic); !good) {
             return tl::unexpected(good.error());
           }
-          auto made =
-              std::make_unique<forward_case>(options_, traffic, serial, files_.file(serial));
+          auto made = std::make_unique<forward_case>(options_, traffic, serial, packets_of(serial));
           ++serial;
           const std::uint64_t need = made->memory_mib() * (options_.testpmd ? 2 : 1) +
                                      rules * fib_bytes_per_rule / (1 << 20) + 256;
@@ -155,7 +129,7 @@ class forward_run {
   }
 
   const forward_options& options_;
-  const scratch& files_;
+  const scratch_folder& files_;
   report& out_;
   progress progress_;
   packet_memory memory_;
@@ -173,7 +147,7 @@ result<report> run_forward(const forward_options& options) {
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (options.table != 0) out.params["table"] = options.table;
   if (options.table == 3) return run_memory_table(options, std::move(out));
-  result<std::unique_ptr<scratch>> files = scratch::create();
+  result<std::unique_ptr<scratch_folder>> files = scratch_folder::create();
   if (!files) return tl::unexpected(files.error());
   forward_run run(options, **files, out);
   if (result<void> done = run.run(); !done) return tl::unexpected(done.error());

@@ -22,6 +22,7 @@
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
+#include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
 namespace {
@@ -98,6 +99,8 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
     return fail(errc::unsupported, program, "needs a CPU beside those of the workers");
   }
   const std::vector<std::string> words = command_line(ports, workers, burst, huge_pages);
+  auto folder = eal_folder::create();  // until it has started, or is gone
+  if (!folder) return tl::unexpected(folder.error());
   std::unique_ptr<testpmd> made(new testpmd);
   // Without a terminal it would keep its answers in a buffer.
   termios mode{};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/cpu.h"
+#include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
 
@@ -20,6 +21,8 @@ result<void> start_eal() {
                                         "--log-level=error", "--no-shconf"};
     std::array<char*, words.size()> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+    const auto folder = eal_folder::create();
+    if (!folder) return tl::unexpected(folder.error());
     const int code = rte_eal_init(static_cast<int>(arguments.size()), arguments.data());
     // The EAL pins its caller to the main lcore.
     (void)pin_this_thread(cpus);
