@@ -22,6 +22,8 @@ import subprocess
 import sys
 import time
 
+import supervisor
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build")).resolve()
 COUAD, COUA, COUA_BENCH = BUILD / "couad", BUILD / "coua", BUILD / "coua-bench"
@@ -53,9 +55,11 @@ def tun_problem():
     return None
 
 
-def enter():
-    """Re-executes this program inside namespaces of its own; returns when it is inside."""
+def enter(name):
+    """Runs this program, which calls itself `name`, again inside namespaces of its own. Returns in
+    the inner process; the outer one ends here."""
     if INSIDE in os.environ:
+        supervisor.follow()
         prepare_inside()
         return
     root = os.geteuid() == 0
@@ -70,7 +74,11 @@ def enter():
             break
         problem = trial.stderr.strip()
         if trial.returncode == 0:
-            os.execvpe("unshare", [*command, sys.executable, *sys.argv], environment)
+            status = supervisor.run([*command, sys.executable, *sys.argv], environment)
+            if status is None:
+                print(f"\n{name}: interrupted; nothing is left behind", flush=True)
+                status = 130
+            sys.exit(status)
     raise lab_error(f"cannot make network namespaces: {problem}\n"
                     "Run as root, or allow user namespaces: "
                     "`sudo sysctl kernel.unprivileged_userns_clone=1`")
