@@ -162,7 +162,9 @@ class dpdk_firewall(with_folder):
         write_pcap(self.path("in1"), [(0, data) for data in answers + unasked])
         devices = [f"net_pcap{i},rx_pcap={self.path(f'in{i}')},tx_pcap={self.path(f'out{i}')}"
                    for i in (0, 1)]
-        last = self.firewall(devices, "--run-ms", "1500", "--unit-ms", "10", "--idle-units", "30",
+        # Time enough between the first packet and the last for a flow not to expire, and after the
+        # last for all to do so, when the machine is busy.
+        last = self.firewall(devices, "--run-ms", "6000", "--unit-ms", "10", "--idle-units", "200",
                              "--flows", "1000")
         self.assertEqual(last, "inside 21 outside 23 passed 36 dropped 8 other 1 opened 20 "
                                "expired 20 live 0 refused 0 answered 15")
@@ -170,7 +172,7 @@ class dpdk_firewall(with_folder):
         self.assertEqual(read_pcap(self.path("out0")), answers)
 
     def test_runs_on_any_port(self):
-        last = self.firewall(["net_null0", "net_null1"], "--run-ms", "50").split()
+        last = self.firewall(["net_null0", "net_null1"], "--run-ms", "1000").split()
         self.assertGreater(int(last[1]), 0)
         self.assertEqual(last[last.index("passed") + 1], "0")
 

@@ -70,12 +70,18 @@ void read(shared_state& state, unsigned offline_every, unsigned leave_every) {
   state.violations.fetch_add(violations, std::memory_order_relaxed);
 }
 
-/// Replaces the root for half a second; an object returns to `unused` after its grace period.
-/// Returns how often.
-std::uint64_t write(shared_state& state, reclaimer& queue, std::vector<object*>& unused) {
-  const std::uint64_t end_ns = now_ns() + 500'000'000;
+/// Replaces the root for half a second, and longer until it has done so `least` times; a minute is
+/// enough for that on any machine. An object returns to `unused` after its grace period. Returns
+/// how often.
+std::uint64_t write(shared_state& state, reclaimer& queue, std::vector<object*>& unused,
+                    std::uint64_t least) {
+  const std::uint64_t start_ns = now_ns();
   std::uint64_t change = 0;
-  while (now_ns() < end_ns) {
+  const auto goes_on = [&] {
+    const std::uint64_t passed_ns = now_ns() - start_ns;
+    return passed_ns < 500'000'000 || (change < least && passed_ns < 60'000'000'000);
+  };
+  while (goes_on()) {
     queue.reclaim();
     if (unused.empty()) {
       std::this_thread::yield();
@@ -111,7 +117,8 @@ void race(unsigned n_readers, unsigned offline_every, unsigned leave_every) {
   }
   // On one core the writer would be done before any reader has begun.
   while (state.started.load(std::memory_order_relaxed) < n_readers) std::this_thread::yield();
-  EXPECT_GT(write(state, queue, unused), 2 * pool.size()) << "no object was used again";
+  constexpr std::uint64_t least = 4 * pool.size();
+  EXPECT_GE(write(state, queue, unused, least), least) << "no object was used again";
   state.stop.store(true, std::memory_order_relaxed);
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(state.violations.load(), 0U);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -157,17 +157,18 @@ TEST(config, ranges_do_not_multiply) {
   EXPECT_EQ(parsed.error().at(0).reason, "lists more numbers than there are");
 }
 
-// An alias costs two bytes: work must grow no faster than their number.
+// An alias costs two bytes: work must grow no faster than their number. It is the time of this
+// process that counts: others may be at work.
 TEST(config, repeated_aliases_take_little_time) {
   std::string text =
       "ports: [{name: a, devargs: net_null0}]\nfib:\n  static:\n"
       "    - &e {vlan: 1, mac: 02:00:00:00:00:01, port: b}\n";
   for (int i = 0; i < 40'000; i++) text += "    - *e\n";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const auto parsed = parse_config(text, "f");
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().size(), 40'001u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC);
 }
 
 TEST(config, what_follows_a_zero_byte_is_not_lost) {

@@ -19,7 +19,9 @@ TEST_F(switch_test, learns_as_fast_as_addresses_come) {
   for (unsigned i = 0; i < n; ++i)
     while (!a.send(make_frame(broadcast, host(i)))) std::this_thread::yield();
   // What a full ring lost comes again with the next frame of the host.
-  for (unsigned round = 0; round < 20 && switch_->fib().entries < n; ++round) {
+  const auto start = std::chrono::steady_clock::now();
+  while (switch_->fib().entries < n &&
+         std::chrono::steady_clock::now() - start < std::chrono::seconds(60)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
     for (unsigned i = 0; i < n; ++i)
       while (!a.send(make_frame(broadcast, host(i)))) std::this_thread::yield();
@@ -47,7 +49,7 @@ TEST_F(switch_test, moves_limits_and_static_entries) {
   const fib_entry fixed{1, host(20), numbers_["a"], true, 0};
   ASSERT_TRUE(switch_->fib_insert(std::span(&fixed, 1)));
   ASSERT_TRUE(b.send(make_frame(broadcast, host(20))));
-  EXPECT_TRUE(eventually([&] { return count("b", "source_static_elsewhere") == 1; }));
+  EXPECT_TRUE(counts("b", "source_static_elsewhere", 1));
   EXPECT_TRUE(learned(1, host(20), "a"));
 }
 
@@ -127,21 +129,31 @@ TEST_F(switch_test, others_are_answered_while_a_benchmark_changes_the_table) {
     each.key = std::uint64_t{1} << 48 | host(static_cast<unsigned>(keys.size()));
     keys.push_back(each.key);
   }
+  // Whether an answer shows the table half changed.
   const auto answered_during = [&](const auto& change) {
     std::atomic<bool> over{false};
-    unsigned n = 0;
+    bool seen = false;
     std::thread other([&] {
       EXPECT_EQ(change(), records.size());
       over = true;
     });
-    for (; !over; ++n) (void)switch_->fib_find(1, host(1));
+    while (!over) {
+      const std::uint64_t entries = switch_->fib().entries;
+      seen |= entries != 0 && entries != records.size();
+    }
     other.join();
-    return n;
+    return seen;
   };
-  EXPECT_GT(answered_during([&] { return fib_store(*switch_, records); }), 50u);
-  EXPECT_EQ(switch_->fib().entries, records.size());
-  EXPECT_GT(answered_during([&] { return fib_remove(*switch_, keys); }), 50u);
-  EXPECT_EQ(switch_->fib().entries, 0u);
+  bool while_stored = false, while_removed = false;
+  // On a busy machine the one who asks may sleep through a change.
+  for (int i = 0; i < 20 && !(while_stored && while_removed); ++i) {
+    while_stored |= answered_during([&] { return fib_store(*switch_, records); });
+    EXPECT_EQ(switch_->fib().entries, records.size());
+    while_removed |= answered_during([&] { return fib_remove(*switch_, keys); });
+    EXPECT_EQ(switch_->fib().entries, 0u);
+  }
+  EXPECT_TRUE(while_stored);
+  EXPECT_TRUE(while_removed);
 }
 
 TEST_F(switch_test, a_full_table_says_how_full_it_is) {

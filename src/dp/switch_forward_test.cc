@@ -23,10 +23,10 @@ TEST_F(switch_test, floods_the_unknown_then_forwards_what_it_learned) {
   EXPECT_EQ(a.receive(), answer);
   EXPECT_TRUE(c.silent());
   EXPECT_TRUE(b.silent());
-  EXPECT_EQ(count("a", "flooded"), 1u);
-  EXPECT_EQ(count("a", "flood_copies"), 2u);
-  EXPECT_EQ(count("b", "forwarded"), 1u);
-  EXPECT_EQ(count("a", "tx_bytes"), 1514u);
+  EXPECT_TRUE(counts("a", "flooded", 1));
+  EXPECT_TRUE(counts("a", "flood_copies", 2));
+  EXPECT_TRUE(counts("b", "forwarded", 1));
+  EXPECT_TRUE(counts("a", "tx_bytes", 1514));
 }
 
 TEST_F(switch_test, a_mixed_burst_goes_where_each_frame_belongs) {
@@ -37,9 +37,7 @@ TEST_F(switch_test, a_mixed_burst_goes_where_each_frame_belongs) {
   ASSERT_TRUE(c.send(make_frame(broadcast, host(3))));
   ASSERT_TRUE(learned(1, host(2), "b"));
   ASSERT_TRUE(learned(1, host(3), "c"));
-  for (auto* port : {&a, &b, &c})
-    while (port->receive(20)) {
-    }
+  for (auto* port : {&a, &a, &b, &c}) ASSERT_TRUE(port->receive());  // the two broadcasts
   std::vector<frame_bytes> to_b, to_c;
   for (unsigned i = 0; i < 500; ++i) {
     const unsigned kind = i % 5;
@@ -149,11 +147,11 @@ TEST_F(switch_test, segmented_frames_pass_whole) {
   const frame_bytes back = make_frame(host(2), host(1), -1, 1000);
   ASSERT_TRUE(a.send(back, 2));
   EXPECT_EQ(t.receive(), with_tag(back, 10));
-  EXPECT_EQ(count("b", "tx_bytes"), 1514u);
-  EXPECT_EQ(count("a", "rx_bytes"), 2514u);
+  EXPECT_TRUE(counts("b", "tx_bytes", 1514));
+  EXPECT_TRUE(counts("a", "rx_bytes", 2514));
   // The headers must be in the first buffer: a driver that splits them is not served.
   ASSERT_TRUE(b.send(make_frame(host(1), host(3)), 6));
-  EXPECT_TRUE(eventually([&] { return count("b", "drop_truncated") == 1; }));
+  EXPECT_TRUE(counts("b", "drop_truncated", 1));
 }
 
 TEST_F(switch_test, two_workers_share_a_transmit_queue) {

@@ -102,22 +102,23 @@ bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
 }
 
 bool test_ring_port::send_from(test_ring_port& other) {
-  void* packet;
-  for (unsigned i = 0; rte_ring_dequeue(other.out_, &packet) != 0; ++i) {
-    if (i == 20000) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-  return rte_ring_enqueue(in_, packet) == 0;
+  rte_mbuf* packet = other.take(30'000);
+  return packet != nullptr && rte_ring_enqueue(in_, packet) == 0;
 }
 
-std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
+rte_mbuf* test_ring_port::take(unsigned ms) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   void* got;
   while (rte_ring_dequeue(out_, &got) != 0) {
-    if (std::chrono::steady_clock::now() > end) return std::nullopt;
+    if (std::chrono::steady_clock::now() > end) return nullptr;
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
-  auto* packet = static_cast<rte_mbuf*>(got);
+  return static_cast<rte_mbuf*>(got);
+}
+
+std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
+  rte_mbuf* packet = take(ms);
+  if (packet == nullptr) return std::nullopt;
   frame_bytes frame(packet->pkt_len);
   const void* bytes = rte_pktmbuf_read(packet, 0, packet->pkt_len, frame.data());
   std::copy_n(static_cast<const std::uint8_t*>(bytes), frame.size(), frame.data());

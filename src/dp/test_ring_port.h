@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+struct rte_mbuf;
 struct rte_mempool;
 struct rte_ring;
 
@@ -32,7 +33,7 @@ class test_ring_port {
   /// Sends the next frame that came out of `other`, the packet itself and not a copy.
   bool send_from(test_ring_port& other);
   /// The next frame that came out, waiting up to `ms` for it.
-  std::optional<frame_bytes> receive(unsigned ms = 1000);
+  std::optional<frame_bytes> receive(unsigned ms = 30'000);
   /// True when nothing comes out within `ms`.
   bool silent(unsigned ms = 30);
   unsigned waiting() const;
@@ -50,6 +51,9 @@ class test_ring_port {
   static void relax();
 
  private:
+  /// The next packet that came out, or nullptr after `ms`.
+  rte_mbuf* take(unsigned ms);
+
   std::string name_, devargs_;
   rte_ring* in_;
   rte_ring* out_;

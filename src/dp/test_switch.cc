@@ -101,6 +101,13 @@ std::uint64_t switch_test::count(const std::string& port, const std::string& nam
   return counters ? value(*counters, name) : 0;
 }
 
+::testing::AssertionResult switch_test::counts(const std::string& port, const std::string& name,
+                                               std::uint64_t n) {
+  if (eventually([&] { return count(port, name) == n; })) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << name << " of port " << port << " is " << count(port, name) << ", not " << n;
+}
+
 bool switch_test::learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port) {
   return eventually([&] {
     const auto entry = switch_->fib_find(vlan, mac);

@@ -28,8 +28,9 @@ frame_bytes with_tag(frame_bytes frame, unsigned control);
 
 std::uint64_t value(const std::vector<counter>& counters, const std::string& name);
 
+/// Waits long: only a failure costs the time, and a machine may be busy with other things.
 template <typename Condition>
-bool eventually(const Condition& condition, unsigned ms = 3000) {
+bool eventually(const Condition& condition, unsigned ms = 30'000) {
   for (unsigned i = 0; i < ms; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -50,6 +51,9 @@ class switch_test : public ::testing::Test {
   void add(const port_config& config);
 
   std::uint64_t count(const std::string& port, const std::string& name);
+  /// Whether a counter of a port comes to `n`: a worker counts some things after it has sent.
+  ::testing::AssertionResult counts(const std::string& port, const std::string& name,
+                                    std::uint64_t n);
   bool learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port);
   /// What docs promise of the counters (dp/counters.h).
   void check_sums();

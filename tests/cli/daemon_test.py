@@ -104,14 +104,14 @@ class test_life(daemon_case):
         self.assertIn("rx_packets", self.coua("stats")["totals"])
         self.assertEqual(self.left(), ["couad.sock", "couad.sock.lock"])
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(process.wait(60), 0)
         self.assertIn("stopped", process.stderr.read())
         self.assertEqual(self.left(), [])
 
     def test_interrupt_stops_too(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(process.wait(60), 0)
 
     def test_stop_before_it_is_ready(self):
         def stop_at_once():  # a blocked signal waits across exec
@@ -120,7 +120,7 @@ class test_life(daemon_case):
 
         for more in ("ports: []\n", PORTS):
             process = self.launch(self.config(more), stop_at_once)
-            self.assertEqual(process.wait(10), 0)
+            self.assertEqual(process.wait(60), 0)
             log = process.stderr.read()
             self.assertIn("stopping: SIGTERM", log)
             self.assertNotIn("ready:", log)
@@ -133,7 +133,7 @@ class test_life(daemon_case):
             self.assertIn("SIGHUP: ignored", process.stderr.readline())
         self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(process.wait(60), 0)
 
     def test_stop_with_a_client_that_hangs(self):
         process = self.start()
@@ -143,7 +143,7 @@ class test_life(daemon_case):
             dump.stdout.readline()
             time.sleep(0.3)
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(10), 0)
+            self.assertEqual(process.wait(60), 0)
             dump.kill()
 
     def test_a_killed_daemon_is_replaced(self):

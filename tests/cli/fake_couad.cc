@@ -2,7 +2,7 @@
 //
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
-// usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS]
+// usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     if (what == "fail-port")
       sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
+    if (what == "dumps") params.dumps = static_cast<unsigned>(std::stoul(value));
   }
   auto claim = coua::ctl::socket_claim::take(argv[1]);
   if (!claim) {

@@ -2,6 +2,8 @@
 """What the packet tests share: a switch per class of tests, and its state as Python values."""
 
 import itertools
+import json
+import subprocess
 import unittest
 
 import frames
@@ -62,7 +64,7 @@ class with_switch(unittest.TestCase):
         return entry and entry["port"]
 
     def wait_learned(self, vlan, mac, port):
-        lab.wait_for(lambda: self.port_of(vlan, mac) == port, 5,
+        lab.wait_for(lambda: self.port_of(vlan, mac) == port,
                      what=f"{mac} of VLAN {vlan} learned on {port}")
 
     def flush(self, *filters):
@@ -77,8 +79,21 @@ class with_switch(unittest.TestCase):
             before, last[0] = last[0], now
             return before is not None and all(now[name] == before[name] for name in now)
 
-        lab.wait_for(still, 10, 0.2, "counters at rest")
+        lab.wait_for(still, every=0.2, what="counters at rest")
         return last[0]
+
+    def assert_tcp(self, client, server, address):
+        """16 MiB arrive, and in frames that are not flooded. How fast is the machine's affair; only a
+        switch that loses a good share of them takes longer than there is time."""
+        listener = server.start("iperf3 -s -1", stdout=subprocess.DEVNULL)
+        self.addCleanup(listener.wait)
+        self.addCleanup(listener.kill)
+        lab.wait_for(lambda: ":5201" in server.run("ss -ltn").stdout, what="iperf3 listens")
+        before = self.counters()
+        done = json.loads(client.run(f"iperf3 -J -n 16M -c {address}", timeout=120).stdout)
+        # What is still on its way to the server when the client ends is not counted.
+        self.assertGreater(done["end"]["sum_received"]["bytes"], 12 << 20)
+        self.assertGreater(self.counted(before, "forwarded"), 20 * self.counted(before, "flooded"))
 
     def assert_conserved(self):
         """Every frame that came in was forwarded, flooded or dropped under a name, and every copy

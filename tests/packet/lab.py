@@ -130,8 +130,9 @@ def start(command, ns=None, **options):
     return subprocess.Popen(words, text=True, env={**os.environ, "PATH": PATH}, **options)
 
 
-def wait_for(condition, timeout=10.0, every=0.05, what=""):
-    """Polls until `condition()` is true and returns its value; raises when it stays false."""
+def wait_for(condition, timeout=60.0, every=0.05, what=""):
+    """Polls until `condition()` is true and returns its value; raises when it stays false. It waits
+    long: only a failure costs the time, and a machine may be busy with other things."""
     end = time.monotonic() + timeout
     while True:
         value = condition()
@@ -190,10 +191,11 @@ class host:
     def mac(self):
         return json.loads(self.run("ip -j link show eth0").stdout)[0]["address"]
 
-    def pings(self, address, count=1, wait=1.0, extra=""):
-        """How many of `count` echo requests to `address` were answered."""
+    def pings(self, address, count=1, wait=10.0, extra=""):
+        """How many of `count` echo requests to `address` were answered. `wait` is how long it takes to
+        know that one was not."""
         done = self.run(f"ping -n -q -c {count} -i 0.05 -W {wait} {extra} {address}", check=False,
-                        timeout=10 + count * (wait + 0.2))
+                        timeout=60 + count * (wait + 0.2))
         return int(done.stdout.split(" received")[0].rsplit(" ", 1)[-1]) if done.stdout else 0
 
     def vlan_device(self, vlan):
@@ -281,7 +283,7 @@ class switch:
                                 + self.log.read_text())
             return self.coua("port", "list", check=False).returncode == 0
 
-        wait_for(ready, 30, what="couad ready")
+        wait_for(ready, what="couad ready")
         return self
 
     def coua(self, *words, check=True, **options):
@@ -313,7 +315,7 @@ class switch:
         run(f"ethtool -K {device} {offloads}", check=False)
         return new
 
-    def stop(self, number=signal.SIGTERM, timeout=15):
+    def stop(self, number=signal.SIGTERM, timeout=60):
         """Ends couad and returns its exit status."""
         if self.process is None:
             return None

@@ -21,7 +21,7 @@ class test_daemon(unittest.TestCase):
 
     def ends(self, switch):
         """The exit status and the log of a couad that ends by itself."""
-        return switch.process.wait(20), switch.log.read_text()
+        return switch.process.wait(60), switch.log.read_text()
 
     def refuses(self, text, *words):
         """couad does not start with this file, and says where and why."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports that come, go, lose their link and change while traffic runs; learning and ageing."""
 
+import re
+import signal
 import subprocess
 import time
 
@@ -20,17 +22,30 @@ class test_ports(with_switch):
             host.address(f"10.9.0.{n}/24")
 
     def traffic(self):
-        """A flood of echo requests between h1 and h2 that runs until `finish` is called, which
-        answers (sent, received)."""
-        ping = self.h1.start("ping -n -q -i 0.002 -W 1 10.9.0.2", stdout=subprocess.PIPE)
-        self.addCleanup(ping.stdout.close)
+        """Echo requests from h1 to h2, which are answered, until `finish` is called. It answers which
+        were lost: not those that were on their way when they ended, however many these are on a busy
+        machine."""
+        log = self.switch.directory / "ping.log"
+        with open(log, "w") as out:
+            ping = self.h1.start("ping -n -i 0.002 10.9.0.2", stdout=out)
+        self.addCleanup(ping.wait)
         self.addCleanup(ping.kill)
 
-        def finish():
-            ping.send_signal(2)
-            words = ping.communicate(timeout=10)[0].split()
-            return int(words[words.index("packets") - 1]), int(words[words.index("received,") - 1])
+        def answered():
+            return {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", log.read_text())}
 
+        def wait_for_more():
+            before = len(answered())
+            lab.wait_for(lambda: len(answered()) > before, what="answers of h2")
+
+        def finish():
+            wait_for_more()
+            ping.send_signal(signal.SIGINT)
+            ping.wait(60)
+            numbers = answered()
+            return set(range(1, max(numbers))) - numbers
+
+        wait_for_more()
         return finish
 
     def test_port_goes_and_comes_under_traffic(self):
@@ -48,9 +63,7 @@ class test_ports(with_switch):
             self.assertIsNone(self.port_of(1, station(1)))
             self.assertFalse(lab.os.path.exists(f"/sys/class/net/{device}"))
             wire.close()
-        sent, received = finish()
-        self.assertGreater(sent, 100)
-        self.assertGreaterEqual(received, sent - 2)
+        self.assertEqual(finish(), set())
         self.assert_conserved()
 
     def test_port_in_use_is_removed_and_added_again(self):
@@ -68,10 +81,9 @@ class test_ports(with_switch):
             # The device went with the port, and the host's interface with the device.
             lab.run("ip link add link p3 name eth0 netns h3 type macvlan mode passthru")
             self.h3.address("10.9.0.3/24")
-            self.assertGreater(self.h3.pings("10.9.0.1", 5), 0)
+            lab.wait_for(lambda: self.h3.pings("10.9.0.1", wait=1), what="h3 talks again")
             self.wait_learned(1, self.h3.mac, "p3")
-            sent, received = finish()
-            self.assertGreaterEqual(received, sent - 2)
+            self.assertEqual(finish(), set())
 
     def test_link_goes_and_comes(self):
         self.assertEqual(self.h3.pings("10.9.0.1"), 1)
@@ -80,15 +92,14 @@ class test_ports(with_switch):
         finish = self.traffic()
         mac = self.h3.mac
         lab.run("ip link set p3 down")
-        lab.wait_for(lambda: not self.ports()["p3"]["link_up"], 5, what="p3 without link")
-        lab.wait_for(lambda: self.port_of(1, mac) is None, 5, what="addresses of p3 flushed")
+        lab.wait_for(lambda: not self.ports()["p3"]["link_up"], what="p3 without link")
+        lab.wait_for(lambda: self.port_of(1, mac) is None, what="addresses of p3 flushed")
         self.assertEqual(self.h1.pings("10.9.0.3", 1, wait=0.3), 0)
         lab.run("ip link set p3 up")
-        lab.wait_for(lambda: self.ports()["p3"]["link_up"], 5, what="p3 with link")
-        lab.wait_for(lambda: self.h3.pings("10.9.0.1"), 5, what="h3 talks again")
+        lab.wait_for(lambda: self.ports()["p3"]["link_up"], what="p3 with link")
+        lab.wait_for(lambda: self.h3.pings("10.9.0.1", wait=1), what="h3 talks again")
         self.wait_learned(1, mac, "p3")
-        sent, received = finish()
-        self.assertGreaterEqual(received, sent - 2)
+        self.assertEqual(finish(), set())
         self.assert_conserved()
 
     def test_port_is_disabled_and_enabled(self):
@@ -97,14 +108,14 @@ class test_ports(with_switch):
         self.addCleanup(self.switch.coua, "port", "set", "p3", "--enabled", "on")
         self.assertEqual(self.h3.pings("10.9.0.1", 2, wait=0.3), 0)
         self.switch.coua("port", "set", "p3", "--enabled", "on")
-        lab.wait_for(lambda: self.h3.pings("10.9.0.1"), 5, what="h3 talks again")
+        lab.wait_for(lambda: self.h3.pings("10.9.0.1", wait=1), what="h3 talks again")
 
     def test_port_changes_its_vlan(self):
         self.assertEqual(self.h3.pings("10.9.0.1"), 1)
         self.switch.coua("port", "set", "p3", "--vlan", "30")
         self.addCleanup(self.switch.coua, "port", "set", "p3", "--vlan", "1")
         self.assertEqual(self.h3.pings("10.9.0.1", 2, wait=0.3), 0)
-        self.assertIsNone(self.port_of(1, self.h3.mac))
+        lab.wait_for(lambda: self.port_of(1, self.h3.mac) is None, what="its address flushed")
         self.switch.coua("port", "set", "p3", "--vlan", "1")
         self.assertEqual(self.h3.pings("10.9.0.1"), 1)
 
@@ -114,7 +125,7 @@ class test_ports(with_switch):
         self.flush()
         wire, ear = self.wire(self.h3), self.wire(self.h1)
         wire.send(frames.make(frames.BROADCAST, station(2), b"unlearned"))
-        self.assertEqual(len(ear.collect(2, count=1)), 1)
+        self.assertEqual(len(ear.collect(30, count=1)), 1)
         time.sleep(0.2)
         self.assertIsNone(self.port_of(1, station(2)))
 
@@ -126,7 +137,7 @@ class test_ports(with_switch):
         wire = self.wire(self.h3)
         for number in range(100, 120):
             wire.send(frames.make(frames.BROADCAST, station(number), b""))
-        lab.wait_for(lambda: self.fib_stats()["limited"] > before, 5, what="refusals counted")
+        lab.wait_for(lambda: self.fib_stats()["limited"] > before, what="refusals counted")
         self.settle()
         self.assertLessEqual(len(self.entries("--port", "p3")), 5)
 
@@ -197,7 +208,7 @@ class test_ageing(with_switch):
             talking.send(frames.make(frames.BROADCAST, station(2), b""))
             return self.port_of(1, station(1)) is None
 
-        lab.wait_for(gone, 15, 0.2, "the silent address gone")
+        lab.wait_for(gone, every=0.2, what="the silent address gone")
         self.assertGreater(time.monotonic() - start, 3)
         self.assertEqual(self.port_of(1, station(2)), "a2")
         self.assertEqual(self.port_of(1, station(3)), "a1")
@@ -207,8 +218,6 @@ class test_ageing(with_switch):
         self.switch.coua("fib", "ageing", "100")
         self.assertEqual(self.fib_stats()["ageing_s"], 100)
         self.switch.coua("fib", "ageing", "6")
-
-
 
 
 class test_moved_tap(with_switch):
@@ -222,7 +231,7 @@ class test_moved_tap(with_switch):
         for n, host in enumerate(hosts, 1):
             lab.run(f"ip link set m{n} netns h{n}")
             host.address(f"10.9.0.{n}/24", device=f"m{n}")
-        lab.wait_for(lambda: hosts[0].pings("10.9.0.2"), 5, what="h2 answers")
+        lab.wait_for(lambda: hosts[0].pings("10.9.0.2", wait=1), what="h2 answers")
         self.assertEqual(hosts[0].pings("10.9.0.2", 5), 5)
         # Longer than the switch takes to look at its links.
         time.sleep(1.5)
