@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ports over the API.
+#include <functional>
+
+#include "ctl/api/test_api.h"
+
+namespace coua::ctl {
+namespace {
+
+class port_api : public api {
+ protected:
+  std::string refused_port(const std::function<void(v1::PortSpec&)>& spoil) {
+    v1::AddPortRequest request;
+    request.mutable_spec()->set_name("p7");
+    request.mutable_spec()->set_devargs("net_null7");
+    spoil(*request.mutable_spec());
+    const auto before = sw_.ports().size();
+    const auto where = refused(*ports_, &v1::PortService::Stub::AddPort, request,
+                               grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(sw_.ports().size(), before);
+    return where;
+  }
+};
+
+TEST_F(port_api, adding_a_port_twice_changes_nothing) {
+  v1::AddPortRequest request;
+  request.mutable_spec()->set_name("p0");
+  request.mutable_spec()->set_devargs("net_null0");
+  auto* range = request.mutable_spec()->mutable_vlans()->add_tagged();
+  range->set_first(20);
+  range->set_last(22);
+  auto got = good(*ports_, &v1::PortService::Stub::AddPort, request);
+  EXPECT_TRUE(got.changed());
+  EXPECT_EQ(got.port().spec().vlans().mode(), v1::VLAN_MODE_TRUNK);
+  EXPECT_EQ(got.port().spec().vlans().native(), 1u);
+  ASSERT_EQ(got.port().spec().vlans().tagged_size(), 1);
+  EXPECT_EQ(got.port().spec().vlans().tagged(0).last(), 22u);
+  EXPECT_EQ(got.port().spec().mtu(), 1500u);
+  EXPECT_TRUE(got.port().spec().learning());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::AddPort, request).changed());
+  request.mutable_spec()->set_mtu(9000);
+  EXPECT_EQ(
+      refused(*ports_, &v1::PortService::Stub::AddPort, request, grpc::StatusCode::ALREADY_EXISTS),
+      "port p0");
+  EXPECT_EQ(sw_.ports()[0].config.mtu, 1500u);
+}
+
+TEST_F(port_api, removing_a_port_twice_changes_nothing) {
+  add_ports();
+  v1::RemovePortRequest request;
+  request.set_name("p0");
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::RemovePort, request).changed());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::RemovePort, request).changed());
+  EXPECT_EQ(sw_.ports().size(), 1u);
+}
+
+TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
+  add_ports();
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  request.set_enabled(false);
+  request.set_mac_limit(5);
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
+  const auto config = sw_.ports()[1].config;
+  EXPECT_FALSE(config.enabled);
+  EXPECT_EQ(config.mac_limit, 5u);
+  EXPECT_EQ(config.native_vlan, 10);
+  EXPECT_TRUE(config.learning);
+  request.set_mtu(1);
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "mtu");
+  request.set_name("nobody");
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request, grpc::StatusCode::NOT_FOUND),
+            "port nobody");
+}
+
+TEST_F(port_api, the_reason_of_the_switch_reaches_the_client) {
+  sw_.fail_port("p9", {errc::denied, "port p9", "needs CAP_NET_ADMIN"});
+  v1::AddPortRequest request;
+  request.mutable_spec()->set_name("p9");
+  request.mutable_spec()->set_devargs("net_tap0");
+  grpc::ClientContext context;
+  v1::AddPortResponse response;
+  const auto status = ports_->AddPort(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  const auto error = detail(status, context);
+  EXPECT_EQ(error.code(), v1::Error::CODE_DENIED);
+  EXPECT_EQ(error.what(), "needs CAP_NET_ADMIN");
+}
+
+TEST_F(port_api, odd_ports_are_refused_by_field) {
+  EXPECT_EQ(refused_port([](auto& s) { s.clear_name(); }), "name");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_name(std::string(33, 'a')); }), "name");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_name("../etc"); }), "name");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_name("a\nb"); }), "name");
+  EXPECT_EQ(refused_port([](auto& s) { s.clear_devargs(); }), "devargs");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_devargs("net_tap0,iface=a b"); }), "devargs");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_devargs(std::string(5000, 'x')); }), "devargs");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_devargs("--vdev=x"); }), "devargs");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_rx_queues(UINT32_MAX); }), "rx_queues");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_tx_descriptors(1u << 20); }), "tx_descriptors");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_mtu(67); }), "mtu");
+  EXPECT_EQ(refused_port([](auto& s) { s.set_mac_limit(UINT64_MAX); }), "mac_limit");
+}
+
+TEST_F(port_api, odd_vlans_are_refused_by_field) {
+  const auto with_vlans = [this](const std::function<void(v1::PortVlans&)>& spoil) {
+    return refused_port([&](auto& s) { spoil(*s.mutable_vlans()); });
+  };
+  EXPECT_EQ(with_vlans([](auto& v) { v.set_native(4095); }), "vlans.native");
+  EXPECT_EQ(with_vlans([](auto& v) { v.set_native(65536 + 10); }), "vlans.native")
+      << "a number beyond 16 bits must not wrap into a valid one";
+  EXPECT_EQ(with_vlans([](auto& v) { v.set_native(0); }), "vlans.native");
+  EXPECT_EQ(with_vlans([](auto& v) { v.set_mode(static_cast<v1::VlanMode>(77)); }), "vlans.mode");
+  EXPECT_EQ(with_vlans([](auto& v) { v.add_tagged(); }), "vlans.tagged[0]");
+  EXPECT_EQ(with_vlans([](auto& v) {
+              v.add_tagged()->set_first(2);
+              auto* wide = v.add_tagged();
+              wide->set_first(3);
+              wide->set_last(UINT32_MAX);
+            }),
+            "vlans.tagged[1]");
+  EXPECT_EQ(with_vlans([](auto& v) {
+              for (int i = 0; i < 100'000; i++) {
+                auto* all = v.add_tagged();
+                all->set_first(2);
+                all->set_last(4094);
+              }
+            }),
+            "vlans.tagged[2]")
+      << "ranges must not multiply";
+}
+
+}  // namespace
+}  // namespace coua::ctl
