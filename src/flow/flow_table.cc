@@ -132,25 +132,9 @@ void flow_table::get_stats(coua_flow_stats& stats) const {
   stats.timers = geometry_.kind.timed;
   stats.unit_ms = geometry_.unit_ms;
   stats.expired_waiting = ring_ != nullptr ? ring_->size() : 0;
-  const std::lock_guard guard(readers_mutex_);
-  stats.retries = retries_of_gone_;
-  stats.second_looks = second_looks_of_gone_;
-  for (const simd::flow_reader_state* reader : readers_) {
-    stats.retries += load_relaxed(&reader->retries);
-    stats.second_looks += load_relaxed(&reader->second_looks);
-  }
-}
-
-void flow_table::attach(const simd::flow_reader_state* reader) {
-  const std::lock_guard guard(readers_mutex_);
-  readers_.push_back(reader);
-}
-
-void flow_table::detach(const simd::flow_reader_state* reader) {
-  const std::lock_guard guard(readers_mutex_);
-  retries_of_gone_ += load_relaxed(&reader->retries);
-  second_looks_of_gone_ += load_relaxed(&reader->second_looks);
-  std::erase(readers_, reader);
+  const auto [retries, second_looks] = readers_.sum();
+  stats.retries = retries;
+  stats.second_looks = second_looks;
 }
 
 }  // namespace coua

@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/arena.h"
 #include "base/keyed_hash.h"
+#include "base/reader_counts.h"
 #include "base/result.h"
 #include "coua/flow_table.h"
 #include "flow/expired_ring.h"
@@ -69,9 +69,8 @@ class flow_table {
   bool has_ring() const { return ring_ != nullptr; }
   const arena& memory() const { return entries_; }
 
-  /// Readers are listed so that their counters can be summed.
-  void attach(const simd::flow_reader_state* reader);
-  void detach(const simd::flow_reader_state* reader);
+  void attach(const simd::flow_reader_state* reader) { readers_.attach(reader); }
+  void detach(const simd::flow_reader_state* reader) { readers_.detach(reader); }
 
  protected:
   friend class flow_cursor;
@@ -106,10 +105,9 @@ class flow_table {
   std::unique_ptr<expired_ring> ring_;  // to the owner; null without
 
  private:
-  mutable std::mutex readers_mutex_;
-  std::vector<const simd::flow_reader_state*> readers_;
-  std::uint64_t retries_of_gone_ = 0;
-  std::uint64_t second_looks_of_gone_ = 0;
+  reader_counts<simd::flow_reader_state, &simd::flow_reader_state::retries,
+                &simd::flow_reader_state::second_looks>
+      readers_;
 };
 
 }  // namespace coua

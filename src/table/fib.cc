@@ -96,22 +96,4 @@ result<std::unique_ptr<fib>> fib::create(const coua_fib_params& params) {
   return table;
 }
 
-void fib::attach(const simd::fib_reader_state* reader) {
-  const std::lock_guard guard(readers_mutex_);
-  readers_.push_back(reader);
-}
-
-void fib::detach(const simd::fib_reader_state* reader) {
-  const std::lock_guard guard(readers_mutex_);
-  retries_of_gone_ += load_relaxed(&reader->retries);
-  std::erase(readers_, reader);
-}
-
-std::uint64_t fib::sum_retries() const {
-  const std::lock_guard guard(readers_mutex_);
-  std::uint64_t sum = retries_of_gone_;
-  for (const simd::fib_reader_state* reader : readers_) sum += load_relaxed(&reader->retries);
-  return sum;
-}
-
 }  // namespace coua

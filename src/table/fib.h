@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/reader_counts.h"
 #include "base/result.h"
 #include "coua/fib.h"
 #include "simd/fib_lookup/kernels.h"
@@ -56,9 +56,8 @@ class fib {
   const arena& memory() const { return memory_; }
   std::uint32_t epoch() const { return load_relaxed(&shared_->epoch); }
 
-  /// Readers are listed so that their retries can be summed.
-  void attach(const simd::fib_reader_state* reader);
-  void detach(const simd::fib_reader_state* reader);
+  void attach(const simd::fib_reader_state* reader) { readers_.attach(reader); }
+  void detach(const simd::fib_reader_state* reader) { readers_.detach(reader); }
 
   static bool valid_key(std::uint64_t key) { return key < (std::uint64_t{1} << COUA_FIB_KEY_BITS); }
 
@@ -74,7 +73,7 @@ class fib {
 
   /// Writes up to one bucket of records; returns how many. For cursors.
   virtual std::size_t read_bucket(std::uint64_t bucket, coua_fib_record* records) const = 0;
-  std::uint64_t sum_retries() const;
+  std::uint64_t sum_retries() const { return readers_.sum()[0]; }
 
   fib_geometry geometry_{};
   arena memory_;
@@ -85,9 +84,7 @@ class fib {
   std::vector<fib_cursor*> cursors_;
 
  private:
-  mutable std::mutex readers_mutex_;
-  std::vector<const simd::fib_reader_state*> readers_;
-  std::uint64_t retries_of_gone_ = 0;
+  reader_counts<simd::fib_reader_state, &simd::fib_reader_state::retries> readers_;
 };
 
 }  // namespace coua
