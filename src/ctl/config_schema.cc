@@ -57,23 +57,23 @@ const field_table<config>& api_fields() {
   return fields;
 }
 
-// Drivers write short frames without asking whether they fit, and count room and headroom in 16
-// bits.
-field<config> mbuf_bytes_field() {
-  field_info info{.name = "mbuf_bytes",
-                  .meaning = "Data room of a packet buffer; 0: fits the largest MTU",
-                  .example = "2176",
-                  .unit = "bytes"};
+// A number within a range, or 0, which stands for something else: `zero`. What is below the range
+// is `too_low`.
+template <typename Get>
+field<config> zero_or_integer_field(field_info info, std::int64_t low, std::int64_t high,
+                                    const std::string& zero, const std::string& too_low, Get get) {
+  const std::string range = std::to_string(low) + " to " + std::to_string(high);
   info.type = "integer";
-  info.range = "0, 128 to 65407";
-  info.default_value = "0";
-  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+  info.range = "0, " + range;
+  config fresh{};
+  info.default_value = std::to_string(get(fresh));
+  const std::string reason = " is " + too_low + ": 0 (" + zero + ") or " + range;
+  return {info, [low, high, reason, get](config_reader& reader, const YAML::Node& node, config& c) {
             std::int64_t value = 0;
-            if (!read_integer(reader, node, 0, limits::mbuf_bytes_max, value)) return;
-            if (value != 0 && value < limits::mbuf_bytes_min)
-              return reader.complain(
-                  node, std::to_string(value) + " is too small: 0 (fits) or 128 to 65407");
-            c.tables.mbuf_bytes = static_cast<unsigned>(value);
+            if (!read_integer(reader, node, 0, high, value)) return;
+            if (value != 0 && value < low)
+              return reader.complain(node, std::to_string(value) + reason);
+            get(c) = static_cast<std::remove_reference_t<decltype(get(c))>>(value);
           }};
 }
 
@@ -96,7 +96,14 @@ const field_table<config>& memory_fields() {
                              .meaning = "Packet buffers per NUMA node; 0: computed from the queues",
                              .example = "65536"},
                             0, 1 << 26, [](config& c) -> auto& { return c.tables.mbufs; }),
-      mbuf_bytes_field(),
+      // Drivers write short frames without asking whether they fit, and count room and headroom in
+      // 16 bits.
+      zero_or_integer_field({.name = "mbuf_bytes",
+                             .meaning = "Data room of a packet buffer; 0: fits the largest MTU",
+                             .example = "2176",
+                             .unit = "bytes"},
+                            limits::mbuf_bytes_min, limits::mbuf_bytes_max, "fits", "too small",
+                            [](config& c) -> auto& { return c.tables.mbuf_bytes; }),
   };
   return fields;
 }
@@ -217,24 +224,6 @@ const field_table<static_entry>& static_fields() {
   return fields;
 }
 
-field<config> ageing_field() {
-  field_info info{.name = "ageing_s",
-                  .meaning = "A learned address goes when it was not seen for that long; 0: never",
-                  .example = "300",
-                  .unit = "s"};
-  info.type = "integer";
-  info.range = "0, 6 to 1000000";
-  info.default_value = std::to_string(config{}.tables.ageing_s);
-  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
-            std::int64_t value = 0;
-            if (!read_integer(reader, node, 0, limits::ageing_max_s, value)) return;
-            if (value != 0 && value < limits::ageing_min_s)
-              return reader.complain(
-                  node, std::to_string(value) + " is too short: 0 (never) or 6 to 1000000");
-            c.tables.ageing_s = static_cast<unsigned>(value);
-          }};
-}
-
 const field_table<config>& fib_fields() {
   static const field_table<config> fields = [] {
     field_info statics{.name = "static",
@@ -253,7 +242,13 @@ const field_table<config>& fib_fields() {
                             .meaning = "Share of the table that `entries` may fill",
                             .example = "0.95"},
                            0.05, 0.99, [](config& c) -> auto& { return c.tables.fib_max_load; }),
-        ageing_field(),
+        zero_or_integer_field(
+            {.name = "ageing_s",
+             .meaning = "A learned address goes when it was not seen for that long; 0: never",
+             .example = "300",
+             .unit = "s"},
+            limits::ageing_min_s, limits::ageing_max_s, "never", "too short",
+            [](config& c) -> auto& { return c.tables.ageing_s; }),
         integer_field<config>({.name = "port_bits",
                                .meaning = "Width of a port number in an entry: 2^port_bits ports. "
                                           "Fewer bits let a small table pack more tightly",
