@@ -23,6 +23,8 @@ namespace {
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
 constexpr unsigned descriptors_default = 1024;
+// A packet counts its room, headroom included, in 16 bits.
+constexpr unsigned frame_max = UINT16_MAX - RTE_PKTMBUF_HEADROOM;
 
 // Devices whose receive queues exist, and receive, whether or not they are asked for: all of them
 // must be polled. Their number comes from the devargs.
@@ -198,6 +200,10 @@ result<void> port::configure(const port_limits& limits) {
   if (auto fits = check_mtu(config_.mtu, info); !fits) return fits;
   conf.rxmode.mtu = config_.mtu;
   conf.intr_conf.rmv = info.dev_flags != nullptr && (*info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
+  if (longest_received() > frame_max)
+    return fail(errc::invalid, where() + ": devargs",
+                "size=" + std::to_string(longest_received()) + " is more than the " +
+                    std::to_string(frame_max) + " bytes that a packet can hold");
   if (limits.mbuf_bytes != 0 && limits.mbuf_bytes < longest_received()) {
     if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0)
       conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
@@ -235,19 +241,22 @@ unsigned port::longest_received() const {
 }
 
 result<void> port::setup_pool(const port_limits& limits) {
-  const unsigned fitting = std::max<unsigned>(
-      RTE_MBUF_DEFAULT_BUF_SIZE, RTE_ALIGN(config_.mtu + header_bytes + RTE_PKTMBUF_HEADROOM, 64));
+  const unsigned received = longest_received();
+  const unsigned longest = std::max(longest_frame(), received);
+  const unsigned fitting = std::clamp<unsigned>(RTE_ALIGN(longest + RTE_PKTMBUF_HEADROOM, 64),
+                                                RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX);
   mbuf_bytes_ = limits.mbuf_bytes != 0 ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM : fitting;
   if (limits.shared_pool) {
     auto shared = limits.shared_pool(numa_node_, mbuf_bytes_);
     if (!shared) return tl::unexpected(shared.error());
     packets_ = (*shared)->get();
     mbuf_bytes_ = rte_pktmbuf_data_room_size(packets_);
-    if (limits.mbuf_bytes == 0 && fitting > mbuf_bytes_)
-      return fail(errc::invalid, where() + ": mtu",
-                  std::to_string(config_.mtu) + " does not fit the node's packets of " +
-                      std::to_string(mbuf_bytes_) + " bytes: set memory.mbuf_bytes");
-    return {};
+    if (limits.mbuf_bytes != 0 || fitting <= mbuf_bytes_) return {};
+    const bool by_mtu = longest_frame() >= received;
+    return fail(errc::invalid, where() + (by_mtu ? ": mtu" : ": devargs"),
+                (by_mtu ? std::to_string(config_.mtu) : "size=" + std::to_string(received)) +
+                    " does not fit the node's packets of " + std::to_string(mbuf_bytes_) +
+                    " bytes: set memory.mbuf_bytes");
   }
   // What can be out at a time: full receive and transmit rings, and per worker a pool cache (1.5
   // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.

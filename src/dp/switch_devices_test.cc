@@ -69,6 +69,50 @@ TEST_F(switch_test, packets_that_a_frame_does_not_fit_are_refused_where_it_canno
   access("a");  // its driver spreads frames
 }
 
+// Its driver asks nobody how large a packet is. Red when only the MTU decides that.
+TEST_F(switch_test, packets_hold_the_frames_that_a_driver_makes_whatever_the_mtu) {
+  auto& b = access("b");
+  port_config port;
+  port.name = "null";
+  port.devargs = "net_null8,size=4000";
+  add(port);
+  for (int i = 0; i < 100; ++i) {
+    const auto frame = b.receive();
+    ASSERT_TRUE(frame);
+    ASSERT_EQ(frame->size(), 4000u);
+  }
+  ASSERT_TRUE(switch_->remove_port("null"));
+  port.devargs = "net_null9,size=65408";
+  const auto refused = switch_->add_port(port);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().where, "port null: devargs");
+  EXPECT_NE(refused.error().what.find("size=65408 is more than the 65407 bytes"), std::string::npos)
+      << refused.error().message();
+}
+
+TEST_F(switch_test, frames_that_do_not_fit_the_packets_that_ports_share_are_refused) {
+  switch_config config;
+  config.mbufs = 4000;
+  start(config);
+  port_config port;
+  port.name = "first";  // of its node: it decides
+  port.devargs = "net_null7,no-rx=1";
+  add(port);
+  port.name = "null";
+  port.devargs = "net_null8,size=4000";
+  const auto refused = switch_->add_port(port);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().where, "port null: devargs");
+  EXPECT_NE(refused.error().what.find("size=4000 does not fit the node's packets of 2176 bytes"),
+            std::string::npos)
+      << refused.error().message();
+  port.devargs = "net_null8,size=1500";
+  port.mtu = 9000;
+  const auto too_large = switch_->add_port(port);
+  ASSERT_FALSE(too_large);
+  EXPECT_EQ(too_large.error().where, "port null: mtu");
+}
+
 TEST_F(switch_test, an_mtu_that_cannot_be_changed_stays_and_the_rest_with_it) {
   auto& a = access("a", 10);
   port_config config = config_of("a");

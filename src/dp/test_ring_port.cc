@@ -119,6 +119,10 @@ rte_mbuf* test_ring_port::take(unsigned ms) {
 std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
   rte_mbuf* packet = take(ms);
   if (packet == nullptr) return std::nullopt;
+  for (const rte_mbuf* part = packet; part != nullptr; part = part->next)
+    if (part->data_off + part->data_len > part->buf_len)
+      throw std::runtime_error("a frame of " + std::to_string(packet->pkt_len) +
+                               " bytes goes beyond its packet of " + std::to_string(part->buf_len));
   frame_bytes frame(packet->pkt_len);
   const void* bytes = rte_pktmbuf_read(packet, 0, packet->pkt_len, frame.data());
   std::copy_n(static_cast<const std::uint8_t*>(bytes), frame.size(), frame.data());
