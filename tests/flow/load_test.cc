@@ -54,7 +54,7 @@ TEST(flow_load, filters_recover_while_entries_come_and_go) {
   for (const std::uint64_t k : live) insert(table, k);
   std::mt19937_64 random(1);
   std::uint64_t next = n_entries;
-  double rate[2];
+  double rate[3];
   for (double& r : rate) {
     for (std::uint64_t i = 0; i < 4 * n_entries; ++i) {
       std::uint64_t& k = live[random() % n_entries];
@@ -66,7 +66,9 @@ TEST(flow_load, filters_recover_while_entries_come_and_go) {
     std::printf("churn: false positives %.5f, in secondary %.3f\n", r, share_in_secondary(table));
   }
   EXPECT_LT(rate[0], 0.03);
-  EXPECT_LT(rate[1], rate[0] * 1.15);
+  // After the first and the third stretch the sweep is at about the same place of its round, which
+  // makes 5 % of difference after the second; other runs differ by 2 %.
+  EXPECT_LT(rate[2], rate[0] * 1.15);
   EXPECT_GT(stats_of(table).filters_rebuilt, 0u);
 }
 
