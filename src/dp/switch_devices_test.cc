@@ -74,7 +74,8 @@ TEST_F(switch_test, packets_hold_the_frames_that_a_driver_makes_whatever_the_mtu
   auto& b = access("b");
   port_config port;
   port.name = "null";
-  port.devargs = "net_null8,size=4000";
+  port.devargs = "net_null8,size=4000,copy=1";  // of zeros: to and from the same station
+  port.learning = false;                        // which is never known, so each frame is flooded
   add(port);
   for (int i = 0; i < 100; ++i) {
     const auto frame = b.receive();
