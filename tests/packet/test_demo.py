@@ -49,6 +49,7 @@ class test_demo(unittest.TestCase):
         self.addCleanup(demo.wait)
         self.addCleanup(demo.kill)
         time.sleep(seconds)
+        self.assertIsNone(demo.poll(), "it ended before the signal")
         os.killpg(demo.pid, number)  # as a terminal does
         said = demo.communicate(timeout=60)[0]
         return said, demo.returncode
