@@ -122,15 +122,9 @@ result<report> run_fib(const fib_options& options) {
   if (!options.peers.empty() && options.value_bits > 16) {
     return fail(errc::invalid, "--value-bits", "the compared tables hold values of 16 bits");
   }
-  report out;
-  out.bench = "fib";
-  out.params = {{"repetitions", options.run.repetitions},
-                {"seconds", options.run.seconds},
-                {"pairs", options.pairs},
-                {"seed", options.run.seed}};
+  report out = start_report("fib", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
-  const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
-  result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
+  result<std::unique_ptr<crew>> people = crew::create_for(options.threads);
   if (!people) return tl::unexpected(people.error());
   fib_run run(options, **people, out);
   for (const std::uint64_t entries : options.entries) {

@@ -216,12 +216,7 @@ result<report> run_flow(const flow_options& asked) {
   flow_options options = asked;
   std::sort(options.loads.begin(), options.loads.end());
   for (std::uint64_t& capacity : options.capacities) capacity = (capacity + 7) / 8 * 8;
-  report out;
-  out.bench = "flow";
-  out.params = {{"repetitions", options.run.repetitions},
-                {"seconds", options.run.seconds},
-                {"pairs", options.pairs},
-                {"seed", options.run.seed}};
+  report out = start_report("flow", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (options.table != 0) out.params["table"] = options.table;
   if (options.figure == 7) out.params["panels"] = {"capacity", "key"};
@@ -230,8 +225,7 @@ result<report> run_flow(const flow_options& asked) {
     add_source_lines(options, out);
     return out;
   }
-  const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
-  result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
+  result<std::unique_ptr<crew>> people = crew::create_for(options.threads);
   if (!people) return tl::unexpected(people.error());
   for (const std::uint64_t capacity : options.capacities) {
     result<void> done = run_capacity(options, **people, capacity, out);

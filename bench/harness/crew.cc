@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/harness/crew.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/cpu.h"
 
@@ -30,6 +32,10 @@ result<std::unique_ptr<crew>> crew::create(unsigned threads) {
     if (!each) return tl::unexpected(each.error());
   }
   return made;
+}
+
+result<std::unique_ptr<crew>> crew::create_for(const std::vector<std::uint64_t>& threads) {
+  return create(static_cast<unsigned>(*std::max_element(threads.begin(), threads.end())));
 }
 
 crew::~crew() {

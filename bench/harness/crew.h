@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,6 +21,8 @@ class crew {
  public:
   /// `threads` 1 to the number of CPUs that the process may use. Errors: invalid, io.
   static result<std::unique_ptr<crew>> create(unsigned threads);
+  /// For the largest of these numbers of threads.
+  static result<std::unique_ptr<crew>> create_for(const std::vector<std::uint64_t>& threads);
   ~crew();
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;

@@ -99,6 +99,16 @@ void row::set_limit(double millions_per_second) {
   if (mops && millions_per_second > 0) ratio_to_limit = *mops / millions_per_second;
 }
 
+report start_report(std::string bench, const run_options& run, unsigned pairs) {
+  report out;
+  out.bench = std::move(bench);
+  out.params = {{"repetitions", run.repetitions},
+                {"seconds", run.seconds},
+                {"pairs", pairs},
+                {"seed", run.seed}};
+  return out;
+}
+
 json to_json(const report& whole, const json& machine) {
   json rows = json::array();
   for (const row& each : whole.rows) rows.push_back(row_json(each));

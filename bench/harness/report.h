@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/options.h"
+
 namespace coua::bench {
 
 using json = nlohmann::ordered_json;
@@ -33,6 +35,9 @@ struct report {
   json params = json::object();
   std::vector<row> rows;
 };
+
+/// Without rows yet; its parameters are those of a run with windows in pairs.
+report start_report(std::string bench, const run_options&, unsigned pairs);
 
 /// {"bench", "params", "machine", "rows"}; numbers rounded to six significant digits.
 json to_json(const report&, const json& machine);

@@ -150,8 +150,7 @@ result<report> run_limit(const limit_options& options) {
   report out;
   out.bench = "limit";
   out.params = {{"repetitions", options.run.repetitions}, {"seconds", options.run.seconds}};
-  const std::uint64_t most = *std::max_element(options.threads.begin(), options.threads.end());
-  result<std::unique_ptr<crew>> people = crew::create(static_cast<unsigned>(most));
+  result<std::unique_ptr<crew>> people = crew::create_for(options.threads);
   if (!people) return tl::unexpected(people.error());
   limit_run run(options, **people, out);
   const std::uint64_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
