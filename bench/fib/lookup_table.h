@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -20,20 +21,14 @@ namespace coua::bench {
 inline constexpr std::uint32_t no_value = UINT32_MAX;
 
 /// One way to look keys up in one table.
-class lookup : public contestant {
+class lookup : public named_contestant {
  public:
-  lookup(std::string name, json params) : name_(std::move(name)), params_(std::move(params)) {}
-  const std::string& name() const { return name_; }
-  const json& params() const { return params_; }
+  using named_contestant::named_contestant;
 
   /// The answers to `n` keys, one word each, in their order: for the check before the clock runs.
   /// Keys [n, n + slack_keys) may be read.
   virtual void answer(unsigned thread, const std::uint64_t* keys, std::size_t n,
                       std::uint32_t* words) = 0;
-
- private:
-  std::string name_;
-  json params_;
 };
 
 /// A kernel offers two templates:
@@ -79,6 +74,34 @@ class lookup_by final : public lookup {
 template <typename Kernel>
 std::unique_ptr<lookup> make_lookup(std::string name, json params, Kernel kernel) {
   return std::make_unique<lookup_by<Kernel>>(std::move(name), std::move(params), std::move(kernel));
+}
+
+/// The kernel of calls that take up to `batch` keys: call(thread, keys, n, words) returns how many
+/// answers it wrote. One that keeps keys in flight has drain(thread, sink) too.
+template <typename Call>
+struct batched_kernel {
+  Call call;
+  std::size_t batch;
+
+  template <typename Sink>
+  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+    std::array<std::uint32_t, chunk_keys> words;
+    for (std::size_t i = 0; i < n; i += batch) {
+      const std::size_t count = std::min(batch, n - i);
+      const std::size_t answers = call(thread, keys + i, count, words.data());
+      sink(words.data(), answers);
+    }
+  }
+  template <typename Sink>
+  void rest(unsigned thread, Sink&& sink) {
+    if constexpr (requires { call.drain(thread, sink); }) call.drain(thread, sink);
+  }
+};
+
+template <typename Call>
+std::unique_ptr<lookup> make_batched_lookup(std::string name, std::uint64_t batch, Call call) {
+  return make_lookup(std::move(name), {{"batch", batch}},
+                     batched_kernel<Call>{std::move(call), batch});
 }
 
 class lookup_table {

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "bench/fib/fib_writer.h"
-#include "bench/harness/stats.h"
 
 namespace coua::bench {
 namespace {
-
-constexpr double most_pair_seconds = 0.1;
 
 /// A table of our own, through its C API.
 class table_writer final : public fib_writer {
@@ -32,9 +28,6 @@ class table_writer final : public fib_writer {
   std::vector<std::int8_t> results_;
 };
 
-/// Keys that the check asks of each look-up and share of misses.
-constexpr std::size_t check_chunks = 64;
-
 unsigned narrow(std::uint64_t value) { return static_cast<unsigned>(value); }
 
 }  // namespace
@@ -43,16 +36,11 @@ result<std::unique_ptr<measurement>> measurement::create(const fib_options& opti
                                                          const population& people, crew& threads,
                                                          const void* memory, std::uint64_t bytes,
                                                          progress& shown) {
-  std::unique_ptr<measurement> made(new measurement(options, people, threads, shown));
-  for (unsigned i = 0; i < threads.size(); ++i) {
-    result<sequence> words = sequence::create(sequence_words(bytes));
-    if (!words) return tl::unexpected(words.error());
-    made->words_.push_back(std::move(*words));
-  }
-  shown.step("line limit");
-  auto limit = line_limit::create(threads, options.threads, memory, bytes, options.run);
-  if (!limit) return tl::unexpected(limit.error());
-  made->limit_ = std::move(*limit);
+  std::unique_ptr<measurement> made(new measurement(options, people, shown));
+  auto comparison =
+      lookup_comparison::create(plan_for(options, people, 1), threads, memory, bytes, shown);
+  if (!comparison) return tl::unexpected(comparison.error());
+  made->comparison_ = std::move(*comparison);
   return made;
 }
 
@@ -61,7 +49,9 @@ result<void> measurement::add(lookup_table& table, const json& params) {
   for (std::unique_ptr<lookup>& how : table.lookups()) {
     progress_.step("checking " + how->name());
     if (result<void> good = check(table, *how); !good) return good;
-    series_.push_back({&table, params, bytes, std::move(how), {}});
+    json all = params;
+    all.update(how->params());
+    comparison_->add({std::move(how), table.code(), std::move(all), bytes});
   }
   return {};
 }
@@ -70,8 +60,8 @@ result<void> measurement::check(lookup_table& table, lookup& how) {
   const answer_code code = table.code();
   std::vector<std::uint32_t> words(chunk_keys);
   for (const unsigned misses : {0U, 50U, 100U}) {
-    fill_keys(misses);
-    const sequence& keys = words_[0];
+    comparison_->fill_keys(misses);
+    const sequence& keys = comparison_->keys()[0];
     for (std::size_t i = 0; i < std::min(check_chunks, keys.chunks()); ++i) {
       const std::uint64_t* const asked = keys.chunk(i);
       how.answer(0, asked, chunk_keys, words.data());
@@ -89,61 +79,21 @@ result<void> measurement::check(lookup_table& table, lookup& how) {
   return {};
 }
 
-void measurement::fill_keys(unsigned misses) {
-  ++round_;
-  crew_.run(crew_.size(), [&](unsigned thread) {
-    words_[thread].fill_keys(people_, misses, options_.run.seed + round_ * 1024 + thread);
-  });
-}
-
-result<double> measurement::timed(series& each, unsigned threads, double seconds, bool exact) {
-  const window out = run_window(crew_, threads, *each.how, words_, seconds, each.table->code());
-  if (exact && out.sum != out.expected) {
-    return fail(errc::io, each.how->name(),
-                "wrong answers in a timed window: their sum is " + std::to_string(out.sum) +
-                    " instead of " + std::to_string(out.expected));
-  }
-  return out.mops;
-}
-
 result<void> measurement::run(std::vector<row>& rows) {
-  for (unsigned round = 0; round < options_.run.repetitions; ++round) {
-    for (const std::uint64_t threads : options_.threads) {
-      limit_->run(narrow(threads));
-      for (const std::uint64_t misses : options_.misses) {
-        fill_keys(narrow(misses));
-        for (std::size_t i = 0; i < series_.size(); ++i) {
-          series& each = series_[(i + round) % series_.size()];
-          progress_.step(each.how->name());
-          const result<double> mops = timed(each, narrow(threads), options_.run.seconds, true);
-          if (!mops) return tl::unexpected(mops.error());
-          each.rates[{narrow(threads), narrow(misses)}].push_back(*mops);
-        }
-      }
-    }
-  }
-  for (const series& each : series_) {
-    for (const auto& [key, rates] : each.rates) {
-      const summary rate = summarise(rates);
-      rows.push_back(make_row(each, key.first, key.second, 0, rate.median, rate.spread));
+  if (result<void> done = comparison_->run(); !done) return done;
+  for (const compared_lookup& each : comparison_->lookups()) {
+    for (const auto& [at, rates] : each.rates) {
+      rows.push_back(make_row(each, at, 0, summarise(rates)));
     }
   }
   return {};
 }
 
-row measurement::make_row(const series& each, unsigned threads, unsigned misses,
-                          std::uint64_t updates, double mops, double spread) const {
-  row out;
-  out.name = each.how->name();
-  out.params = each.params;
-  out.params.update(each.how->params());
-  out.params["misses"] = misses;
-  out.params["threads"] = threads;
+row measurement::make_row(const compared_lookup& each, comparison_point at, std::uint64_t updates,
+                          const summary& rate) const {
+  row out = lookup_comparison::make_row(each, at, rate);
   out.params["updates"] = updates;
-  out.set_rate(mops, threads);
-  out.set_limit(limit_->of(threads));
-  out.bytes_per_entry = each.bytes_per_entry;
-  out.spread = spread;
+  out.set_limit(comparison_->limit(at.threads));
   return out;
 }
 
@@ -154,44 +104,17 @@ result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
     return {key, people_.value(key), 0, 0, 0};
   });
   churn writer(target, people_.entries, static_cast<double>(per_second));
-  const double seconds = std::min(options_.run.seconds, most_pair_seconds);
   for (const std::uint64_t threads : options_.threads) {
-    for (unsigned i = 0; i < options_.run.repetitions; ++i) limit_->run(narrow(threads));
+    comparison_->run_limit(narrow(threads));
     for (const std::uint64_t misses : options_.misses) {
-      for (series& each : series_) {
+      for (compared_lookup& each : comparison_->lookups()) {
         if (!each.params.contains("layout")) continue;  // a peer
-        std::vector<double> with, without;
-        double updated_s = 0;
-        std::uint64_t updates = 0;
-        for (unsigned pair = 0; pair < options_.pairs; ++pair) {
-          if (pair % 10 == 0) fill_keys(narrow(misses));
-          progress_.step(each.how->name() + " with updates");
-          // Which one comes first alternates too.
-          for (const bool on : {pair % 2 == 0, pair % 2 != 0}) {
-            if (on) writer.start();
-            const std::uint64_t before = writer.done(), start = now_ns();
-            const result<double> mops = timed(each, narrow(threads), seconds, false);
-            if (on) {
-              updates += writer.done() - before;
-              updated_s += static_cast<double>(now_ns() - start) / 1e9;
-              writer.pause();
-            }
-            (on ? with : without).push_back(*mops);
-          }
-        }
-        if (writer.failed() != 0) {
-          return fail(errc::no_room, "fib",
-                      std::to_string(writer.failed()) + " updates were refused or lost");
-        }
-        const summary rate = summarise(with);
-        const summary ratio = paired_ratio(with, without);
-        row out =
-            make_row(each, narrow(threads), narrow(misses), per_second, rate.median, rate.spread);
-        out.more = {{"ratio_to_none", ratio.median},
-                    {"ratio_spread", ratio.spread},
-                    {"none_mops", median(without)},
-                    {"updates_per_s", static_cast<double>(updates) / updated_s},
-                    {"pairs", options_.pairs}};
+        const comparison_point at = {narrow(threads), narrow(misses)};
+        result<churn_pairs> pairs =
+            comparison_->run_pairs(each, at, writer, options_.pairs, "updates");
+        if (!pairs) return tl::unexpected(pairs.error());
+        row out = make_row(each, at, per_second, pairs->rate());
+        out.more = pairs->fields();
         rows.push_back(std::move(out));
       }
     }

@@ -24,20 +24,14 @@ struct flow_answer {
 };
 
 /// One way to look keys up in the tables of one kind.
-class flow_lookup : public contestant {
+class flow_lookup : public named_contestant {
  public:
-  flow_lookup(std::string name, json params) : name_(std::move(name)), params_(std::move(params)) {}
-  const std::string& name() const { return name_; }
-  const json& params() const { return params_; }
+  using named_contestant::named_contestant;
 
   /// The answers to `n` keys in their order: for the check before the clock runs. Keys
   /// [n, n + slack_keys) may be read.
   virtual void answer(unsigned thread, const std::uint64_t* keys, std::size_t n,
                       flow_answer* answers) = 0;
-
- private:
-  std::string name_;
-  json params_;
 };
 
 /// A kernel offers two templates:

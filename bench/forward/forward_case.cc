@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/forward_case.h"
 
-#include "base/clock.h"
 #include "base/size.h"
 #include "bench/fib/fib_writer.h"
 #include "bench/forward/table_loop.h"
 #include "bench/forward/testpmd.h"
-#include "bench/harness/stats.h"
+#include "bench/harness/churn_pairs.h"
 #include "dp/bench_hooks.h"
 
 namespace coua::bench {
 namespace {
 
 constexpr unsigned switch_value_bits = 10;
-constexpr double most_pair_seconds = 0.1;
 constexpr std::size_t updates_per_command = 64;
 
 /// Writes to the FIB of the running switch, through the thread that owns it.
@@ -95,42 +93,18 @@ result<row> forward_case::run_updates(std::uint64_t per_second, progress& shown)
     return {vlan | l2_address(index), port, 1, 0, 0};
   });
   bed_->set_churning(true);
-  std::vector<double> with, without;
-  std::uint64_t updates = 0;
-  double updated_s = 0;
-  {
+  const result<churn_pairs> pairs = [&] {
     churn writer(target, traffic_.rules, static_cast<double>(per_second), updates_per_command);
-    const double seconds = std::min(options_.run.seconds, most_pair_seconds);
-    for (unsigned pair = 0; pair < options_.pairs; ++pair) {
-      shown.step("coua with updates");
-      for (const bool on : {pair % 2 == 0, pair % 2 != 0}) {
-        if (on) writer.start();
-        const std::uint64_t before = writer.done(), start = now_ns();
-        const result<double> rate = bed_->switching().run(seconds);
-        if (on) {
-          updates += writer.done() - before;
-          updated_s += static_cast<double>(now_ns() - start) / 1e9;
-          writer.pause();
-        }
-        if (!rate) return tl::unexpected(rate.error());
-        (on ? with : without).push_back(*rate);
-      }
-    }
-    if (writer.failed() != 0) {
-      return fail(errc::no_room, "coua",
-                  std::to_string(writer.failed()) + " updates were refused or lost");
-    }
-  }
+    const double seconds = pair_seconds(options_.run);
+    return run_churn_pairs(
+        writer, options_.pairs, "coua", [&](unsigned) { shown.step("coua with updates"); },
+        [&] { return bed_->switching().run(seconds); });
+  }();
+  if (!pairs) return tl::unexpected(pairs.error());
   bed_->set_churning(false);
-  const summary rate = summarise(with);
-  const summary ratio = paired_ratio(with, without);
-  row out = make_row("coua", per_second, rate.median, rate.spread);
+  row out = make_row("coua", per_second, pairs->rate().median, pairs->rate().spread);
   out.bytes_per_entry = bed_->bytes_per_entry();
-  out.more = {{"ratio_to_none", ratio.median},
-              {"ratio_spread", ratio.spread},
-              {"none_mops", median(without)},
-              {"updates_per_s", static_cast<double>(updates) / updated_s},
-              {"pairs", options_.pairs}};
+  out.more = pairs->fields();
   return out;
 }
 

@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/harness/crew.h"
 #include "bench/harness/question.h"
+#include "bench/harness/report.h"
 
 namespace coua::bench {
 
@@ -24,6 +27,20 @@ class contestant {
 
   /// What is still in flight; its sum. Ends a window.
   virtual std::uint64_t finish(unsigned /*thread*/) { return 0; }
+};
+
+/// One that rows are made of.
+class named_contestant : public contestant {
+ public:
+  named_contestant(std::string name, json params)
+      : name_(std::move(name)), params_(std::move(params)) {}
+  const std::string& name() const { return name_; }
+  /// What tells it apart from others of its name.
+  const json& params() const { return params_; }
+
+ private:
+  std::string name_;
+  json params_;
 };
 
 struct window {
