@@ -12,55 +12,33 @@ namespace {
 
 using readers = const std::vector<coua_fib_reader*>*;
 
-struct batch_kernel {
+struct batch_call {
   readers by_thread;
-  std::size_t batch;
-
-  template <typename Sink>
-  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    std::array<std::uint32_t, chunk_keys> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      coua_fib_lookup_batch((*by_thread)[thread], keys + i, count, words.data());
-      sink(words.data(), count);
-    }
+  std::size_t operator()(unsigned thread, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
+    coua_fib_lookup_batch((*by_thread)[thread], keys, n, words);
+    return n;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
 };
 
-struct ahead_kernel {
+struct ahead_call {
   readers by_thread;
   std::size_t batch;
-
-  template <typename Sink>
-  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    std::array<std::uint32_t, chunk_keys> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      coua_fib_lookup_ahead((*by_thread)[thread], keys + i, count, words.data(), keys + i + count,
-                            batch);
-      sink(words.data(), count);
-    }
+  std::size_t operator()(unsigned thread, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
+    coua_fib_lookup_ahead((*by_thread)[thread], keys, n, words, keys + n, batch);
+    return n;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
 };
 
-struct pipeline_kernel {
+struct pipeline_call {
   readers by_thread;
-  std::size_t batch;
-
-  template <typename Sink>
-  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    std::array<std::uint32_t, chunk_keys> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      sink(words.data(), coua_fib_pipeline((*by_thread)[thread], keys + i, count, words.data()));
-    }
+  std::size_t operator()(unsigned thread, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
+    return coua_fib_pipeline((*by_thread)[thread], keys, n, words);
   }
   template <typename Sink>
-  void rest(unsigned thread, Sink&& sink) {
+  void drain(unsigned thread, Sink&& sink) const {
     std::vector<std::uint32_t> words(coua_fib_pipeline_depth((*by_thread)[thread]));
     sink(words.data(), coua_fib_pipeline_drain((*by_thread)[thread], words.data()));
   }
@@ -176,14 +154,13 @@ answer_code coua_table::code() const {
 std::vector<std::unique_ptr<lookup>> coua_table::lookups() {
   std::vector<std::unique_ptr<lookup>> out;
   for (const std::uint64_t batch : params_.batches) {
-    const json params = {{"batch", batch}};
     for (const std::string& mode : params_.modes) {
       if (mode == "batch") {
-        out.push_back(make_lookup("fib/batch", params, batch_kernel{&readers_, batch}));
+        out.push_back(make_batched_lookup("fib/batch", batch, batch_call{&readers_}));
       } else if (mode == "ahead") {
-        out.push_back(make_lookup("fib/ahead", params, ahead_kernel{&readers_, batch}));
+        out.push_back(make_batched_lookup("fib/ahead", batch, ahead_call{&readers_, batch}));
       } else {
-        out.push_back(make_lookup("fib/pipeline", params, pipeline_kernel{&readers_, batch}));
+        out.push_back(make_batched_lookup("fib/pipeline", batch, pipeline_call{&readers_}));
       }
     }
   }

@@ -24,21 +24,13 @@ constexpr std::array<step, 5> steps = {{
     {"factor/+prefetch", optimistic_step::prefetch, COUA_FIB_PAGES_AUTO},
 }};
 
-struct factor_kernel {
+struct factor_call {
   const optimistic_fib* table;
-  std::size_t batch;
-
-  template <typename Sink>
-  void each(unsigned, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    std::array<std::uint32_t, chunk_keys> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      table->lookup(keys + i, count, words.data());
-      sink(words.data(), count);
-    }
+  std::size_t operator()(unsigned, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
+    table->lookup(keys, n, words);
+    return n;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
 };
 
 class factor_table final : public lookup_table {
@@ -73,8 +65,7 @@ class factor_table final : public lookup_table {
 
   std::vector<std::unique_ptr<lookup>> lookups() override {
     std::vector<std::unique_ptr<lookup>> out;
-    out.push_back(make_lookup(step_.name, {{"batch", params_.batch}},
-                              factor_kernel{table_.get(), params_.batch}));
+    out.push_back(make_batched_lookup(step_.name, params_.batch, factor_call{table_.get()}));
     return out;
   }
 

@@ -10,7 +10,6 @@
 //   static constexpr bool prefetches;  and if so  static void prefetch(const map&, key);
 #pragma once
 
-#include <array>
 #include <new>
 
 #include "bench/fib/counted_memory.h"
@@ -19,49 +18,42 @@
 
 namespace coua::bench {
 
-/// Keys one after another, as the map's own interface has it.
-template <typename Adapter>
-struct single_kernel {
-  const typename Adapter::map* table;
+using counted_slots = counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>;
 
-  template <typename Sink>
-  void each(unsigned, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    constexpr std::size_t group = 32;
-    std::array<std::uint32_t, group> words;
-    for (std::size_t i = 0; i < n; i += group) {
-      const std::size_t count = std::min(group, n - i);
-      for (std::size_t k = 0; k < count; ++k) {
-        std::uint16_t value = 0;
-        words[k] = Adapter::find(*table, keys[i + k], value) ? value : no_value;
-      }
-      sink(words.data(), count);
-    }
+/// How a map is filled and asked that has the interface of std::unordered_map; an adapter of it
+/// says only how to make one.
+template <typename Map>
+struct standard_adapter {
+  using map = Map;
+  static bool insert(map& table, std::uint64_t key, std::uint16_t value) {
+    return table.insert({key, value}).second;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
+  static bool find(const map& table, std::uint64_t key, std::uint16_t& value) {
+    const auto at = table.find(key);
+    if (at == table.end()) return false;
+    value = at->second;
+    return true;
+  }
+  static constexpr bool prefetches = false;
 };
 
-/// First a prefetch for each key of a batch, then the look-ups.
-template <typename Adapter>
-struct prefetch_kernel {
+/// Keys one after another, as the map's own interface has it; with Prefetch after a prefetch for
+/// each of them.
+template <typename Adapter, bool Prefetch>
+struct map_call {
   const typename Adapter::map* table;
-  std::size_t batch;
 
-  template <typename Sink>
-  void each(unsigned, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    std::array<std::uint32_t, chunk_keys> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      for (std::size_t k = 0; k < count; ++k) Adapter::prefetch(*table, keys[i + k]);
-      for (std::size_t k = 0; k < count; ++k) {
-        std::uint16_t value = 0;
-        words[k] = Adapter::find(*table, keys[i + k], value) ? value : no_value;
-      }
-      sink(words.data(), count);
+  std::size_t operator()(unsigned, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
+    if constexpr (Prefetch) {
+      for (std::size_t k = 0; k < n; ++k) Adapter::prefetch(*table, keys[k]);
     }
+    for (std::size_t k = 0; k < n; ++k) {
+      std::uint16_t value = 0;
+      words[k] = Adapter::find(*table, keys[k], value) ? value : no_value;
+    }
+    return n;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
 };
 
 template <typename Adapter>
@@ -92,18 +84,20 @@ class map_table final : public lookup_table {
 
   std::vector<std::unique_ptr<lookup>> lookups() override {
     std::vector<std::unique_ptr<lookup>> out;
-    out.push_back(
-        make_lookup(name_ + "/single", {{"batch", 1}}, single_kernel<Adapter>{map_.get()}));
+    out.push_back(make_lookup(name_ + "/single", {{"batch", 1}},
+                              batched_kernel<map_call<Adapter, false>>{{map_.get()}, single_keys}));
     if constexpr (Adapter::prefetches) {
       for (const std::uint64_t batch : params_.batches) {
-        out.push_back(make_lookup(name_ + "/prefetch", {{"batch", batch}},
-                                  prefetch_kernel<Adapter>{map_.get(), batch}));
+        out.push_back(
+            make_batched_lookup(name_ + "/prefetch", batch, map_call<Adapter, true>{map_.get()}));
       }
     }
     return out;
   }
 
  private:
+  static constexpr std::size_t single_keys = 32;  // whose answers are summed up at once
+
   std::string name_;
   peer_params params_;
   counted_memory memory_;  // outlives the map

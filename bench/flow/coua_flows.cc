@@ -33,67 +33,66 @@ struct answers {
   }
 };
 
-/// What the kernels below share: the readers, and room for answers by thread.
-struct kernel_base {
-  readers by_thread;
-  std::size_t batch;
-  std::size_t key_words;
-  std::shared_ptr<std::vector<answers>> rooms;
+// The calls, and how many answers each gives. Keys follow those that it takes.
 
-  kernel_base(readers all, std::size_t keys, const flow_population& people)
-      : by_thread(std::move(all)), batch(keys), key_words(people.key_words()) {
-    const std::size_t most = std::max(batch, coua_flow_pipeline_depth(by_thread.front()));
-    rooms = std::make_shared<std::vector<answers>>(by_thread.size(), answers(people, most));
-  }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
-};
-
-struct batch_kernel : kernel_base {
-  using kernel_base::kernel_base;
-  template <typename Sink>
-  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    answers& out = (*rooms)[thread];
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      coua_flow_lookup_batch(by_thread[thread], keys + i * key_words, count, out.room(),
-                             out.hits.data());
-      out.hand_over(count, sink);
-    }
+struct batch_call {
+  static std::size_t ask(coua_flow_reader* reader, const std::uint64_t* keys, std::size_t n,
+                         std::size_t /*n_next*/, std::size_t /*words*/, answers& out) {
+    coua_flow_lookup_batch(reader, keys, n, out.room(), out.hits.data());
+    return n;
   }
 };
 
-struct ahead_kernel : kernel_base {
-  using kernel_base::kernel_base;
-  template <typename Sink>
-  void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    answers& out = (*rooms)[thread];
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      coua_flow_lookup_ahead(by_thread[thread], keys + i * key_words, count, out.room(),
-                             out.hits.data(), keys + (i + count) * key_words, batch);
-      out.hand_over(count, sink);
-    }
+struct ahead_call {
+  static std::size_t ask(coua_flow_reader* reader, const std::uint64_t* keys, std::size_t n,
+                         std::size_t n_next, std::size_t words, answers& out) {
+    coua_flow_lookup_ahead(reader, keys, n, out.room(), out.hits.data(), keys + n * words, n_next);
+    return n;
   }
 };
 
-struct pipeline_kernel : kernel_base {
-  using kernel_base::kernel_base;
+struct pipeline_call {
+  static std::size_t ask(coua_flow_reader* reader, const std::uint64_t* keys, std::size_t n,
+                         std::size_t /*n_next*/, std::size_t /*words*/, answers& out) {
+    return coua_flow_pipeline(reader, keys, n, out.room(), out.hits.data());
+  }
+  static std::size_t drain(coua_flow_reader* reader, answers& out) {
+    return coua_flow_pipeline_drain(reader, out.room(), out.hits.data());
+  }
+};
+
+template <typename Call>
+class call_kernel {
+ public:
+  call_kernel(readers all, std::size_t keys, const flow_population& people)
+      : by_thread_(std::move(all)), batch_(keys), key_words_(people.key_words()) {
+    const std::size_t most = std::max(batch_, coua_flow_pipeline_depth(by_thread_.front()));
+    rooms_.assign(by_thread_.size(), answers(people, most));
+  }
+
   template <typename Sink>
   void each(unsigned thread, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
-    answers& out = (*rooms)[thread];
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      const std::size_t done = coua_flow_pipeline(by_thread[thread], keys + i * key_words, count,
-                                                  out.room(), out.hits.data());
-      out.hand_over(done, sink);
+    answers& out = rooms_[thread];
+    for (std::size_t i = 0; i < n; i += batch_) {
+      const std::size_t count = std::min(batch_, n - i);
+      out.hand_over(
+          Call::ask(by_thread_[thread], keys + i * key_words_, count, batch_, key_words_, out),
+          sink);
     }
   }
   template <typename Sink>
   void rest(unsigned thread, Sink&& sink) {
-    answers& out = (*rooms)[thread];
-    out.hand_over(coua_flow_pipeline_drain(by_thread[thread], out.room(), out.hits.data()), sink);
+    answers& out = rooms_[thread];
+    if constexpr (requires { Call::drain(by_thread_[thread], out); }) {
+      out.hand_over(Call::drain(by_thread_[thread], out), sink);
+    }
   }
+
+ private:
+  readers by_thread_;
+  std::size_t batch_;
+  std::size_t key_words_;
+  std::vector<answers> rooms_;  // by thread
 };
 
 /// Of a table with readers.
@@ -116,11 +115,7 @@ class flow_writer final : public churned {
   void make(std::uint64_t first, std::size_t count) {
     keys_.resize(count * people_.key_words());
     values_.resize(count * people_.value_words());
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t* const key = keys_.data() + i * people_.key_words();
-      people_.key(first + i, key);
-      people_.value(key, values_.data() + i * people_.value_words());
-    }
+    people_.put_all(first, count, keys_.data(), values_.data());
   }
 
   coua_flow_table* table_;
@@ -250,11 +245,14 @@ std::vector<std::unique_ptr<flow_lookup>> coua_flows::lookups() {
     for (const std::string& mode : params_.modes) {
       const std::string row = name() + "/" + mode;
       if (mode == "batch") {
-        out.push_back(make_flow_lookup(row, params, people, batch_kernel(all, batch, people)));
+        out.push_back(
+            make_flow_lookup(row, params, people, call_kernel<batch_call>(all, batch, people)));
       } else if (mode == "ahead") {
-        out.push_back(make_flow_lookup(row, params, people, ahead_kernel(all, batch, people)));
+        out.push_back(
+            make_flow_lookup(row, params, people, call_kernel<ahead_call>(all, batch, people)));
       } else {
-        out.push_back(make_flow_lookup(row, params, people, pipeline_kernel(all, batch, people)));
+        out.push_back(
+            make_flow_lookup(row, params, people, call_kernel<pipeline_call>(all, batch, people)));
       }
     }
   }

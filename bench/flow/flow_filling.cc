@@ -18,11 +18,7 @@ filled fill_one(unsigned thread, measured_table& table, const flow_population& p
   filled out;
   while (from < to) {
     const std::size_t count = std::min<std::uint64_t>(chunk_keys, to - from);
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint64_t* const key = keys.data() + i * people.key_words();
-      people.key(from + i, key);
-      people.value(key, values.data() + i * people.value_words());
-    }
+    people.put_all(from, count, keys.data(), values.data());
     const std::uint64_t start = this_thread_cpu_ns();
     const std::size_t taken = table.insert(thread, keys.data(), values.data(), count);
     out.ns += this_thread_cpu_ns() - start;

@@ -56,6 +56,15 @@ struct flow_population {
     return digest(of_value);
   }
 
+  /// Writes keys and values of the indices [first, first + count).
+  void put_all(std::uint64_t first, std::size_t count, std::uint64_t* keys,
+               std::uint64_t* values) const noexcept {
+    for (std::size_t i = 0; i < count; ++i, keys += key_words(), values += value_words()) {
+      key(first + i, keys);
+      value(keys, values);
+    }
+  }
+
  private:
   static constexpr std::uint64_t mask_of(unsigned bits) {
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;

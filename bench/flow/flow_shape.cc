@@ -82,6 +82,23 @@ double false_positive_rate(const growing& what) {
   return share(what.stats().second_looks - before, asked_misses);
 }
 
+/// Calls look(table, load) for each variant, at each load, which must be reached.
+template <typename Look>
+result<void> at_each_load(const flow_options& options, crew& people, std::uint64_t capacity,
+                          const Look& look) {
+  progress shown("flow");
+  for (const flow_variant_word& variant : options.variants) {
+    growing table(options, people, capacity, variant, 8);
+    if (result<void> made = table.make(); !made) return made;
+    for (const double load : options.loads) {
+      shown.step("filling " + variant.word);
+      if (result<void> grown = table.grow_to(load); !grown) return grown;
+      look(table, load);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 result<void> add_secondary_shares(const flow_options& options, crew& people, std::uint64_t capacity,
@@ -110,40 +127,24 @@ result<void> add_secondary_shares(const flow_options& options, crew& people, std
 
 result<void> add_moved_counts(const flow_options& options, crew& people, std::uint64_t capacity,
                               report& out) {
-  progress shown("flow");
-  for (const flow_variant_word& variant : options.variants) {
-    growing table(options, people, capacity, variant, 8);
-    if (result<void> made = table.make(); !made) return made;
-    for (const double load : options.loads) {
-      shown.step("filling " + variant.word);
-      if (result<void> grown = table.grow_to(load); !grown) return grown;
-      const std::vector<std::uint64_t> buckets = table.table().moved_counts(0);
-      for (std::size_t moved = 0; moved < buckets.size(); ++moved) {
-        row each = table.make_row("moved", load);
-        each.params["moved"] = moved;
-        each.more["share"] = share(buckets[moved], capacity / 8);
-        out.rows.push_back(std::move(each));
-      }
+  return at_each_load(options, people, capacity, [&](const growing& table, double load) {
+    const std::vector<std::uint64_t> buckets = table.table().moved_counts(0);
+    for (std::size_t moved = 0; moved < buckets.size(); ++moved) {
+      row each = table.make_row("moved", load);
+      each.params["moved"] = moved;
+      each.more["share"] = share(buckets[moved], capacity / 8);
+      out.rows.push_back(std::move(each));
     }
-  }
-  return {};
+  });
 }
 
 result<void> add_false_positives(const flow_options& options, crew& people, std::uint64_t capacity,
                                  report& out) {
-  progress shown("flow");
-  for (const flow_variant_word& variant : options.variants) {
-    growing table(options, people, capacity, variant, 8);
-    if (result<void> made = table.make(); !made) return made;
-    for (const double load : options.loads) {
-      shown.step("filling " + variant.word);
-      if (result<void> grown = table.grow_to(load); !grown) return grown;
-      row each = table.make_row("false-positives", load);
-      each.more["false_positive_rate"] = false_positive_rate(table);
-      out.rows.push_back(std::move(each));
-    }
-  }
-  return {};
+  return at_each_load(options, people, capacity, [&](const growing& table, double load) {
+    row each = table.make_row("false-positives", load);
+    each.more["false_positive_rate"] = false_positive_rate(table);
+    out.rows.push_back(std::move(each));
+  });
 }
 
 }  // namespace coua::bench

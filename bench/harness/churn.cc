@@ -87,24 +87,17 @@ std::size_t churn::one_call(std::uint64_t at, std::uint64_t count) const {
   return std::min({count, std::uint64_t{batch_}, entries_ - at % entries_});
 }
 
-void churn::erase(std::uint64_t count) {
+void churn::write(std::uint64_t& at, std::uint64_t count, call one) {
   while (count > 0) {
-    const std::size_t n = one_call(erased_, count);
-    failed_.fetch_add(n - target_.erase(erased_ % entries_, n), std::memory_order_relaxed);
+    const std::size_t n = one_call(at, count);
+    failed_.fetch_add(n - (target_.*one)(at % entries_, n), std::memory_order_relaxed);
     done_.fetch_add(n, std::memory_order_relaxed);
-    erased_ += n;
+    at += n;
     count -= n;
   }
 }
 
-void churn::insert(std::uint64_t count) {
-  while (count > 0) {
-    const std::size_t n = one_call(inserted_, count);
-    failed_.fetch_add(n - target_.insert(inserted_ % entries_, n), std::memory_order_relaxed);
-    done_.fetch_add(n, std::memory_order_relaxed);
-    inserted_ += n;
-    count -= n;
-  }
-}
+void churn::erase(std::uint64_t count) { write(erased_, count, &churned::erase); }
+void churn::insert(std::uint64_t count) { write(inserted_, count, &churned::insert); }
 
 }  // namespace coua::bench

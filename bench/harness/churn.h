@@ -40,6 +40,9 @@ class churn {
 
  private:
   void work();
+  using call = std::size_t (churned::*)(std::uint64_t first, std::size_t count);
+  /// `count` entries from `at` on, which moves along.
+  void write(std::uint64_t& at, std::uint64_t count, call);
   void erase(std::uint64_t count);
   void insert(std::uint64_t count);
   /// How many of `count` entries from `at` on can be written by one call.

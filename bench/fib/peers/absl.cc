@@ -6,25 +6,15 @@
 namespace coua::bench {
 namespace {
 
-struct adapter {
-  using map = absl::flat_hash_map<std::uint64_t, std::uint16_t,
-                                  absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
-                                  std::equal_to<std::uint64_t>,
-                                  counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
+using map = absl::flat_hash_map<std::uint64_t, std::uint16_t,
+                                absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
+                                std::equal_to<std::uint64_t>, counted_slots>;
 
+struct adapter : standard_adapter<map> {
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
     auto made = std::make_unique<map>(map::allocator_type(&memory));
     made->reserve(entries);
     return made;
-  }
-  static bool insert(map& table, std::uint64_t key, std::uint16_t value) {
-    return table.emplace(key, value).second;
-  }
-  static bool find(const map& table, std::uint64_t key, std::uint16_t& value) {
-    const auto at = table.find(key);
-    if (at == table.end()) return false;
-    value = at->second;
-    return true;
   }
   static constexpr bool prefetches = true;
   static void prefetch(const map& table, std::uint64_t key) { table.prefetch(key); }

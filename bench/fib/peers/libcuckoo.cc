@@ -7,10 +7,8 @@ namespace coua::bench {
 namespace {
 
 struct adapter {
-  using map =
-      libcuckoo::cuckoohash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
-                                std::equal_to<std::uint64_t>,
-                                counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
+  using map = libcuckoo::cuckoohash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
+                                        std::equal_to<std::uint64_t>, counted_slots>;
 
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
     return std::make_unique<map>(entries, std::hash<std::uint64_t>(),

@@ -15,30 +15,24 @@ namespace {
 
 constexpr std::uint64_t heap_slack = std::uint64_t{8} << 20;
 
-struct bulk_kernel {
+struct bulk_call {
   const rte_hash* table;
-  std::size_t batch;
 
-  template <typename Sink>
-  void each(unsigned, const std::uint64_t* keys, std::size_t n, Sink&& sink) {
+  /// Of at most RTE_HASH_LOOKUP_BULK_MAX keys.
+  std::size_t operator()(unsigned, const std::uint64_t* keys, std::size_t n,
+                         std::uint32_t* words) const {
     std::array<const void*, RTE_HASH_LOOKUP_BULK_MAX> pointers;
     std::array<void*, RTE_HASH_LOOKUP_BULK_MAX> data{};
-    std::array<std::uint32_t, RTE_HASH_LOOKUP_BULK_MAX> words;
-    for (std::size_t i = 0; i < n; i += batch) {
-      const std::size_t count = std::min(batch, n - i);
-      for (std::size_t k = 0; k < count; ++k) pointers[k] = keys + i + k;
-      std::uint64_t hits = 0;
-      rte_hash_lookup_bulk_data(table, pointers.data(), static_cast<std::uint32_t>(count), &hits,
-                                data.data());
-      for (std::size_t k = 0; k < count; ++k) {
-        const auto value = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data[k]));
-        words[k] = value | (static_cast<std::uint32_t>(hits >> k & 1) - 1);
-      }
-      sink(words.data(), count);
+    for (std::size_t k = 0; k < n; ++k) pointers[k] = keys + k;
+    std::uint64_t hits = 0;
+    rte_hash_lookup_bulk_data(table, pointers.data(), static_cast<std::uint32_t>(n), &hits,
+                              data.data());
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto value = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(data[k]));
+      words[k] = value | (static_cast<std::uint32_t>(hits >> k & 1) - 1);
     }
+    return n;
   }
-  template <typename Sink>
-  void rest(unsigned, Sink&&) {}
 };
 
 /// DPDK's hash, sized as its users do: for the number of entries.
@@ -72,7 +66,7 @@ class rte_hash_table final : public lookup_table {
     std::vector<std::unique_ptr<lookup>> out;
     for (const std::uint64_t batch : params_.batches) {
       const std::uint64_t most = std::min<std::uint64_t>(batch, RTE_HASH_LOOKUP_BULK_MAX);
-      out.push_back(make_lookup(name_ + "/batch", {{"batch", most}}, bulk_kernel{table_, most}));
+      out.push_back(make_batched_lookup(name_ + "/batch", most, bulk_call{table_}));
     }
     return out;
   }

@@ -6,26 +6,14 @@
 namespace coua::bench {
 namespace {
 
-struct adapter {
-  using map =
-      google::sparse_hash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
-                              std::equal_to<std::uint64_t>,
-                              counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
+using map = google::sparse_hash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
+                                    std::equal_to<std::uint64_t>, counted_slots>;
 
+struct adapter : standard_adapter<map> {
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
     return std::make_unique<map>(entries, std::hash<std::uint64_t>(),
                                  std::equal_to<std::uint64_t>(), map::allocator_type(&memory));
   }
-  static bool insert(map& table, std::uint64_t key, std::uint16_t value) {
-    return table.insert({key, value}).second;
-  }
-  static bool find(const map& table, std::uint64_t key, std::uint16_t& value) {
-    const auto at = table.find(key);
-    if (at == table.end()) return false;
-    value = at->second;
-    return true;
-  }
-  static constexpr bool prefetches = false;
 };
 
 }  // namespace

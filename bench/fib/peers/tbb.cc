@@ -7,9 +7,8 @@ namespace coua::bench {
 namespace {
 
 struct adapter {
-  using map =
-      tbb::concurrent_hash_map<std::uint64_t, std::uint16_t, tbb::tbb_hash_compare<std::uint64_t>,
-                               counted_allocator<std::pair<const std::uint64_t, std::uint16_t>>>;
+  using map = tbb::concurrent_hash_map<std::uint64_t, std::uint16_t,
+                                       tbb::tbb_hash_compare<std::uint64_t>, counted_slots>;
 
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
     return std::make_unique<map>(entries, map::allocator_type(&memory));
