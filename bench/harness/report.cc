@@ -38,7 +38,10 @@ std::string cell(const json& value) {
   if (!value.is_number_float()) return value.dump();
   char text[32];
   const double number = value.get<double>();
-  std::snprintf(text, sizeof text, std::fabs(number) >= 100 ? "%.1f" : "%.3f", number);
+  const double size = std::fabs(number);
+  // A share may be small and still be what the row is about.
+  const int decimals = size >= 100 ? 1 : size == 0 || size >= 0.01 ? 3 : 5;
+  std::snprintf(text, sizeof text, "%.*f", decimals, number);
   return text;
 }
 

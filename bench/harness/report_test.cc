@@ -46,6 +46,15 @@ TEST(report, table_shows_what_differs_and_says_once_what_does_not) {
   EXPECT_EQ(table.find("16000000"), table.rfind("16000000")) << table;
 }
 
+TEST(report, table_shows_small_shares_that_are_not_zero) {
+  report out = example();
+  out.rows[0].more["rate"] = 0.000463843;
+  out.rows[1].more["rate"] = 0.0;
+  const std::string table = to_table(out, {{"cpu", "x"}, {"cpus", 2}});
+  EXPECT_NE(table.find("0.00046\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("  0.000\n"), std::string::npos) << table;
+}
+
 TEST(report, table_of_no_rows_is_a_heading) {
   EXPECT_EQ(to_table(report{"limit", {}, {}}, {{"cpu", "x"}, {"cpus", 2}}), "limit on x, 2 CPUs\n");
 }
