@@ -43,15 +43,39 @@ class keyed_hash {
   /// Of `n` words; unrolled when `n` is a constant.
   [[gnu::always_inline]] std::uint64_t operator()(const std::uint64_t* words,
                                                   std::size_t n) const noexcept {
-    unsigned __int128 sum = secret_[0];
-    for (std::size_t i = 0; i < n; ++i) sum += secret_[i + 1] * words[i];
-    return mix(static_cast<std::uint64_t>(sum >> 64));
+    return mix(upper_sum(secret_, words, n), factor_);
   }
 
+  /// The same for keys of `N` words, with secrets of its own: a loop that keeps it in a local
+  /// variable does not load them again after each store.
+  template <std::size_t N>
+  class of {
+   public:
+    [[gnu::always_inline]] explicit of(const keyed_hash& hash) noexcept {
+      for (std::size_t i = 0; i <= N; ++i) secret_[i] = hash.secret_[i];
+      for (std::size_t i = 0; i < 2; ++i) factor_[i] = hash.factor_[i];
+    }
+    [[gnu::always_inline]] std::uint64_t operator()(const std::uint64_t* words) const noexcept {
+      return mix(upper_sum(secret_, words, N), factor_);
+    }
+
+   private:
+    unsigned __int128 secret_[N + 1];
+    std::uint64_t factor_[2];
+  };
+
  private:
-  [[gnu::always_inline]] std::uint64_t mix(std::uint64_t x) const noexcept {
-    x = (x ^ (x >> 32)) * factor_[0];
-    x = (x ^ (x >> 29)) * factor_[1];
+  [[gnu::always_inline]] static std::uint64_t upper_sum(const unsigned __int128* secret,
+                                                        const std::uint64_t* words,
+                                                        std::size_t n) noexcept {
+    unsigned __int128 sum = secret[0];
+    for (std::size_t i = 0; i < n; ++i) sum += secret[i + 1] * words[i];
+    return static_cast<std::uint64_t>(sum >> 64);
+  }
+  [[gnu::always_inline]] static std::uint64_t mix(std::uint64_t x,
+                                                  const std::uint64_t* factor) noexcept {
+    x = (x ^ (x >> 32)) * factor[0];
+    x = (x ^ (x >> 29)) * factor[1];
     return x ^ (x >> 32);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simd/flow_lookup/kernel_impl.h"
+#include "simd/flow_lookup/kernel_sets.h"
 #include "simd/flow_lookup/sets.h"
 
 namespace coua::simd {
@@ -7,7 +7,7 @@ namespace {
 
 struct generic_match {
   static constexpr const char* name = "generic";
-  /// Bit 2 i is set when slot i has this tag and, if Timed, is visible. Acquire, also for one
+  /// Bit i is set when slot i has this tag and, if Timed, is visible. Acquire, also for one
   /// thread, where it costs nothing.
   template <bool Timed>
   [[gnu::always_inline]] static std::uint32_t find(const flow_line& line, std::uint32_t tag,
@@ -17,7 +17,7 @@ struct generic_match {
       const std::uint32_t pair = load_acquire(line.pairs + i);
       const bool visible = !Timed || units_left(pair, now) != 0;
       const bool nominated = (pair & 0xffff) == tag && visible;
-      found |= std::uint32_t{nominated} << 2 * i;
+      found |= std::uint32_t{nominated} << i;
     }
     return found;
   }

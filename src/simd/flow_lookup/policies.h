@@ -11,11 +11,13 @@
 
 namespace coua::simd {
 
-/// `via` tells from the filter of the primary bucket which function leads to the second bucket that
-/// the key may be in; 0: it is in none. `other` is that bucket; it leads back, too.
+/// `trace` is what the filter of the primary bucket may hold of a key. `via` tells from both which
+/// function leads to the second bucket that the key may be in; 0: it is in none. `other` is that
+/// bucket; it leads back, too.
 template <typename Prune>
 concept prune_policy = requires(std::uint64_t word, fingerprint print, unsigned via) {
-  { Prune::via(word, print) } -> std::same_as<unsigned>;
+  { Prune::trace(print) } -> std::same_as<std::uint64_t>;
+  { Prune::via(word, word) } -> std::same_as<unsigned>;
   { Prune::other(word, print, via, word) } -> std::same_as<std::uint64_t>;
   { Prune::filters } -> std::convertible_to<bool>;
   { Prune::fetch_both } -> std::convertible_to<bool>;
@@ -33,22 +35,23 @@ struct one_alternative {
 struct bloom : one_alternative {
   static constexpr bool filters = true, fetch_both = false;
   static constexpr unsigned n_functions = 1;
-  [[gnu::always_inline]] static constexpr std::uint64_t bits(fingerprint print) {
+  [[gnu::always_inline]] static constexpr std::uint64_t trace(fingerprint print) {
     return std::uint64_t{1} << (print & 63) | std::uint64_t{1} << (print >> 6 & 63) |
            std::uint64_t{1} << (print >> 16 & 63);
   }
-  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t filter, fingerprint print) {
-    return (~filter & bits(print)) == 0;
+  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t filter, std::uint64_t trace) {
+    return (~filter & trace) == 0;
   }
   static constexpr std::uint64_t with(std::uint64_t filter, fingerprint print, unsigned) {
-    return filter | bits(print);
+    return filter | trace(print);
   }
 };
 
 struct optimistic : one_alternative {
   static constexpr bool filters = false, fetch_both = false;
   static constexpr unsigned n_functions = 1;
-  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t, fingerprint) { return 1; }
+  [[gnu::always_inline]] static constexpr std::uint64_t trace(fingerprint) { return 0; }
+  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t, std::uint64_t) { return 1; }
   static constexpr std::uint64_t with(std::uint64_t filter, fingerprint, unsigned) {
     return filter;
   }
@@ -64,14 +67,15 @@ struct horton {
   static constexpr bool filters = true, fetch_both = false;
   static constexpr unsigned n_functions = 7;
   static constexpr unsigned n_remaps = 21;
-  [[gnu::always_inline]] static constexpr unsigned shift(fingerprint print) {
+  /// The place of the entry, in bits.
+  [[gnu::always_inline]] static constexpr std::uint64_t trace(fingerprint print) {
     return 3 * ((print >> 16) * n_remaps >> 16);
   }
-  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t filter, fingerprint print) {
-    return static_cast<unsigned>(filter >> shift(print) & 7);
+  [[gnu::always_inline]] static constexpr unsigned via(std::uint64_t filter, std::uint64_t trace) {
+    return static_cast<unsigned>(filter >> trace & 7);
   }
   static constexpr std::uint64_t with(std::uint64_t filter, fingerprint print, unsigned via) {
-    return filter | std::uint64_t{via} << shift(print);
+    return filter | std::uint64_t{via} << trace(print);
   }
   /// Odd multipliers permute the fingerprints, each function in its own way; the shift carries the
   /// upper bits, which a product leaves out of the lower ones, to where they count.

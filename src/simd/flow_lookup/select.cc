@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simd/flow_lookup/kernel_impl.h"
+#include "simd/flow_lookup/kernel_sets.h"
 #include "simd/flow_lookup/sets.h"
 
 namespace coua::simd {
@@ -26,8 +26,8 @@ const flow_kernels& select_flow_kernels(flow_kind kind, unsigned key_words, unsi
   if (key_words == 5) shape = shape_5;
   if (key_words == 2) shape = value_bytes == 16 ? shape_2_2 : shape_2;
 #if defined(__x86_64__)
-  // SSE2 is part of every x86-64 machine; a bucket's tags and timers are two of its loads.
-  if (instruction_set != isa::generic) return sse2_flow_kernels(kind, shape);
+  // The tags and timers of a bucket are one load of AVX2.
+  if (instruction_set != isa::generic) return avx2_flow_kernels(kind, shape);
 #endif
   return generic_flow_kernels(kind, shape);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in sets of kernels. `shape` is an enum flow_shapes of kernel_impl.h.
+// The built-in sets of kernels. `shape` is an enum flow_shapes of kernel_sets.h.
 #pragma once
 
 #include "simd/flow_lookup/kernels.h"
 
 // A vector load of words that a writer changes is a data race for the sanitizer; it only nominates
-// (kernel_impl.h), so it sits in one function that the sanitizer does not look into.
+// (steps.h), so it sits in one function that the sanitizer does not look into.
 #if defined(__SANITIZE_THREAD__)
 #define COUA_FLOW_NOMINATE [[gnu::noinline]] __attribute__((no_sanitize("thread")))
 #else
@@ -16,6 +16,6 @@
 namespace coua::simd {
 
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape);
-const flow_kernels& sse2_flow_kernels(flow_kind kind, unsigned shape);
+const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape);
 
 }  // namespace coua::simd
