@@ -6,7 +6,7 @@
 //   bucket b     one line: tags, timers, filter, version        simd/flow_lookup/line.h
 //   slot s       entry 8 b + s: key and value, in words          an array beside the lines
 //   placement    table/placement.h
-//   look-up      simd/flow_lookup/kernel_impl.h
+//   look-up      simd/flow_lookup/steps.h
 //
 // Filters (Cuckoo++, section 4.1; Horton tables). The filter of a bucket stands for the entries
 // whose primary bucket it is and that sit elsewhere: guests. A guest's slot says by which function
@@ -59,11 +59,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/prefetch.h"
+#include "flow/bucket_slots.h"
 #include "flow/expired_ring.h"
 #include "flow/filter_repair.h"
 #include "flow/flow_counts.h"
@@ -124,19 +126,12 @@ class flow_cuckoo final : public flow_table {
     const bool valid = valid_units(units);
     if (!valid && results != nullptr) std::fill_n(results, n, static_cast<std::int8_t>(-EINVAL));
     if (!valid) return 0;
-    wanted_key group[write_group];
-    for (std::size_t at = 0; at < n; at += write_group) {
-      const std::size_t size = std::min(n - at, write_group);
-      fetch_group(keys + at * geometry_.key_stride, hashes != nullptr ? hashes + at : nullptr, size,
-                  group);
-      for (std::size_t i = 0; i < size; ++i) {
-        std::uint8_t* value =
-            values != nullptr ? values + (at + i) * geometry_.value_stride : values;
-        const int done = put_key(mode, group[i], value, units);
-        n_there += done != COUA_FLOW_FULL;
-        if (results != nullptr) results[at + i] = static_cast<std::int8_t>(done);
-      }
-    }
+    each_fetched(keys, hashes, n, [&](std::size_t i, const wanted_key& wanted) {
+      std::uint8_t* one = values != nullptr ? values + i * geometry_.value_stride : nullptr;
+      const int done = put_key(mode, wanted, one, units);
+      n_there += done != COUA_FLOW_FULL;
+      if (results != nullptr) results[i] = static_cast<std::int8_t>(done);
+    });
     return n_there;
   }
 
@@ -148,13 +143,9 @@ class flow_cuckoo final : public flow_table {
 
   std::size_t erase_batch(bytes_in keys, const std::uint64_t* hashes, std::size_t n) override {
     std::size_t n_erased = 0;
-    wanted_key group[write_group];
-    for (std::size_t at = 0; at < n; at += write_group) {
-      const std::size_t size = std::min(n - at, write_group);
-      fetch_group(keys + at * geometry_.key_stride, hashes != nullptr ? hashes + at : nullptr, size,
-                  group);
-      for (std::size_t i = 0; i < size; ++i) n_erased += erase_key(group[i], nullptr);
-    }
+    each_fetched(keys, hashes, n, [&](std::size_t, const wanted_key& wanted) {
+      n_erased += erase_key(wanted, nullptr);
+    });
     return n_erased;
   }
 
@@ -204,14 +195,17 @@ class flow_cuckoo final : public flow_table {
 
   /// Expired entries are removed: their slots are as good as free.
   int free_slot(std::uint64_t bucket) {
-    std::uint32_t free = 0;
-    for (unsigned slot = 0; slot < geometry_.n_slots; ++slot) {
-      const std::uint32_t pair = load_relaxed(pair_at({bucket, slot}));
-      bool is_free = pair == 0;
-      if constexpr (Expiry::timed) {
-        if (!is_free && !visible(pair)) is_free = reap({bucket, slot}, pair) == reaped::gone;
+    const simd::flow_line& line = line_at(bucket);
+    std::uint32_t free = bucket_slots::empty(line) & usable_slots();
+    if constexpr (Expiry::timed) {
+      std::uint32_t over = bucket_slots::invisible(line, now()) & ~free & usable_slots();
+      for (; over != 0; over &= over - 1) {
+        const auto slot = static_cast<unsigned>(__builtin_ctz(over));
+        const std::uint32_t pair = load_relaxed(pair_at({bucket, slot}));
+        if (visible(pair)) continue;
+        const bool is_gone = reap({bucket, slot}, pair) == reaped::gone;
+        free |= std::uint32_t{is_gone} << slot;
       }
-      free |= std::uint32_t{is_free} << slot;
     }
     return free == 0 ? -1 : __builtin_ctz(free);
   }
@@ -236,14 +230,20 @@ class flow_cuckoo final : public flow_table {
   }
 
   std::uint32_t guests(std::uint64_t bucket, std::uint64_t* homes) const {
-    std::uint32_t guests = 0;
-    for (unsigned slot = 0; slot < geometry_.n_slots; ++slot) {
-      const slot_position at{bucket, slot};
-      const unsigned via = via_at(at);
-      if (via == 0 || load_relaxed(pair_at(at)) == 0) continue;
-      homes[slot] = Prune::other(bucket, print_at(at), via, geometry_.n_buckets);
+    const simd::flow_line& line = line_at(bucket);
+    constexpr std::uint64_t all_vias = (std::uint64_t{1} << 3 * n_slots) - 1;
+    const std::uint64_t vias = load_relaxed(&line.meta) >> simd::flow_via_shift & all_vias;
+    if (vias == 0) return 0;
+    std::uint32_t guests = ~bucket_slots::empty(line) & usable_slots();
+    for (std::uint32_t left = guests; left != 0; left &= left - 1) {
+      const auto slot = static_cast<unsigned>(__builtin_ctz(left));
+      const unsigned via = vias >> 3 * slot & 7;
+      if (via == 0) {
+        guests &= ~(1u << slot);
+        continue;
+      }
+      homes[slot] = Prune::other(bucket, print_at({bucket, slot}), via, geometry_.n_buckets);
       fetch_bucket(homes[slot]);
-      guests |= 1u << slot;
     }
     return guests;
   }
@@ -286,6 +286,7 @@ class flow_cuckoo final : public flow_table {
     const unsigned via = via_at(at);
     return via == 0 ? at.bucket : Prune::other(at.bucket, print_at(at), via, geometry_.n_buckets);
   }
+  std::uint32_t usable_slots() const { return (1u << geometry_.n_slots) - 1; }
   std::uint64_t now() const { return shared_->now; }
   bool visible(std::uint32_t pair) const { return Expiry::visible(pair, now()); }
   bool valid_units(std::uint32_t units) const {
@@ -298,7 +299,7 @@ class flow_cuckoo final : public flow_table {
   /// The function that the filter binds this fingerprint to; 0: any.
   unsigned bound_via(std::uint64_t home, simd::fingerprint print) const {
     if constexpr (Prune::n_functions == 1) return 1;
-    return Prune::via(load_relaxed(&line_at(home).filter), print);
+    return Prune::via(load_relaxed(&line_at(home).filter), Prune::trace(print));
   }
 
   void next_version(std::uint64_t bucket) {
@@ -374,16 +375,17 @@ class flow_cuckoo final : public flow_table {
   }
   /// Also an entry that expired.
   bool find_in(std::uint64_t bucket, const wanted_key& wanted, slot_position& at) const {
-    const std::uint32_t tag = simd::tag_of(wanted.print);
-    for (unsigned slot = 0; slot < n_slots; ++slot) {
-      at = {bucket, slot};
-      if ((load_relaxed(pair_at(at)) & 0xffff) == tag && has_key(at, wanted)) return true;
+    std::uint32_t nominated = bucket_slots::with_tag(line_at(bucket), simd::tag_of(wanted.print));
+    for (; nominated != 0; nominated &= nominated - 1) {
+      at = {bucket, static_cast<unsigned>(__builtin_ctz(nominated))};
+      if (has_key(at, wanted)) return true;
     }
     return false;
   }
   bool find_anywhere(const wanted_key& wanted, slot_position& at) const {
     if (find_in(wanted.home, wanted, at)) return true;
-    const unsigned via = Prune::via(load_relaxed(&line_at(wanted.home).filter), wanted.print);
+    const unsigned via =
+        Prune::via(load_relaxed(&line_at(wanted.home).filter), Prune::trace(wanted.print));
     return via != 0 &&
            find_in(Prune::other(wanted.home, wanted.print, via, geometry_.n_buckets), wanted, at);
   }
@@ -403,27 +405,36 @@ class flow_cuckoo final : public flow_table {
     }
   }
 
-  /// Hashes a group of keys; fetches their primary buckets, then what they lead to.
-  void fetch_group(bytes_in keys, const std::uint64_t* hashes, std::size_t n,
-                   wanted_key* group) const {
-    for (std::size_t i = 0; i < n; ++i) {
-      bytes_in key = keys + i * geometry_.key_stride;
-      simd::to_words(key, geometry_.key_bytes, n_key_words_, group[i].words);
-      take_hash(hashes != nullptr ? hashes[i] : hash_(group[i].words, n_key_words_), group[i]);
-      fetch_bucket(group[i].home);
+  /// Calls `act(i, key i)` for each, in order. The primary buckets of a group are fetched while the
+  /// group before it is acted on, and what they lead to before it is its own turn.
+  template <typename Act>
+  void each_fetched(bytes_in keys, const std::uint64_t* hashes, std::size_t n, Act act) {
+    wanted_key groups[2][write_group];
+    const auto fetch = [&](std::size_t at) {
+      wanted_key* group = groups[at / write_group % 2];
+      const std::size_t end = std::min(n, at + write_group);
+      for (std::size_t i = at; i < end; ++i, ++group) {
+        simd::to_words(keys + i * geometry_.key_stride, geometry_.key_bytes, n_key_words_,
+                       group->words);
+        take_hash(hashes != nullptr ? hashes[i] : hash_(group->words, n_key_words_), *group);
+        fetch_bucket(group->home);
+      }
+    };
+    fetch(0);
+    for (std::size_t at = 0; at < n; at += write_group) {
+      if (at + write_group < n) fetch(at + write_group);
+      const wanted_key* group = groups[at / write_group % 2];
+      const std::size_t size = std::min(n - at, write_group);
+      for (std::size_t i = 0; i < size; ++i) fetch_entry(group[i]);
+      for (std::size_t i = 0; i < size; ++i) act(at + i, group[i]);
     }
-    for (std::size_t i = 0; i < n; ++i) fetch_entry(group[i]);
   }
   /// The entry that a tag nominates, else the slot that an insert would take.
   void fetch_entry(const wanted_key& wanted) const {
     const simd::flow_line& line = line_at(wanted.home);
-    std::uint32_t nominated = 0, free = 0;
-    for (unsigned slot = 0; slot < n_slots; ++slot) {
-      const std::uint32_t pair = load_relaxed(line.pairs + slot);
-      nominated |= std::uint32_t{(pair & 0xffff) == simd::tag_of(wanted.print)} << slot;
-      free |= std::uint32_t{pair == 0} << slot;
-    }
-    const std::uint32_t candidates = nominated != 0 ? nominated : free;
+    const std::uint32_t nominated = bucket_slots::with_tag(line, simd::tag_of(wanted.print));
+    const std::uint32_t candidates =
+        nominated != 0 ? nominated : bucket_slots::empty(line) & usable_slots();
     if (candidates != 0) {
       const auto slot = static_cast<unsigned>(__builtin_ctz(candidates));
       prefetch_to_write(entry_at({wanted.home, slot}));
@@ -461,8 +472,8 @@ class flow_cuckoo final : public flow_table {
       counts_.refuse();
       return COUA_FLOW_FULL;
     }
-    const unsigned via = via_to(wanted.home, wanted.print, place.at.bucket);
-    fill(place.at, via, wanted.print, pair_of(wanted.print, units), wanted.words, words);
+    const unsigned via = via_to(wanted.home, wanted.print, place.bucket);
+    fill(place.at(), via, wanted.print, pair_of(wanted.print, units), wanted.words, words);
     counts_.add(via != 0, place.n_moves);
     return COUA_FLOW_ADDED;
   }
@@ -476,11 +487,11 @@ class flow_cuckoo final : public flow_table {
       if (place.answer == room::full) return place;
       // A move of a path may have bound the key to another function than the one that led there.
       if (place.answer == room::found &&
-          via_to(wanted.home, wanted.print, place.at.bucket) != n_none) {
+          via_to(wanted.home, wanted.print, place.bucket) != n_none) {
         return place;
       }
     }
-    return {room::full, {}, 0};
+    return {};
   }
 
   /// The secondary buckets that a key may go to, the emptiest first.
@@ -507,12 +518,9 @@ class flow_cuckoo final : public flow_table {
     return n;
   }
   std::uint64_t load_of(std::uint64_t bucket) const {
-    std::uint64_t n = 0;
-    for (unsigned slot = 0; slot < n_slots; ++slot) {
-      const std::uint32_t pair = load_relaxed(pair_at({bucket, slot}));
-      n += pair != 0 && visible(pair);
-    }
-    return n;
+    std::uint32_t free = bucket_slots::empty(line_at(bucket));
+    if constexpr (Expiry::timed) free |= bucket_slots::invisible(line_at(bucket), now());
+    return n_slots - static_cast<unsigned>(std::popcount(free));
   }
 
   /// The function that leads from the primary bucket to `bucket`: 0 where it is the same, n_none
@@ -542,13 +550,13 @@ class flow_cuckoo final : public flow_table {
         counts_.refuse();
         return COUA_FLOW_FULL;
       }
-      const unsigned via = via_to(wanted.home, wanted.print, place.at.bucket);
-      fill(place.at, via, wanted.print, pair_of(wanted.print, units), wanted.words, value);
+      const unsigned via = via_to(wanted.home, wanted.print, place.bucket);
+      fill(place.at(), via, wanted.print, pair_of(wanted.print, units), wanted.words, value);
       COUA_ASSERT(there);
       if (there) {
         counts_.change_place(via_at(at) != 0, via != 0);
         next_version(wanted.home);
-        retire(at, wanted.home, wanted.words, place.at.bucket);
+        retire(at, wanted.home, wanted.words, place.bucket);
       }
     }
     counts_.update();

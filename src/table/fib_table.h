@@ -382,9 +382,9 @@ class fib_table final : public fib {
         counts_.refuse();
         return COUA_FIB_FULL;
       }
-      const bool as_guest = place.at.bucket != home;
+      const bool as_guest = place.bucket != home;
       const std::uint64_t want = as_guest ? view_.want_guest(q) : view_.want_home(p);
-      if (!put<Shared>(place.at, want, entry)) continue;
+      if (!put<Shared>(place.at(), want, entry)) continue;
       counts_.add(entry, as_guest, place.n_moves);
       return COUA_FIB_ADDED;
     }

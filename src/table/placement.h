@@ -31,17 +31,23 @@ concept placeable = searchable<Table> && requires(Table& table, std::uint64_t bu
   { table.move(at, at) } -> std::same_as<bool>;
 };
 
-enum class room {
+enum class room : std::uint8_t {
   found,
   full,  // none within the search budget
   lost   // a move failed on the way: try again
 };
 
+/// Two words, so that it is returned in registers: through memory, the caller would wait for all
+/// stores that came before.
 struct placement {
-  room answer;
-  slot_position at;
-  unsigned n_moves;
+  std::uint64_t bucket = 0;
+  std::uint32_t slot = 0;
+  std::uint16_t n_moves = 0;
+  room answer = room::full;
+
+  slot_position at() const { return {bucket, slot}; }
 };
+static_assert(sizeof(placement) == 16);
 
 /// Moves one guest of a bucket to its primary, if one has room. Returns the freed slot or -1.
 template <placeable Table>
@@ -65,7 +71,8 @@ template <placeable Table, typename Seconds>
 [[gnu::always_inline]] inline placement make_room(Table& table, path_search& search,
                                                   std::uint64_t home, Seconds seconds) {
   const auto found = [](std::uint64_t bucket, int slot, unsigned n_moves) {
-    return placement{room::found, {bucket, static_cast<unsigned>(slot)}, n_moves};
+    return placement{bucket, static_cast<std::uint32_t>(slot), static_cast<std::uint16_t>(n_moves),
+                     room::found};
   };
   if (const int slot = table.free_slot(home); slot >= 0) return found(home, slot, 0);
   if (const int slot = send_guest_home(table, home); slot >= 0) return found(home, slot, 1);
@@ -78,11 +85,11 @@ template <placeable Table, typename Seconds>
   }
   slot_position path[path_search::max_moves + 1];
   const unsigned n_moves = search.find(table, {roots, n_roots}, path);
-  if (n_moves == 0) return {room::full, {}, 0};
+  if (n_moves == 0) return {};
   for (unsigned i = n_moves; i > 0; --i) {
-    if (!table.move(path[i - 1], path[i])) return {room::lost, {}, 0};
+    if (!table.move(path[i - 1], path[i])) return {.answer = room::lost};
   }
-  return {room::found, path[0], n_moves};
+  return found(path[0].bucket, static_cast<int>(path[0].slot), n_moves);
 }
 
 }  // namespace coua
