@@ -37,9 +37,10 @@
 //     for: a writer that loses its processor stalls nobody. A value of up to 8 bytes is updated in
 //     place, by one store; a wider one is put into another free slot, and the old one cleared: a
 //     move. Where no free slot can be made, the update is refused.
-//   Readers renew timers by compare-exchange of the pair. A slot that expires or moves is cleared
-//     by compare-exchange too; if a reader was faster, an expired entry lives on, and a moved one
-//     takes its new timer along.
+//   Readers renew timers by compare-exchange of the pair, to a time that they load after it: so an
+//     exchange that succeeds never sets back what another reader renewed. A slot that expires or
+//     moves is cleared by compare-exchange too; if a reader was faster, an expired entry lives on,
+//     and a moved one takes its new timer along.
 //
 // Timers are expiry times in units, modulo 2^16, of at most 1,024 units ahead. A time that is past
 // reads as such for 64,512 units, so every bucket must be looked at more often: the sweep goes
