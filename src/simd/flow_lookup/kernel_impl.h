@@ -44,16 +44,6 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     const std::uint32_t unsure = steps::template end_taking<true>(view, state, group, all);
     settle(shared, state, group, unsure, renew_units, values, stride);
   }
-  /// The last step of a pipeline.
-  [[gnu::always_inline]] static void finish(const flow_view& shared, const flow_view& view,
-                                            flow_reader_state& state, flow_group& group,
-                                            std::uint8_t* values, std::size_t stride) noexcept {
-    auto all = steps::template begin_taking<false>(view, group);
-    steps::template take_some<false>(view, group, 0, group.n_found, 0, values, stride, all);
-    const std::uint32_t unsure = steps::template end_taking<false>(view, state, group, all);
-    settle(shared, state, group, unsure, 0, values, stride);
-  }
-
   /// Writes the answers of `n` (up to 32) keys from key `at` of a call. The words are written in
   /// order: a word's first answers clear the rest of it.
   [[gnu::always_inline]] static void put_hits(std::uint64_t* hits, std::size_t at, unsigned n,
@@ -65,64 +55,78 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     if (shift + n > 64) word[1] = std::uint64_t{found} >> (64 - shift);
   }
 
+  // Batches.
+
   using fetched = typename steps::fetched;
-  template <fetched What>
-  [[gnu::always_inline]] static void begin(const flow_view& view, flow_group& group, bytes_in keys,
-                                           const std::uint64_t* hashes, std::size_t n) noexcept {
-    group.n = static_cast<unsigned>(std::min<std::size_t>(n, group_size));
-    steps::template start<What>(view, group, 0, keys, hashes);
+  struct call {
+    fetched first;  // of its first group
+    bytes_in keys;
+    const std::uint64_t* hashes;
+    std::size_t n;
+    std::uint8_t* values;
+    std::uint64_t* hits;
+    bytes_in next_keys;
+    std::size_t n_next;
+    std::uint32_t renew_units;
+  };
+
+  [[gnu::always_inline]] static unsigned as_group(std::size_t n) noexcept {
+    return static_cast<unsigned>(std::min<std::size_t>(n, group_size));
   }
 
-  /// The groups of a call, the first of which has been started.
-  [[gnu::always_inline]] static std::size_t run_groups(
-      const flow_view& shared, const flow_view& view, flow_reader_state& state, bytes_in keys,
-      const std::uint64_t* hashes, std::size_t n, std::uint8_t* values, std::uint64_t* hits,
-      bytes_in next_keys, std::size_t n_next, std::uint32_t renew_units) noexcept {
+  /// The groups of a call. While one is between two steps, the next is started.
+  [[gnu::noinline]] static std::size_t run(const flow_view& shared, flow_reader_state& state,
+                                           const call& asked) noexcept {
+    const flow_view view = shared;
+    const call c = asked;
+    state.batch[0].n = as_group(c.n);
+    if (c.first == fetched::both) {
+      steps::template start<fetched::both>(shared, state.batch[0], 0, c.keys, c.hashes);
+    } else {
+      steps::template start<fetched::nothing>(shared, state.batch[0], 0, c.keys, c.hashes);
+    }
     std::size_t n_hits = 0;
     unsigned turn = 0;
-    for (std::size_t at = 0; at < n; turn ^= 1) {
+    for (std::size_t at = 0; at < c.n; turn ^= 1) {
       flow_group& group = state.batch[turn];
       const std::size_t next = at + group.n;
       probe_homes(view, group);
-      if (next < n) {
-        begin<fetched::homes>(view, state.batch[turn ^ 1], keys + next * view.key_stride,
-                              hashes != nullptr ? hashes + next : nullptr, n - next);
-      } else if (n_next != 0) {
-        begin<fetched::homes>(view, state.batch[turn ^ 1], next_keys, nullptr, n_next);
+      const bool is_last = next == c.n;
+      const std::size_t n_to_start = is_last ? c.n_next : c.n - next;
+      if (n_to_start != 0) {
+        flow_group& following = state.batch[turn ^ 1];
+        following.n = as_group(n_to_start);
+        steps::template start<fetched::homes>(
+            shared, following, 0, is_last ? c.next_keys : c.keys + next * view.key_stride,
+            is_last || c.hashes == nullptr ? nullptr : c.hashes + next);
       }
-      finish_now(shared, view, state, group, renew_units,
-                 values != nullptr ? values + at * view.value_stride : nullptr, view.value_stride);
-      put_hits(hits, at, group.n, group.hits);
+      finish_now(shared, view, state, group, c.renew_units,
+                 c.values != nullptr ? c.values + at * view.value_stride : nullptr,
+                 view.value_stride);
+      put_hits(c.hits, at, group.n, group.hits);
       n_hits += static_cast<unsigned>(__builtin_popcount(group.hits));
       at = next;
     }
     return n_hits;
   }
 
-  static std::size_t batch(const flow_view& shared, flow_reader_state& state, bytes_in keys,
+  static std::size_t batch(const flow_view& view, flow_reader_state& state, bytes_in keys,
                            const std::uint64_t* hashes, std::size_t n, std::uint8_t* values,
                            std::uint64_t* hits) noexcept {
-    const flow_view view = shared;
-    begin<fetched::both>(view, state.batch[0], keys, hashes, n);
-    return run_groups(shared, view, state, keys, hashes, n, values, hits, keys, 0, 0);
+    return run(view, state, {fetched::both, keys, hashes, n, values, hits, nullptr, 0, 0});
   }
-
-  static std::size_t ahead(const flow_view& shared, flow_reader_state& state, bytes_in keys,
+  /// What was fetched by the last call is not remembered but hashed again: it costs less than to
+  /// find out whether these are the keys that were announced.
+  static std::size_t ahead(const flow_view& view, flow_reader_state& state, bytes_in keys,
                            std::size_t n, std::uint8_t* values, std::uint64_t* hits,
                            bytes_in next_keys, std::size_t n_next) noexcept {
-    const flow_view view = shared;
-    // What was fetched by the last call is not remembered but hashed again: it costs less than to
-    // find out whether these are the keys that were announced.
-    begin<fetched::nothing>(view, state.batch[0], keys, nullptr, n);
-    return run_groups(shared, view, state, keys, nullptr, n, values, hits, next_keys, n_next, 0);
+    return run(view, state,
+               {fetched::nothing, keys, nullptr, n, values, hits, next_keys, n_next, 0});
   }
-
-  static std::size_t refresh(const flow_view& shared, flow_reader_state& state, bytes_in keys,
+  static std::size_t refresh(const flow_view& view, flow_reader_state& state, bytes_in keys,
                              std::size_t n, std::uint8_t* values, std::uint64_t* hits,
                              std::uint32_t units) noexcept {
-    const flow_view view = shared;
-    begin<fetched::both>(view, state.batch[0], keys, nullptr, n);
-    return run_groups(shared, view, state, keys, nullptr, n, values, hits, keys, 0, units);
+    return run(view, state, {fetched::both, keys, nullptr, n, values, hits, nullptr, 0, units});
   }
 
   // The pipeline. A key is hashed and its primary bucket fetched when it is submitted; the other
@@ -132,41 +136,50 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
                                                      std::uint64_t key) noexcept {
     return state.ring[key / group_size % flow_reader_state::n_ring];
   }
-  [[gnu::always_inline]] static void step_homes(const flow_view& view,
-                                                flow_reader_state& state) noexcept {
+  [[gnu::noinline]] static void step_homes(const flow_view& shared,
+                                           flow_reader_state& state) noexcept {
+    const flow_view view = shared;
     flow_group& group = group_of(state, state.homed);
     probe_homes(view, group);
     state.homed += group.n;
   }
-  [[gnu::always_inline]] static void step_seconds(const flow_view& view,
-                                                  flow_reader_state& state) noexcept {
+  [[gnu::noinline]] static void step_seconds(const flow_view& shared,
+                                             flow_reader_state& state) noexcept {
+    const flow_view view = shared;
     flow_group& group = group_of(state, state.seconded);
     probe_seconds(view, group);
     state.seconded += group.n;
   }
-  [[gnu::always_inline]] static void step_finish(const flow_view& shared, const flow_view& view,
-                                                 flow_reader_state& state) noexcept {
+  /// Returns the group.
+  [[gnu::noinline]] static const flow_group& step_finish(const flow_view& shared,
+                                                         flow_reader_state& state,
+                                                         std::uint8_t* values,
+                                                         std::size_t stride) noexcept {
+    const flow_view view = shared;
     flow_group& group = group_of(state, state.finished);
-    finish(shared, view, state, group, group.values, 8 * value_words(view));
+    auto all = steps::template begin_taking<false>(view, group);
+    steps::template take_some<false>(view, group, 0, group.n_found, 0, values, stride, all);
+    const std::uint32_t unsure = steps::template end_taking<false>(view, state, group, all);
+    settle(shared, state, group, unsure, 0, values, stride);
     state.finished += group.n;
+    return group;
   }
-  /// A whole group that no answers wait before: its values go straight to the caller.
-  [[gnu::always_inline]] static void step_finish_to(const flow_view& shared, const flow_view& view,
-                                                    flow_reader_state& state, std::size_t n_out,
-                                                    std::uint8_t* values,
-                                                    std::uint64_t* hits) noexcept {
-    flow_group& group = group_of(state, state.finished);
-    finish(shared, view, state, group,
-           values != nullptr ? values + n_out * view.value_stride : nullptr, view.value_stride);
+  /// Its answers wait to be collected.
+  static void step_finish_aside(const flow_view& view, flow_reader_state& state) noexcept {
+    step_finish(view, state, group_of(state, state.finished).values, 8 * value_words(view));
+  }
+  /// A whole group that no answers wait before: straight to the caller.
+  static void step_finish_to(const flow_view& view, flow_reader_state& state, std::size_t n_out,
+                             std::uint8_t* values, std::uint64_t* hits) noexcept {
+    std::uint8_t* first = values != nullptr ? values + n_out * view.value_stride : nullptr;
+    const flow_group& group = step_finish(view, state, first, view.value_stride);
     put_hits(hits, n_out, group_size, group.hits);
-    state.finished += group_size;
     state.collected += group_size;
   }
   /// Up to `max` answers, as numbers `n_out` and following of a call.
-  [[gnu::always_inline]] static std::size_t collect(const flow_view& view, flow_reader_state& state,
-                                                    std::size_t max, std::size_t n_out,
-                                                    std::uint8_t* values,
-                                                    std::uint64_t* hits) noexcept {
+  static std::size_t collect(const flow_view& view, flow_reader_state& state, std::size_t max,
+                             std::size_t n_out, std::uint8_t* values,
+                             std::uint64_t* hits) noexcept {
     const std::size_t end = n_out + std::min<std::size_t>(max, state.finished - state.collected);
     while (n_out < end) {
       const flow_group& group = group_of(state, state.collected);
@@ -189,9 +202,8 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     return n_out;
   }
 
-  static std::size_t pipeline(const flow_view& shared, flow_reader_state& state, bytes_in keys,
+  static std::size_t pipeline(const flow_view& view, flow_reader_state& state, bytes_in keys,
                               std::size_t n, std::uint8_t* values, std::uint64_t* hits) noexcept {
-    const flow_view view = shared;
     constexpr std::uint64_t block = group_size;
     std::size_t n_out = 0;
     if (hits != nullptr) std::fill_n(hits, (n + 63) / 64, 0);
@@ -213,11 +225,11 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
         }
         if (state.seconded - state.finished > flow_reader_state::seconds_to_finish * block) {
           if (size == block && state.collected == state.finished) {
-            step_finish_to(shared, view, state, n_out, values, hits);
+            step_finish_to(view, state, n_out, values, hits);
             n_out += block;
             continue;
           }
-          step_finish(shared, view, state);
+          step_finish_aside(view, state);
         }
       }
       n_out = collect(view, state, size, n_out, values, hits);
@@ -225,12 +237,11 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     return n_out;
   }
 
-  static std::size_t drain(const flow_view& shared, flow_reader_state& state, std::uint8_t* values,
+  static std::size_t drain(const flow_view& view, flow_reader_state& state, std::uint8_t* values,
                            std::uint64_t* hits) noexcept {
-    const flow_view view = shared;
     while (state.homed < state.started) step_homes(view, state);
     while (state.seconded < state.homed) step_seconds(view, state);
-    while (state.finished < state.seconded) step_finish(shared, view, state);
+    while (state.finished < state.seconded) step_finish_aside(view, state);
     const std::size_t n_left = state.finished - state.collected;
     if (hits != nullptr) std::fill_n(hits, (n_left + 63) / 64, 0);
     const std::size_t n = collect(view, state, n_left, 0, values, hits);

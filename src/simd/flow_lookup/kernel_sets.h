@@ -3,6 +3,8 @@
 // All combinations of policies and shapes, as an array indexed by variant, timers, sync and shape.
 #pragma once
 
+#include <type_traits>
+
 #include "simd/flow_lookup/kernel_impl.h"
 
 namespace coua::simd {
@@ -23,9 +25,13 @@ struct flow_kernel_sets {
   template <class Prune, class Expiry, class Sync>
   static constexpr void fill_shapes(std::array<flow_kernels, n>& sets, unsigned at) {
     sets[at + shape_2_2] = flow_kernel<Prune, Expiry, Sync, flow_shape<2, 2>, Match>::set();
-    sets[at + shape_2] = flow_kernel<Prune, Expiry, Sync, flow_shape<2, 0>, Match>::set();
-    sets[at + shape_5] = flow_kernel<Prune, Expiry, Sync, flow_shape<5, 0>, Match>::set();
     sets[at + shape_any] = flow_kernel<Prune, Expiry, Sync, flow_shape<0, 0>, Match>::set();
+    // The variants that bloom is compared with are compared with keys and values of 16 bytes.
+    sets[at + shape_2] = sets[at + shape_5] = sets[at + shape_any];
+    if constexpr (std::is_same_v<Prune, bloom>) {
+      sets[at + shape_2] = flow_kernel<Prune, Expiry, Sync, flow_shape<2, 0>, Match>::set();
+      sets[at + shape_5] = flow_kernel<Prune, Expiry, Sync, flow_shape<5, 0>, Match>::set();
+    }
   }
   template <class Prune>
   static constexpr void fill_kinds(std::array<flow_kernels, n>& sets, flow_variant variant) {

@@ -41,10 +41,12 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   /// that need them, would take longer (docs/flow-table.md).
   enum class fetched { nothing, homes, both };
 
-  /// Hashes keys `from` to `group.n` of a group, and fetches their buckets.
+  /// Hashes keys `from` to `group.n` of a group, and fetches their buckets. Out of line: a call for
+  /// a group costs little, and a copy of it in every kernel costs minutes of compiling.
   template <fetched What>
-  [[gnu::always_inline]] static void start(const flow_view& view, flow_group& group, unsigned from,
-                                           bytes_in keys, const std::uint64_t* hashes) noexcept {
+  [[gnu::noinline]] static void start(const flow_view& shared, flow_group& group, unsigned from,
+                                      bytes_in keys, const std::uint64_t* hashes) noexcept {
+    const flow_view view = shared;
     if (hashes != nullptr) {
       start_each<What>(view, group, from, keys,
                        [&](unsigned i, const std::uint64_t*) { return hashes[i - from]; });
