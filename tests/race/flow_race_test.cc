@@ -191,7 +191,10 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
   fault_log faults_;
 };
 
-class flow_expiry_race : public flow_race {};
+class flow_expiry_race : public flow_race {
+ protected:
+  void race_renewals(std::uint32_t life, std::uint64_t n_units);
+};
 
 class flow_ring_race : public flow_race {
   std::uint64_t ring_entries() const override { return 4; }
@@ -396,8 +399,8 @@ TEST_P(flow_expiry_race, an_erased_entry_is_never_revived) {
   EXPECT_LE(stats().entries, n_slots_);
 }
 
-TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) {
-  constexpr std::uint32_t life = 64;
+/// Entries that readers renew for `life` units live, others end in time; for `n_units` at least.
+void flow_expiry_race::race_renewals(std::uint32_t life, std::uint64_t n_units) {
   const std::uint64_t n_stable = n_slots_ * 40 / 100;
   for (std::uint64_t i = 0; i < n_stable; ++i) ASSERT_EQ(insert(i, 0, life), COUA_FLOW_ADDED);
   struct mortal {
@@ -435,8 +438,17 @@ TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) 
       if (found) faults_.report("visible after its end", number, 1, seen_now);
     });
   };
-  race_readers(read, write, [&] { return now > 65'000 + 2 * life; });
+  race_readers(read, write, [&] { return now > 65'000 + n_units; });
   EXPECT_EQ(faults_.count(), 0u) << faults_.text();
+}
+
+TEST_P(flow_expiry_race, entries_live_while_readers_renew_them_and_end_in_time) {
+  race_renewals(64, 130);
+}
+
+// An entry renewed for the longest life is too far ahead for who still has the time before.
+TEST_P(flow_expiry_race, entries_renewed_for_the_longest_life_are_never_missed) {
+  race_renewals(1024, 200);
 }
 
 }  // namespace

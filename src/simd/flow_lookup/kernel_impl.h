@@ -44,6 +44,7 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     const std::uint32_t unsure = steps::template end_taking<true>(view, state, group, all);
     settle(shared, state, group, unsure, renew_units, values, stride);
   }
+
   /// Writes the answers of `n` (up to 32) keys from key `at` of a call. The words are written in
   /// order: a word's first answers clear the rest of it.
   [[gnu::always_inline]] static void put_hits(std::uint64_t* hits, std::size_t at, unsigned n,

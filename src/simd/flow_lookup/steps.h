@@ -204,9 +204,10 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
                                                          const taken& all) noexcept {
     std::uint32_t unsure = group.unsure | all.unsure;
     if constexpr (!settled<InOneCall>) {
-      // An entry set since the time was read may seem to lie in the past or too far ahead. And of a
-      // pipeline, the table's one thread may have changed it between two steps.
-      bool changed = Expiry::timed && all.now != group.now;
+      // An entry set since the time was read may seem to lie in the past or too far ahead: so the
+      // time is loaded once more, after all buckets were compared. And of a pipeline, the table's
+      // one thread may have changed it between two steps.
+      bool changed = Expiry::timed && Sync::load(view.now) != group.now;
       if constexpr (!Sync::concurrent) changed |= *view.moves != group.moves;
       if (changed) [[unlikely]]
         unsure = all_of(group.n);
