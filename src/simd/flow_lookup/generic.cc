@@ -15,8 +15,9 @@ struct generic_match {
     std::uint32_t found = 0;
     for (unsigned i = 0; i < flow_line::n_slots; ++i) {
       const std::uint32_t pair = load_acquire(line.pairs + i);
-      const bool visible = !Timed || units_left(pair, now) != 0;
-      const bool nominated = (pair & 0xffff) == tag && visible;
+      // Without timers, a pair is its tag.
+      const bool nominated =
+          Timed ? (pair & 0xffff) == tag && units_left(pair, now) != 0 : pair == tag;
       found |= std::uint32_t{nominated} << i;
     }
     return found;
