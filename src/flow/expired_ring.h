@@ -4,7 +4,8 @@
 // each entry pushed as a whole, so that it is popped as a whole.
 //
 // The ring loses nothing. The writer asks for room before it takes an entry out of the table; where
-// there is none, the entry stays in its slot, invisible, and the sweep comes by again (cuckoo.h).
+// there is none, the entry stays in its slot, invisible, and the sweep comes by again
+// (flow_expiry.h).
 #pragma once
 
 #include <cstddef>

@@ -2,11 +2,12 @@
 //
 // The four steps of a look-up (kernels.h), each for a group of keys.
 //
-// What readers rely on when a writer runs (flow/cuckoo.h proves it): the meta word of a bucket is
-// loaded before its tags; the pair of a nominated slot is loaded again with acquire, since the
-// vector load only nominates; key and value are loaded with acquire; then the version must still
-// be the same. A miss stands if the primary's version is still the same after the last bucket was
-// read, whether the filter or the second bucket decided it; and if the time is still the same.
+// What readers rely on when a writer runs (flow/flow_buckets.h proves it): the meta word of a
+// bucket is loaded before its tags; the pair of a nominated slot is loaded again with acquire,
+// since the vector load only nominates; key and value are loaded with acquire; then the version
+// must still be the same. A miss stands if the primary's version is still the same after the last
+// bucket was read, whether the filter or the second bucket decided it; and if the time is still the
+// same.
 //
 // Hits and misses mixed at random would cost a branch misprediction per key. So what a bucket says
 // is not branched on: keys are appended to lists whose lengths are counted up by comparisons, and
