@@ -114,7 +114,7 @@ class flow_buckets : public flow_table {
       // A reader may have renewed the timer since it was copied.
       while (!exchange_if(pair_at(from), pair, std::uint32_t{0})) {
         pair = load_relaxed(pair_at(from));
-        Sync::store(pair_at(to), pair);
+        prolong(to, pair);
       }
     } else {
       Sync::store(pair_at(from), std::uint32_t{0});
@@ -262,6 +262,15 @@ class flow_buckets : public flow_table {
     Sync::store(pair_at(old), std::uint32_t{0});
     if (was_guest) leave(home, old.bucket);
     if (!cursors_.empty()) tell_move(key, old.bucket, new_bucket);
+  }
+  /// Gives an entry the time of `pair`, unless it has a later one: another reader may have renewed
+  /// it at its new place already.
+  void prolong(slot_position at, std::uint32_t pair) {
+    std::uint32_t there = load_relaxed(pair_at(at));
+    while (simd::units_left(pair, now()) > simd::units_left(there, now()) &&
+           !exchange_if(pair_at(at), there, pair)) {
+      there = load_relaxed(pair_at(at));
+    }
   }
 
   [[gnu::noinline]] void tell_move(const std::uint64_t* key, std::uint64_t from, std::uint64_t to) {
