@@ -167,7 +167,7 @@ struct coua_flow_stats {
  * time may be off by the calls in progress. */
 COUA_API int coua_flow_get_stats(const coua_flow_table* table, struct coua_flow_stats* stats);
 
-/* How look-ups compare tags: "generic" or "sse2". COUA_SIMD=generic lowers it. [any] */
+/* How look-ups compare tags: "generic" or "avx2". COUA_SIMD=generic lowers it. [any] */
 COUA_API const char* coua_flow_simd(const coua_flow_table* table);
 
 /* The hash of one key, and of `n`. [any] */
