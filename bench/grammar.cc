@@ -7,6 +7,8 @@
 #include "base/cpu.h"
 #include "bench/fib/peers.h"
 #include "bench/flow/flow_peers.h"
+#include "bench/rules/flows.h"
+#include "bench/rules/mask_set.h"
 
 namespace coua::bench {
 namespace {
@@ -420,6 +422,35 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   return app;
 }
 
+CLI::App* add_rules(CLI::App& root, rules_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("rules", "Makes a rule set for a classifier: its figures, or its text");
+  app->add_option("--kind", out.kind,
+                  "acl, fw, ipc (5-tuples as ClassBench's), openflow, masks (each rule another)")
+      ->required()
+      ->check(CLI::IsMember({"acl", "fw", "ipc", "openflow", "masks"}));
+  CLI::Option* const rules =
+      one_size(*app, "--rules", "Rules, the default rule among them", 1, most_rules, out.rules);
+  CLI::Option* const masks =
+      one_size(*app, "--masks", "Of kind masks, as many as rules", 1, most_masks, out.masks);
+  one_size(*app, "--flows", "Flows that are counted by how many rules they match", 1, most_flows,
+           out.flows);
+  app->add_option("--seed", out.run.seed, "Of the random choice of rules and flows")
+      ->capture_default_str();
+  CLI::Option* const text =
+      app->add_flag("--text", out.text, "Print the rules, in the format of ClassBench");
+  app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table")
+      ->excludes(text);
+  app->final_callback([&out, rules, masks] {
+    const bool of_masks = out.kind == "masks";
+    if ((of_masks ? rules : masks)->count() > 0) {
+      throw CLI::ValidationError(of_masks ? "--rules" : "--masks",
+                                 "has no meaning with --kind " + out.kind);
+    }
+  });
+  return app;
+}
+
 CLI::App* add_plot(CLI::App& root, plot_options& out) {
   CLI::App* const app =
       root.add_subcommand("plot", "Draws what another subcommand printed with --json");
@@ -438,6 +469,7 @@ request parse_command_line(int count, char** arguments) {
   flow_options flow;
   forward_options forward;
   traffic_options traffic;
+  rules_options rules;
   plot_options plot;
   try {
     const CLI::App* const is_limit = add_limit(root, limit);
@@ -445,6 +477,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_flow = add_flow(root, flow);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
+    const CLI::App* const is_rules = add_rules(root, rules);
     add_plot(root, plot);
     root.parse(count, arguments);
     if (is_limit->parsed()) return limit;
@@ -452,6 +485,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_flow->parsed()) return flow;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
+    if (is_rules->parsed()) return rules;
     return plot;
   } catch (const CLI::ParseError& wrong) {
     const int code = root.exit(wrong);

@@ -11,6 +11,7 @@
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
 #include "bench/plot/plot_command.h"
+#include "bench/rules/rules_command.h"
 #include "bench/traffic/traffic_command.h"
 
 namespace {
@@ -30,19 +31,25 @@ int show(const result<report>& done, const run_options& run) {
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
+int show_text(const result<std::string>& done) {
+  if (!done) {
+    std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
+    return 1;
+  }
+  std::fputs(done->c_str(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
 struct runner {
   int operator()(int status) const { return status; }
   int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
   int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
   int operator()(const flow_options& asked) const { return show(run_flow(asked), asked.run); }
   int operator()(const plot_options& asked) const {
-    const result<std::string> done = run_plot(asked);
-    if (!done) {
-      std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
-      return 1;
-    }
-    std::printf("%s\n", done->c_str());
-    return 0;
+    return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
+  }
+  int operator()(const rules_options& asked) const {
+    return asked.text ? show_text(print_rules(asked)) : show(run_rules(asked), asked.run);
   }
   int operator()(const traffic_options& asked) const { return show(run_traffic(asked), asked.run); }
 #ifdef COUA_BENCH_DPDK

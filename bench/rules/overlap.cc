@@ -18,6 +18,7 @@ result<overlap> sample(const rule_set<Rule>& set, std::uint64_t flows, std::uint
     get_key(sampled->key(i), key);
     std::uint64_t found = 0;
     index.for_matches(key, [&](std::size_t) { ++found; });
+    found -= set.ends_in_default ? 1 : 0;
     by_many += found > 1 ? 1 : 0;
     matches += found;
   }

@@ -8,7 +8,8 @@
 
 namespace coua::bench {
 
-/// How many rules match the keys of so many flows.
+/// How many rules match the keys of so many flows; a default rule, which matches all, is not
+/// counted.
 struct overlap {
   std::uint64_t flows = 0;
   double by_many = 0;  // share of them that more than one rule matches
