@@ -72,6 +72,15 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
     return n_erased;
   }
 
+  bool store_value_word(bytes_in key, unsigned word, std::uint64_t value) override {
+    wanted_key wanted;
+    take_key(key, wanted);
+    slot_position at;
+    if (locate(wanted, at) != presence::there) return false;
+    Sync::store(entry_at(at) + n_key_words_ + word, value);
+    return true;
+  }
+
   int refresh(bytes_in key, std::uint32_t units) override {
     if (!valid_units(units)) return -EINVAL;
     wanted_key wanted;

@@ -50,6 +50,9 @@ class flow_table {
                                 std::int8_t* results) = 0;
   virtual bool erase(bytes_in key, std::uint8_t* value) = 0;
   virtual std::size_t erase_batch(bytes_in keys, const std::uint64_t* hashes, std::size_t n) = 0;
+  /// Replaces one word of an entry's value in place, by one store: readers may see it beside the
+  /// other words as they were. False when the key is not there.
+  virtual bool store_value_word(bytes_in key, unsigned word, std::uint64_t value) = 0;
   /// 0, -ENOENT, -EINVAL.
   virtual int refresh(bytes_in key, std::uint32_t units) = 0;
   /// 0, -EINVAL when the time goes back, -EAGAIN when the ring is full for too long.

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "simd/flow_lookup/kernel_sets.h"
+#include "simd/flow_lookup/probe_impl.h"
 #include "simd/flow_lookup/sets.h"
 
 namespace coua::simd {
@@ -38,5 +39,7 @@ constexpr auto sets = flow_kernel_sets<avx2_match>::make();
 const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape) {
   return sets[flow_kernel_sets<avx2_match>::index(kind, static_cast<flow_shapes>(shape))];
 }
+
+flow_probe_kernel avx2_flow_probes() { return &flow_probes<avx2_match>::run; }
 
 }  // namespace coua::simd

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simd/flow_lookup/kernel_sets.h"
+#include "simd/flow_lookup/probe_impl.h"
 #include "simd/flow_lookup/sets.h"
 
 namespace coua::simd {
@@ -31,5 +32,7 @@ constexpr auto sets = flow_kernel_sets<generic_match>::make();
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape) {
   return sets[flow_kernel_sets<generic_match>::index(kind, static_cast<flow_shapes>(shape))];
 }
+
+flow_probe_kernel generic_flow_probes() { return &flow_probes<generic_match>::run; }
 
 }  // namespace coua::simd

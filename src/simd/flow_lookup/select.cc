@@ -32,4 +32,11 @@ const flow_kernels& select_flow_kernels(flow_kind kind, unsigned key_words, unsi
   return generic_flow_kernels(kind, shape);
 }
 
+flow_probe_kernel select_flow_probes(isa instruction_set) {
+#if defined(__x86_64__)
+  if (instruction_set != isa::generic) return avx2_flow_probes();
+#endif
+  return generic_flow_probes();
+}
+
 }  // namespace coua::simd

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "simd/flow_lookup/kernels.h"
+#include "simd/flow_lookup/probes.h"
 
 // A vector load of words that a writer changes is a data race for the sanitizer; it only nominates
 // (steps.h), so it sits in one function that the sanitizer does not look into.
@@ -17,5 +18,8 @@ namespace coua::simd {
 
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape);
 const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape);
+
+flow_probe_kernel generic_flow_probes();
+flow_probe_kernel avx2_flow_probes();
 
 }  // namespace coua::simd
