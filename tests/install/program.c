@@ -2,6 +2,7 @@
  *
  * A program outside the tree: all that it knows of Coua is its headers and pkg-config's flags.
  */
+#include <coua/classifier.h>
 #include <coua/fib.h>
 #include <coua/flow_table.h>
 #include <stdio.h>
@@ -29,6 +30,26 @@ static int use_flow_table(void) {
   return 0;
 }
 
+static int use_classifier(void) {
+  struct coua_classifier_params params = COUA_CLASSIFIER_PARAMS_INIT;
+  coua_classifier* rules = NULL;
+  coua_classifier_reader* reader = NULL;
+  const uint8_t key[4] = {10, 1, 0, 0}, mask[4] = {255, 255, 0, 0}, packet[4] = {10, 1, 2, 3};
+  struct coua_classifier_answer answer = {0};
+  char message[200] = "";
+
+  params.key_bytes = 4;
+  if (coua_classifier_create(&params, &rules, message, sizeof message) != 0) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
+  if (coua_classifier_add(rules, key, mask, 3, 42) != COUA_CLASSIFIER_ADDED) return 1;
+  if (coua_classifier_reader_create(rules, &reader) != 0) return 1;
+  if (coua_classifier_lookup(reader, packet, &answer) != 1 || answer.value != 42) return 1;
+  coua_classifier_destroy(rules);
+  return 0;
+}
+
 int main(void) {
   struct coua_fib_params params = COUA_FIB_PARAMS_INIT;
   struct coua_fib_record record = {0};
@@ -53,5 +74,5 @@ int main(void) {
   if (entry == COUA_FIB_MISS || entry >> COUA_FIB_ENTRY_VALUE_SHIFT != 42) return 1;
   if (coua_fib_get_stats(fib, &stats) != 0 || stats.entries != 1) return 1;
   coua_fib_destroy(fib);
-  return use_flow_table();
+  return use_flow_table() != 0 || use_classifier() != 0;
 }
