@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/cpu.h"
+#include "bench/classify/classify_command.h"
 #include "bench/fib/peers.h"
 #include "bench/flow/flow_peers.h"
 #include "bench/rules/flows.h"
@@ -323,12 +324,6 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
   return app;
 }
 
-CLI::Option* add_case(CLI::App& app, std::string& out) {
-  return app.add_option("--case", out, "What is forwarded: l2, the learning switch")
-      ->check(CLI::IsMember({"l2"}))
-      ->capture_default_str();
-}
-
 /// One size where the option takes no list.
 CLI::Option* one_size(CLI::App& app, const std::string& name, const std::string& text,
                       std::uint64_t least, std::uint64_t most, std::uint64_t& out) {
@@ -341,6 +336,69 @@ CLI::Option* one_size(CLI::App& app, const std::string& name, const std::string&
           },
           text)
       ->default_str(preset);
+}
+
+CLI::App* add_classify(CLI::App& root, classify_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "classify", "Look-ups per second of the wildcard classifier, with and without distributor");
+  app->add_option("--kind", out.kind, "Of rules: masks, acl, fw, ipc or openflow")
+      ->check(CLI::IsMember({"masks", "acl", "fw", "ipc", "openflow"}))
+      ->capture_default_str();
+  sizes(*app, "--masks", "Masks, each with a rule (with --kind masks)",
+        {"10", "20", "30", "100", "1000"}, 1, 4096, out.masks);
+  sizes(*app, "--rules", "Rules (of the other kinds)", {"1K", "10K"}, 1, 1'000'000, out.rules);
+  sizes(*app, "--flows", "Flows, each of them as likely", {"20K", "100K", "1M"}, 1,
+        std::uint64_t{1} << 24, out.flows);
+  choices<std::pair<std::string, coua_classifier_distributor>>(
+      *app, "--distributor", "Whether hints are asked for", {"on", "off", "auto"},
+      {{"on", {"on", COUA_DISTRIBUTOR_ON}},
+       {"off", {"off", COUA_DISTRIBUTOR_OFF}},
+       {"auto", {"auto", COUA_DISTRIBUTOR_AUTO}}},
+      out.distributors);
+  app->add_option("--first", out.first_percent,
+                  "Percent of the look-ups that go to one mask (with --kind masks)")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  app->add_flag("--distinct", out.distinct,
+                "Adds a rule that takes every bit, so that no two flows share a hint");
+  choices<isa>(*app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
+               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  one_size(*app, "--batch", "Keys to a call", 1, chunk_keys, out.batch);
+  add_peers(*app, out.peers);
+  app->add_flag("--patch-table", out.patch_table,
+                "The table of the Open vSwitch patch series: 10, 20 and 30 masks");
+  add_common(*app, out.run);
+  app->final_callback([app, &out] {
+    std::erase(out.peers, "");  // what the option without a word leaves
+    if (app->count("--peers") > 0 && out.peers.empty()) out.peers = classify_peer_names();
+    for (const std::string& peer : out.peers) {
+      const auto& known = classify_peer_names();
+      if (std::find(known.begin(), known.end(), peer) == known.end()) {
+        throw CLI::ValidationError("--peers " + peer, "must be rte_acl, in a build with DPDK");
+      }
+    }
+    if (out.first_percent != 0 && out.kind != "masks") {
+      throw CLI::ValidationError("--first", "has a meaning with --kind masks only");
+    }
+    if (!out.patch_table) return;
+    out.kind = "masks";
+    if (app->count("--masks") == 0) out.masks = {10, 20, 30};
+    if (app->count("--distributor") == 0) {
+      out.distributors = {{"on", COUA_DISTRIBUTOR_ON}, {"off", COUA_DISTRIBUTOR_OFF}};
+    }
+    if (app->count("--simd") == 0) {
+      for (const isa each : {isa::generic, isa::avx2, isa::avx512}) {
+        if (each <= best_isa()) out.simd.push_back(each);
+      }
+    }
+  });
+  return app;
+}
+
+CLI::Option* add_case(CLI::App& app, std::string& out) {
+  return app.add_option("--case", out, "What is forwarded: l2, the learning switch")
+      ->check(CLI::IsMember({"l2"}))
+      ->capture_default_str();
 }
 
 CLI::App* add_forward(CLI::App& root, forward_options& out) {
@@ -467,6 +525,7 @@ request parse_command_line(int count, char** arguments) {
   limit_options limit;
   fib_options fib;
   flow_options flow;
+  classify_options classify;
   forward_options forward;
   traffic_options traffic;
   rules_options rules;
@@ -475,6 +534,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_limit = add_limit(root, limit);
     const CLI::App* const is_fib = add_fib(root, fib);
     const CLI::App* const is_flow = add_flow(root, flow);
+    const CLI::App* const is_classify = add_classify(root, classify);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
@@ -483,6 +543,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_limit->parsed()) return limit;
     if (is_fib->parsed()) return fib;
     if (is_flow->parsed()) return flow;
+    if (is_classify->parsed()) return classify;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "bench/classify/classify_options.h"
 #include "bench/fib/fib_options.h"
 #include "bench/flow/flow_options.h"
 #include "bench/forward/forward_options.h"
@@ -19,8 +20,8 @@ namespace coua::bench {
 
 /// What the command line asks for; the first is "nothing more to do" with an exit status: help was
 /// printed, or an error.
-using request = std::variant<int, limit_options, fib_options, flow_options, forward_options,
-                             traffic_options, rules_options, plot_options>;
+using request = std::variant<int, limit_options, fib_options, flow_options, classify_options,
+                             forward_options, traffic_options, rules_options, plot_options>;
 
 /// Parses it; prints help to stdout, errors to stderr.
 request parse_command_line(int count, char** words);

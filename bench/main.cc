@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "bench/classify/classify_command.h"
 #include "bench/fib/fib_command.h"
 #include "bench/flow/flow_command.h"
 #ifdef COUA_BENCH_DPDK
@@ -45,6 +46,9 @@ struct runner {
   int operator()(const limit_options& asked) const { return show(run_limit(asked), asked.run); }
   int operator()(const fib_options& asked) const { return show(run_fib(asked), asked.run); }
   int operator()(const flow_options& asked) const { return show(run_flow(asked), asked.run); }
+  int operator()(const classify_options& asked) const {
+    return show(run_classify(asked), asked.run);
+  }
   int operator()(const plot_options& asked) const {
     return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
   }
