@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "coua/fib.h"
 #include "table/fib_counts.h"
 #include "table/path_search.h"
@@ -63,7 +64,7 @@ class fib_bulk_load {
 
  private:
   static constexpr std::size_t chunk = 256;
-  static constexpr std::size_t group = 32;
+  static constexpr std::size_t group = 64;
   static constexpr std::size_t n_locks = 4096;
 
   static constexpr std::size_t max_aside = 64 << 10;
@@ -73,10 +74,16 @@ class fib_bulk_load {
     std::uint32_t entry;
   };
 
-  /// Items whose buckets have been asked for: a group is put when the next one has been.
+  /// Items on their way into the table: the buckets of a group are asked for when it is whole, and
+  /// it is put when the next one is.
   class stage {
    public:
-    void push(const item& added) { items_[n_++ % (2 * group)] = added; }
+    /// True when that made a group whole.
+    bool push(const item& added) {
+      items_[n_++ % (2 * group)] = added;
+      return n_ % group == 0;
+    }
+    std::span<const item> newest() const { return {items_ + (n_ - group) % (2 * group), group}; }
     /// Whether a group waits that was pushed before another whole one.
     bool ripe() const { return n_ - n_taken_ == 2 * group; }
     bool empty() const { return n_ == n_taken_; }
@@ -137,7 +144,8 @@ class fib_bulk_load {
           ++n_invalid_;
           continue;
         }
-        start(mine, {table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
+        start_home(mine,
+                   {table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
       }
     }
     while (!mine.homes.empty()) put_homes(mine);
@@ -147,11 +155,21 @@ class fib_bulk_load {
     table_.counts_.add_many(mine.counts);
   }
 
-  void start(work& mine, const item& key) {
-    distinct_ ? table_.fetch_bucket(home_of(key)) : table_.fetch_both(key.p);
-    mine.homes.push(key);
+  void start_home(work& mine, const item& key) {
+    if (!mine.homes.push(key)) return;
+    for (const item& each : mine.homes.newest()) {
+      fetch_early(home_of(each));
+      if (!distinct_) fetch_early(second_of(each));
+    }
     if (mine.homes.ripe()) put_homes(mine);
   }
+  void start_second(work& mine, const item& key) {
+    if (!mine.seconds.push(key)) return;
+    for (const item& each : mine.seconds.newest()) fetch_early(second_of(each));
+    if (mine.seconds.ripe()) put_seconds(mine);
+  }
+  /// In a loop of its own: the fewer instructions between fetches, the more of them are under way.
+  void fetch_early(std::uint64_t bucket) const { prefetch_to_second_level(table_.tags(bucket)); }
 
   void put_homes(work& mine) {
     const std::span<const item> keys = mine.homes.take();
@@ -159,16 +177,12 @@ class fib_bulk_load {
       for (const item& key : keys) put_checked(key, mine.counts);
       return;
     }
-    put_group(keys, mine.counts, false, [&](const item& key) {
-      table_.fetch_bucket(second_of(key));
-      mine.seconds.push(key);
-      if (mine.seconds.ripe()) put_seconds(mine);
-    });
+    put_group<false>(keys, mine.counts, [&](const item& key) { start_second(mine, key); });
   }
 
   void put_seconds(work& mine) {
-    put_group(mine.seconds.take(), mine.counts, true,
-              [&](const item& key) { mine.aside.push_back(key); });
+    put_group<true>(mine.seconds.take(), mine.counts,
+                    [&](const item& key) { mine.aside.push_back(key); });
     // While another thread moves, this one goes on filling, up to a point.
     if (mine.aside.size() >= chunk) add_with_moves(mine.aside, mine.aside.size() < max_aside);
   }
@@ -176,19 +190,19 @@ class fib_bulk_load {
   /// Puts keys into free slots of their primary or secondary buckets; calls full(key) where there
   /// is none. A compare-exchange lets nothing behind it start early: so all slots are chosen before
   /// the first is taken.
-  template <typename Full>
-  void put_group(std::span<const item> keys, fib_counts& counts, bool as_guests, Full full) {
+  template <bool AsGuests, typename Full>
+  void put_group(std::span<const item> keys, fib_counts& counts, Full full) {
     slot_position at[group];
     bool found[group];
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      at[i].bucket = as_guests ? second_of(keys[i]) : home_of(keys[i]);
+      at[i].bucket = AsGuests ? second_of(keys[i]) : home_of(keys[i]);
       const int slot = table_.free_slot(at[i].bucket);
       found[i] = slot >= 0;
       at[i].slot = static_cast<unsigned>(slot);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (found[i] && put_at(at[i], keys[i], counts, as_guests)) continue;
-      if (!found[i] || !put_into(at[i].bucket, keys[i], counts, as_guests)) full(keys[i]);
+      if (found[i] && put_at(at[i], keys[i], counts, AsGuests)) continue;
+      if (!found[i] || !put_into(at[i].bucket, keys[i], counts, AsGuests)) full(keys[i]);
     }
   }
 

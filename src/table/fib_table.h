@@ -413,6 +413,7 @@ class fib_table final : public fib {
   int free_slot(std::uint64_t bucket) const {
     const std::uint64_t* words = tags(bucket);
     std::uint32_t free = 0;
+#pragma GCC unroll 8
     for (unsigned i = 0; i < n_slots; ++i) free |= std::uint32_t{load_relaxed(words + i) == 0} << i;
     return free == 0 ? -1 : __builtin_ctz(free);
   }
