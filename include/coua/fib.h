@@ -202,8 +202,10 @@ COUA_API int coua_fib_refresh(coua_fib* fib, uint64_t key);
 /* Bulk load on several threads. `next` is called by each thread with its own number and fills up to
  * `max` records; it returns 0 when that thread has no more. With `distinct` not 0 the caller
  * vouches that no key comes twice and none is in the table already: the load then reads half the
- * memory. `threads` 0: all processors. Readers may run; the writer may not. Returns 0, -EINVAL, or
- * -ENOSPC when entries were refused (`stats.refused` counts them, all others are loaded). [writer]
+ * memory. `threads` 0: all processors. Readers may run; the writer may not. Records of a thread
+ * take effect before the call returns; for tables of 1 GiB and more, up to 1/40 of their memory is
+ * taken meanwhile to sort them. Returns 0, -EINVAL, or -ENOSPC when entries were refused
+ * (`stats.refused` counts them, all others are loaded). [writer]
  */
 typedef size_t (*coua_fib_bulk_source)(void* context, unsigned thread,
                                        struct coua_fib_record* records, size_t max);

@@ -5,6 +5,7 @@
 // of keys fetched first. The few that need moves (7 in 100 at load 0.95) are put aside, and one
 // thread at a time, under a mutex, adds them as a single writer would; the others go on filling
 // empty slots meanwhile, and never move or clear one. So the rules for readers hold unchanged.
+// Where a table is large, keys are sorted by part of it before they are put (table_regions.h).
 //
 // Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen
 // by its primary bucket: two threads with the same key meet there. Order of locks: key, then mutex.
@@ -25,6 +26,7 @@
 #include "coua/fib.h"
 #include "table/fib_counts.h"
 #include "table/path_search.h"
+#include "table/table_regions.h"
 
 namespace coua {
 
@@ -127,9 +129,14 @@ class fib_bulk_load {
     }
   }
 
-  /// What a thread has under way.
+  /// What a thread has under way, in the order in which an item passes it.
   struct work {
-    stage homes;    // their primary buckets are coming
+    explicit work(const region_plan& plan)
+        : by_home(plan), by_second({plan.bits, plan.capacity / 2}) {}
+
+    table_regions<item> by_home;
+    stage homes;  // their primary buckets are coming
+    table_regions<item> by_second;
     stage seconds;  // those whose primary bucket was full
     std::vector<item> aside;
     fib_counts counts;
@@ -137,18 +144,21 @@ class fib_bulk_load {
 
   void load(unsigned thread) {
     coua_fib_record records[chunk];
-    work mine;
+    work mine(region_plan::of(table_.geometry_.bytes(), n_threads_, sizeof(item)));
+    const auto start = [&](const item& key) { start_home(mine, key); };
     while (const std::size_t n = read(thread, records)) {
       for (std::size_t i = 0; i < n; ++i) {
         if (!table_.valid(records[i])) {
           ++n_invalid_;
           continue;
         }
-        start_home(mine,
-                   {table_.view_.permutation.p(records[i].key), table_.make_entry(records[i])});
+        const std::uint64_t p = table_.view_.permutation.p(records[i].key);
+        mine.by_home.add(p, {p, table_.make_entry(records[i])}, start);
       }
     }
+    mine.by_home.finish(start);
     while (!mine.homes.empty()) put_homes(mine);
+    mine.by_second.finish([&](const item& key) { start_second(mine, key); });
     while (!mine.seconds.empty()) put_seconds(mine);
     add_with_moves(mine.aside, false);
     const std::lock_guard guard(mutex_);
@@ -177,7 +187,9 @@ class fib_bulk_load {
       for (const item& key : keys) put_checked(key, mine.counts);
       return;
     }
-    put_group<false>(keys, mine.counts, [&](const item& key) { start_second(mine, key); });
+    put_group<false>(keys, mine.counts, [&](const item& key) {
+      mine.by_second.add(q_of(key), key, [&](const item& each) { start_second(mine, each); });
+    });
   }
 
   void put_seconds(work& mine) {

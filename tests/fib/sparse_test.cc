@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -105,6 +106,63 @@ TEST_P(fib_sparse, indices_beyond_2_32_slots_do_not_overflow) {
   EXPECT_EQ(coua_fib_lookup_batch(reader.get(), keys.data(), n, entries.data()), n - n / 2);
   EXPECT_EQ(coua_fib_sweep(fib.get(), 1000, nullptr, nullptr), 0);
   EXPECT_EQ(stats_of(fib.get()).entries, n - n / 2);
+}
+
+/// Every thread delivers all keys in each round, with the round as value.
+struct rounds {
+  static constexpr unsigned n_threads = 4;
+  static constexpr std::uint64_t n_keys = 20'000;
+  std::uint32_t n;
+  std::array<std::uint64_t, n_threads> at{};
+
+  static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
+                          std::size_t max) {
+    auto* self = static_cast<rounds*>(context);
+    std::size_t count = 0;
+    for (std::uint64_t& i = self->at[thread]; count < max && i < n_keys * self->n; i++)
+      records[count++] = record_of(random_key(i % n_keys), static_cast<std::uint32_t>(i / n_keys));
+    return count;
+  }
+};
+
+/// 2 GiB: loads sort keys by region.
+fib_ptr make_sorting(sparse_memory& memory) {
+  coua_fib_params params = COUA_FIB_PARAMS_INIT;
+  params.buckets = (1ull << 25) + 12345;
+  params.allocate = sparse_memory::take;
+  params.release = sparse_memory::give;
+  params.context = &memory;
+  coua_fib* made = nullptr;
+  EXPECT_EQ(coua_fib_create(&params, &made, nullptr, 0), 0);
+  return fib_ptr(made);
+}
+
+// More keys than a thread keeps.
+TEST(fib_sparse_load, the_last_record_of_a_key_counts) {
+  sparse_memory memory;
+  fib_ptr fib = make_sorting(memory);
+  ASSERT_NE(fib, nullptr);
+  rounds source{40};
+  ASSERT_EQ(coua_fib_bulk_load(fib.get(), rounds::next, &source, rounds::n_threads, 0), 0);
+  EXPECT_EQ(stats_of(fib.get()).entries, rounds::n_keys);
+  reader_ptr reader = make_reader(fib.get());
+  for (std::uint64_t i = 0; i < rounds::n_keys; i++) {
+    std::uint32_t entry = coua_fib_lookup(reader.get(), random_key(i));
+    ASSERT_NE(entry, COUA_FIB_MISS);
+    ASSERT_EQ(value_of(entry), source.n - 1) << "records of a key came out of order";
+  }
+}
+
+TEST(fib_sparse_load, every_distinct_key_is_put) {
+  sparse_memory memory;
+  fib_ptr fib = make_sorting(memory);
+  ASSERT_NE(fib, nullptr);
+  rounds source{1};
+  ASSERT_EQ(coua_fib_bulk_load(fib.get(), rounds::next, &source, 1, 1), 0);
+  EXPECT_EQ(stats_of(fib.get()).entries, rounds::n_keys);
+  reader_ptr reader = make_reader(fib.get());
+  for (std::uint64_t i = 0; i < rounds::n_keys; i++)
+    ASSERT_NE(coua_fib_lookup(reader.get(), random_key(i)), COUA_FIB_MISS);
 }
 
 }  // namespace
