@@ -67,6 +67,7 @@ class fib_bulk_load {
  private:
   static constexpr std::size_t chunk = 256;
   static constexpr std::size_t group = 64;
+  static constexpr std::size_t moved_group = 16;
   static constexpr std::size_t n_locks = 4096;
 
   static constexpr std::size_t max_aside = 64 << 10;
@@ -266,21 +267,30 @@ class fib_bulk_load {
   }
 
   /// A search looks at many buckets, one after the other. They are known early: those of a key are
-  /// fetched some keys ahead, and the buckets that its entries could move to a few keys ahead.
+  /// fetched two groups ahead, and the buckets that its entries could move to one group ahead.
   /// `may_stay`: they may stay aside if another thread is at it.
   void add_with_moves(std::vector<item>& aside, bool may_stay) {
-    constexpr std::size_t roots_ahead = 12;
-    constexpr std::size_t others_ahead = 4;
     std::unique_lock guard(mutex_, std::defer_lock);
     if (!may_stay) {
       guard.lock();
     } else if (!guard.try_lock()) {
       return;
     }
-    for (std::size_t i = 0; i < aside.size(); ++i) {
-      if (i + roots_ahead < aside.size()) table_.fetch_both(aside[i + roots_ahead].p);
-      if (i + others_ahead < aside.size()) fetch_others(aside[i + others_ahead]);
-      table_.template add<true>(aside[i].p, aside[i].entry);
+    const auto group_at = [&](std::size_t at) {
+      const std::span<const item> rest = std::span(aside).subspan(std::min(at, aside.size()));
+      return rest.first(std::min(moved_group, rest.size()));
+    };
+    for (std::size_t at = 0; at < aside.size() + 2 * moved_group; at += moved_group) {
+      for (const item& key : group_at(at)) {
+        fetch_early(home_of(key));
+        fetch_early(second_of(key));
+      }
+      if (at < moved_group) continue;
+      for (const item& key : group_at(at - moved_group)) fetch_others(key);
+      if (at < 2 * moved_group) continue;
+      for (const item& key : group_at(at - 2 * moved_group)) {
+        table_.template add<true>(key.p, key.entry);
+      }
     }
     aside.clear();
   }
@@ -288,7 +298,7 @@ class fib_bulk_load {
   void fetch_others(const item& key) {
     std::uint64_t others[Table::n_slots];
     table_.other_buckets(home_of(key), others);
-    for (const std::uint64_t other : others) table_.fetch_bucket(other);
+    for (const std::uint64_t other : others) fetch_early(other);
   }
 
   using lock_array = std::array<std::atomic_flag, n_locks>;
