@@ -61,12 +61,14 @@ struct coua_classifier_params {
                      to a power of two; 4 bytes each; 0: 2^20 */
   uint32_t proof_budget;   /* rules that one update may compare itself with to prove later hints;
                             0: 262,144 */
+  uint32_t unpruned;       /* 1: a search asks every mask in turn; 0: those that can match by the
+                              bytes of the key, found at once. For comparisons */
   const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can choose
                           rules and flows that collide */
 };
 
 #define COUA_CLASSIFIER_PARAMS_INIT \
-  { sizeof(struct coua_classifier_params), 0, 0, 0, COUA_DISTRIBUTOR_AUTO, 0, 0, 0 }
+  { sizeof(struct coua_classifier_params), 0, 0, 0, COUA_DISTRIBUTOR_AUTO, 0, 0, 0, 0 }
 
 /* What an update did. */
 enum coua_classifier_result {
@@ -92,6 +94,8 @@ COUA_API void coua_classifier_destroy(coua_classifier* classifier);
  * enum coua_classifier_result, or, with nothing changed:
  *   -EINVAL  the key has bits that the mask leaves out (no packet could match), or a null pointer
  *   -E2BIG   it would be the first rule of a mask, and there are masks_max masks
+ *   -EAGAIN  likewise, and readers that are in the middle of a call hold hundreds of masks that are
+ *            gone: try again
  *   -ENOSPC  there are rules_max rules
  *   -ENOMEM
  * Readers see the rule at once. Its cost grows with the rules of other masks that overlap in

@@ -14,6 +14,9 @@ std::string as_text(const wide_words& mask, unsigned n_words) {
   return {reinterpret_cast<const char*>(mask.words), n_words * sizeof(std::uint64_t)};
 }
 
+// With fewer, looking into them costs less than asking which.
+constexpr std::size_t least_pruned = 8;
+
 /// By highest priority; of one priority in the order of their coming, so that the order is stable.
 bool goes_before(const subtable* a, const subtable* b) {
   return a->highest() != b->highest() ? a->highest() > b->highest() : a->id() < b->id();
@@ -31,8 +34,8 @@ classifier::classifier(classifier_settings settings)
     : settings_(std::move(settings)),
       n_words_(wide_words::count(settings_.key_bytes)),
       owned_list_(std::make_unique<subtable_list>()),
-      hits_of_gone_(settings_.masks_max),
-      hits_before_(settings_.masks_max) {
+      hits_of_gone_(n_ids_max()),
+      hits_before_(n_ids_max()) {
   list_.store(owned_list_.get(), std::memory_order_release);
 }
 
@@ -69,6 +72,10 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   if (subtable* found = find(mask); found != nullptr) return found;
   error = E2BIG;
   if (by_mask_.size() == settings_.masks_max) return nullptr;
+  // Ids of masks that are gone come back when readers have left those.
+  error = EAGAIN;
+  for (int i = 0; i < 3 && free_ids_.empty(); ++i) reclaimer_.reclaim();
+  if (free_ids_.empty() && by_id_.size() == n_ids_max()) return nullptr;
   const bool reused = !free_ids_.empty();
   const auto id = reused ? free_ids_.back() : static_cast<subtable_id>(by_id_.size());
   error = ENOMEM;
@@ -81,6 +88,7 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   by_id_[id] = std::move(*made);
   if (reused) free_ids_.pop_back();
   hits_before_[id] = hits(id);
+  candidates_short_ |= candidates_ != nullptr && candidates_->should_look_at(mask, n_words_);
   return table;
 }
 
@@ -124,6 +132,9 @@ int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t v
   announce(rule, table, budget);
   const rival_set rivals = prove(rule, table, budget);
   const std::uint32_t highest = is_first ? 0 : table.highest();
+  if (candidates_ != nullptr && table.id() < candidates_->capacity()) {
+    candidates_->add(table.id(), rule.key, rule.mask);
+  }
   subtable_table old;
   auto added = table.add(words, rule.priority, value, rivals, old);
   if (!added) {
@@ -164,6 +175,7 @@ int classifier::remove(bytes_in key, bytes_in mask, std::uint32_t priority) {
   } else if (table->highest() != highest || old.table != nullptr) {
     publish();
   }
+  if (table->n_rules() != 0) forget_candidates(*table);
   prove_again(rule, id, budget);
   if (old.table != nullptr) retire(std::move(old));
   reclaimer_.reclaim();
@@ -235,6 +247,32 @@ void classifier::prove_again(const whole_rule& rule, subtable_id gone, compare_b
 
 // The list.
 
+void classifier::renew_candidates() {
+  if (!settings_.pruned) return;
+  const std::size_t n = ordered_.size();
+  const bool have = candidates_ != nullptr;
+  const bool fits = have && !candidates_short_ && by_id_.size() <= candidates_->capacity() &&
+                    n < 2 * candidates_made_for_ && 8 * n > candidates_made_for_;
+  const bool wanted = n >= (have ? least_pruned / 2 : least_pruned);
+  if (wanted ? fits : !have) return;
+  std::unique_ptr<candidate_map> made;
+  if (wanted) {
+    made = std::make_unique<candidate_map>(candidate_map::choose_bytes(ordered_, n_words_),
+                                           by_id_.size());
+    for (const subtable* table : ordered_) made->renew(*table);
+  }
+  candidates_made_for_ = n;
+  candidates_short_ = false;
+  std::swap(candidates_, made);
+  retired_candidates_ = std::move(made);
+}
+
+/// After a rule has gone: its bits go with those of others, when they are many.
+void classifier::forget_candidates(subtable& table) {
+  if (candidates_ == nullptr || !table.forget_later()) return;
+  candidates_->renew(table);
+}
+
 void classifier::publish() {
   auto list = std::make_unique<subtable_list>();
   ordered_.clear();
@@ -243,6 +281,8 @@ void classifier::publish() {
   }
   std::sort(ordered_.begin(), ordered_.end(), goes_before);
   list->places.reserve(ordered_.size());
+  renew_candidates();
+  list->candidates = candidates_.get();
   list->place_of.assign(by_id_.size(), subtable_list::no_place);
   wide_words all{};
   bool same_order = owned_list_->places.size() == ordered_.size();
@@ -259,6 +299,7 @@ void classifier::publish() {
   list_.store(list.get(), std::memory_order_release);
   std::swap(list, owned_list_);
   reclaimer_.retire(std::move(list));
+  if (retired_candidates_ != nullptr) reclaimer_.retire(std::move(retired_candidates_));
 }
 
 void classifier::retire(subtable_table old) {
@@ -272,6 +313,7 @@ void classifier::drop(subtable& table) {
   by_mask_.erase(as_text(table.whole_mask(), n_words_));
   std::unique_ptr<subtable> gone = std::move(by_id_[id]);
   publish();
+  if (candidates_ != nullptr && id < candidates_->capacity()) candidates_->clear(id);
   // Readers' hints to the id lead nowhere now, and to another subtable later: both are harmless,
   // but its counts of hits must not begin with those of this one.
   reclaimer_.retire(std::move(gone));
@@ -289,6 +331,7 @@ void classifier::get_stats(coua_classifier_stats& stats) const {
   stats.rules = n_rules_;
   stats.masks = by_mask_.size();
   stats.bytes = sizeof *this + owned_list_->places.capacity() * sizeof(subtable_list::place);
+  if (candidates_ != nullptr) stats.bytes += candidates_->bytes();
   stats.rebuilds = rebuilds_of_gone_;
   for (const subtable* table : ordered_) {
     stats.bytes += table->bytes();

@@ -34,6 +34,9 @@
 // Who missed a store of update k had not loaded the version 2k, so v0 / 2 < k. Who saw one of
 // update k + 1 loads at least 2k + 1 afterwards, so (v1 + 1) / 2 > k: two updates.
 //
+// Pruning. With eight subtables and more, a map tells by the bytes of a key which of them can hold
+// a match at all (candidate_map.h); its bits are set before a rule is stored, and cleared after.
+//
 // Memory that readers may hold goes to a reclaimer (base/reclaimer.h); updates never wait.
 #pragma once
 
@@ -49,6 +52,7 @@
 #include "base/qsbr.h"
 #include "base/reclaimer.h"
 #include "base/result.h"
+#include "classify/candidate_map.h"
 #include "classify/overlap.h"
 #include "classify/subtable.h"
 #include "classify/subtable_list.h"
@@ -65,6 +69,7 @@ struct classifier_settings {
   enum coua_classifier_distributor distributor = COUA_DISTRIBUTOR_AUTO;
   std::uint32_t flows = 0;
   std::uint32_t proof_budget = 0;
+  bool pruned = true;
   hash_key key{};
 
   /// Errors: invalid, with the parameter's name; io.
@@ -93,6 +98,9 @@ class classifier {
   // Readers.
   const classifier_settings& settings() const { return settings_; }
   unsigned n_words() const { return n_words_; }
+  /// Ids of subtables are below: more than masks, since those that are gone keep theirs until
+  /// readers have left them.
+  std::size_t n_ids_max() const { return std::size_t{settings_.masks_max} + 256; }
   result<qsbr::reader> enter() { return domain_.register_reader(); }
   const subtable_list* list() const noexcept { return list_.load(std::memory_order_acquire); }
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
@@ -133,6 +141,10 @@ class classifier {
   void prove_again(const whole_rule& rule, subtable_id gone, compare_budget& budget);
   whole_rule whole(const subtable& table, subtable::position at) const;
 
+  /// Makes the map of candidates anew, if there are enough subtables and it is too small for them.
+  void renew_candidates();
+  void forget_candidates(subtable& table);
+
   /// Makes the list anew.
   void publish();
   void retire(subtable_table old);
@@ -142,6 +154,10 @@ class classifier {
   const unsigned n_words_;
   std::atomic<const subtable_list*> list_;
   std::unique_ptr<subtable_list> owned_list_;
+  std::unique_ptr<candidate_map> candidates_;          // null: none yet
+  std::unique_ptr<candidate_map> retired_candidates_;  // until the list without it is published
+  std::size_t candidates_made_for_ = 0;                // subtables
+  bool candidates_short_ = false;                      // of bytes that a new mask takes
   std::atomic<std::uint64_t> version_{0};
   std::uint64_t order_ = 0;
 

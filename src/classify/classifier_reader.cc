@@ -44,10 +44,12 @@ classifier_reader::classifier_reader(classifier& owner, qsbr::reader grace, dist
       n_words_(owner.n_words()),
       hash_(owner.settings().key),
       probe_(simd::select_flow_probes(active_isa())),
-      ranked_(owner.settings().masks_max),
-      rank_of_(owner.settings().masks_max),
-      recent_(owner.settings().masks_max),
-      hits_(owner.settings().masks_max),
+      ranked_(owner.n_ids_max()),
+      rank_of_(owner.n_ids_max()),
+      candidates_(group_size * ((owner.n_ids_max() + 63) / 64)),
+      ids_(std::bit_ceil((owner.n_ids_max() + 63) / 64)),
+      recent_(owner.n_ids_max()),
+      hits_(owner.n_ids_max()),
       shown_on_(switch_.is_on()),
       shown_flows_(distributor_.flows_in_use()) {
   owner_.attach(this);
@@ -275,6 +277,63 @@ std::uint32_t classifier_reader::still_open(std::uint32_t keys,
 }
 
 void classifier_reader::search(const subtable_list& list, std::uint32_t keys) noexcept {
+  if (list.candidates != nullptr) {
+    search_candidates(list, keys);
+  } else {
+    search_all(list, keys);
+  }
+}
+
+/// Takes the lowest rank from a key's list; a number beyond all ranks when it is empty.
+std::size_t classifier_reader::next_rank(unsigned key, std::size_t n_words) noexcept {
+  std::uint64_t* words = candidates_.data() + key * n_words;
+  for (std::size_t w = 0; w < n_words; ++w) {
+    if (words[w] == 0) continue;
+    const auto bit = static_cast<std::size_t>(std::countr_zero(words[w]));
+    words[w] &= words[w] - 1;
+    return w * 64 + bit;
+  }
+  return n_words * 64;
+}
+
+void classifier_reader::search_candidates(const subtable_list& list, std::uint32_t keys) noexcept {
+  const candidate_map& map = *list.candidates;
+  const std::size_t n_rank_words = (list.places.size() + 63) / 64;
+  for (std::uint32_t left = keys; left != 0;) {
+    const unsigned i = take_lowest(left);
+    std::uint64_t* ranks = candidates_.data() + i * n_rank_words;
+    std::fill_n(ranks, n_rank_words, 0);
+    map.find(group_.words + i * n_words_, ids_.data());
+    for (std::size_t w = 0; w < map.n_words(); ++w) {
+      for (std::uint64_t bits = ids_[w]; bits != 0; bits &= bits - 1) {
+        const auto id = static_cast<std::uint16_t>(w * 64 + std::countr_zero(bits));
+        const std::uint16_t place = list.find(id);
+        if (place == subtable_list::no_place || place == group_.tried[i]) continue;
+        ranks[rank_of_[place] / 64] |= std::uint64_t{1} << rank_of_[place] % 64;
+      }
+    }
+  }
+  while (keys != 0) {
+    for (std::uint32_t left = keys; left != 0;) {
+      const unsigned i = take_lowest(left);
+      const std::uint32_t bit = std::uint32_t{1} << i;
+      const std::size_t rank = next_rank(i, n_rank_words);
+      if (rank >= list.places.size()) {
+        keys &= ~bit;
+        continue;
+      }
+      const subtable_list::place& place = list.places[ranked_[rank]];
+      if ((group_.found & bit) != 0 && priority_of(group_.best[i].words[0]) >= place.highest) {
+        keys &= ~bit;
+        continue;
+      }
+      enqueue(*place.face, i);
+    }
+    if (queue_.n != 0) run_queue();
+  }
+}
+
+void classifier_reader::search_all(const subtable_list& list, std::uint32_t keys) noexcept {
   const std::size_t n_places = list.places.size();
   std::uint32_t hinted = 0;
   for (unsigned i = 0; i < group_.n; ++i) {
@@ -330,26 +389,48 @@ void classifier_reader::count_group(const subtable_list& list, unsigned n) noexc
   if (counts_.lookups - ranked_at_ >= rank_every) rank(list);
 }
 
-std::int64_t classifier_reader::saved_probes(const subtable_list& list) const noexcept {
+/// What a search would have asked for a key that matched: the candidates that are ranked before its
+/// rule's subtable or hold higher priorities; and what it costs to find them.
+std::int64_t classifier_reader::plain_probes(const subtable_list& list, unsigned key) noexcept {
+  const std::uint32_t priority = priority_of(group_.best[key].words[0]);
+  const std::size_t last = rank_of_[list.find(group_.winner[key])];
+  if (list.candidates == nullptr) {
+    const auto above = std::partition_point(
+        list.places.begin(), list.places.end(),
+        [priority](const subtable_list::place& it) { return it.highest > priority; });
+    return std::max<std::int64_t>(above - list.places.begin(), static_cast<std::int64_t>(last) + 1);
+  }
+  std::int64_t n = list.candidates->cost();
+  list.candidates->find(group_.words + key * n_words_, ids_.data());
+  for (std::size_t w = 0; w < list.candidates->n_words(); ++w) {
+    for (std::uint64_t bits = ids_[w]; bits != 0; bits &= bits - 1) {
+      const auto id = static_cast<std::uint16_t>(w * 64 + std::countr_zero(bits));
+      const std::uint16_t place = list.find(id);
+      if (place == subtable_list::no_place) continue;
+      n += rank_of_[place] <= last || list.places[place].highest > priority;
+    }
+  }
+  return n;
+}
+
+std::int64_t classifier_reader::saved_probes(const subtable_list& list) noexcept {
   std::int64_t saved = 0;
+  const auto n_found = std::popcount(group_.found);
+  if (n_found == 0) return 0;
+  if (switch_.is_on()) {
+    // Of one key in each group, for all: a count of candidates takes as long as some look-ups.
+    const auto i = static_cast<unsigned>(std::countr_zero(group_.found));
+    const std::int64_t searched =
+        list.candidates != nullptr && group_.asked[i] > 1 ? list.candidates->cost() : 0;
+    return (plain_probes(list, i) - group_.asked[i] - searched) * n_found;
+  }
+  const int cost = list.candidates != nullptr ? static_cast<int>(list.candidates->cost()) : 0;
   for (std::uint32_t left = group_.found; left != 0;) {
     const unsigned i = take_lowest(left);
-    const std::uint32_t priority = priority_of(group_.best[i].words[0]);
-    if (switch_.is_on()) {
-      // A search asks the subtables that are ranked before the rule's own, and those of a higher
-      // priority than the rule.
-      const auto above = std::partition_point(
-          list.places.begin(), list.places.end(),
-          [priority](const subtable_list::place& it) { return it.highest > priority; });
-      const std::int64_t plain = std::max<std::int64_t>(above - list.places.begin(),
-                                                        rank_of_[list.find(group_.winner[i])] + 1);
-      saved += plain - group_.asked[i];
-    } else {
-      const rival_set rivals(group_.best[i].words[1]);
-      if (rivals.is_many()) continue;
-      const int others = static_cast<int>((std::bit_width(rivals.word()) + 15) / 16);
-      saved += std::max(0, group_.asked[i] - 1 - others);
-    }
+    const rival_set rivals(group_.best[i].words[1]);
+    if (rivals.is_many()) continue;
+    const int others = static_cast<int>((std::bit_width(rivals.word()) + 15) / 16);
+    saved += std::max(0, group_.asked[i] + cost - 1 - others);
   }
   return saved;
 }

@@ -10,6 +10,9 @@
 //                    the most used first, for all keys of the group that may still find a better
 //                    rule there
 //
+// With a map of candidates (candidate_map.h), each key has its own list of subtables, and the keys
+// of a group go through their lists side by side.
+//
 // A search stops for a key when no subtable that is left has a higher priority than the rule found.
 // What a search finds is remembered by the distributor.
 //
@@ -83,6 +86,10 @@ class classifier_reader {
   std::uint32_t take_hints(const subtable_list& list) noexcept;
   std::uint32_t ask_rivals(const subtable_list& list, std::uint32_t keys) noexcept;
   void search(const subtable_list& list, std::uint32_t keys) noexcept;
+  void search_all(const subtable_list& list, std::uint32_t keys) noexcept;
+  void search_candidates(const subtable_list& list, std::uint32_t keys) noexcept;
+  std::size_t next_rank(unsigned key, std::size_t n_words) noexcept;
+  std::int64_t plain_probes(const subtable_list& list, unsigned key) noexcept;
   std::uint32_t still_open(std::uint32_t keys, std::uint32_t highest) const noexcept;
   template <unsigned N, class Hash>
   void enqueue_as(const subtable_face& face, unsigned key, const Hash& hash) noexcept;
@@ -91,7 +98,7 @@ class classifier_reader {
   /// Looks into the tables of the queue, and empties it. Returns the keys that matched.
   std::uint32_t run_queue() noexcept;
   void count_group(const subtable_list& list, unsigned n) noexcept;
-  std::int64_t saved_probes(const subtable_list& list) const noexcept;
+  std::int64_t saved_probes(const subtable_list& list) noexcept;
   void follow(const subtable_list& list) noexcept;
   void rank(const subtable_list& list) noexcept;
 
@@ -107,10 +114,12 @@ class classifier_reader {
   group group_;
   probe_queue queue_;
   std::uint64_t order_seen_ = ~std::uint64_t{0};
-  std::vector<std::uint16_t> ranked_;   // places, in the order of the search
-  std::vector<std::uint16_t> rank_of_;  // place -> position in ranked_
-  std::vector<std::uint32_t> recent_;   // hits by id, halved at each ranking
-  std::vector<std::uint64_t> hits_;     // hits by id
+  std::vector<std::uint16_t> ranked_;      // places, in the order of the search
+  std::vector<std::uint16_t> rank_of_;     // place -> position in ranked_
+  std::vector<std::uint64_t> candidates_;  // bits by rank, for each key of a group
+  std::vector<std::uint64_t> ids_;         // bits by id, for one key
+  std::vector<std::uint32_t> recent_;      // hits by id, halved at each ranking
+  std::vector<std::uint64_t> hits_;        // hits by id
   std::uint64_t groups_ = 0, ranked_at_ = 0;
   counts counts_;
   counts adapted_;  // as they were when the distributor was judged last

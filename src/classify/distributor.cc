@@ -58,7 +58,7 @@ void distributor::remember(std::uint64_t flow, subtable_id id) noexcept {
 }
 
 void distributor::adapt(std::uint64_t n_lookups, std::uint64_t n_false) noexcept {
-  if (put_out_ * 32 > n_lookups || n_false * 2048 > n_lookups) {
+  if (put_out_ * 32 > n_lookups || n_false * 512 > n_lookups) {
     bucket_mask_ = std::min(bucket_mask_ * 4 + 3, largest_mask_);
   }
   put_out_ = 0;

@@ -63,7 +63,7 @@ class distributor {
   void remember(std::uint64_t flow, subtable_id id) noexcept;
 
   /// Judges what happened since the last call, during `n_lookups`: grows the part in use when more
-  /// than one look-up in 32 put a flow out, or one in 2,048 had a false hint. Two flows with one
+  /// than one look-up in 32 put a flow out, or one in 512 had a false hint. Two flows with one
   /// signature in one bucket would go on to take the hint from each other.
   void adapt(std::uint64_t n_lookups, std::uint64_t n_false) noexcept;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a reader's distributor is worth asking. It costs about as much as looking into one to two
-// subtables (docs/classifier.md), so what counts is how many it saves a look-up:
+// Whether a reader's distributor is worth asking. It costs about as much as looking into one
+// subtable (docs/classifier.md), so what counts is how many it saves a look-up, where finding the
+// candidates of a key counts as some (candidate_map.h):
 //
 //   on    subtables that plain search would have asked for the keys that matched, less those that
 //         were asked
@@ -23,7 +24,7 @@ namespace coua {
 
 class distributor_switch {
  public:
-  static constexpr double on_above = 1.5, off_below = 1.0;  // subtables a look-up
+  static constexpr double on_above = 0.9, off_below = 0.6;  // subtables a look-up
   static constexpr std::uint64_t window = 1 << 13;          // look-ups
   static constexpr std::uint64_t sample = 8;                // one group in so many
   // Windows: what it is given to learn the flows before it is judged, and pauses after it failed.

@@ -54,7 +54,9 @@ TEST(distributor, few_flows_stay_in_few_lines) {
   for (int i = 0; i < 500; ++i) hints->remember(random(), 1);
   hints->adapt(8192, 0);
   EXPECT_EQ(hints->flows_in_use(), 1024u);
-  hints->adapt(8192, 5);  // false hints
+  hints->adapt(8192, 16);
+  EXPECT_EQ(hints->flows_in_use(), 1024u);
+  hints->adapt(8192, 17);  // false hints
   EXPECT_EQ(hints->flows_in_use(), 4096u);
 }
 

@@ -37,6 +37,8 @@ result<classifier_settings> classifier_settings::check(const coua_classifier_par
   if (all.flows < 16 || all.flows > max_flows) return invalid("flows", "must be 16 to 2^26");
   all.flows = std::bit_ceil(all.flows);
   all.proof_budget = params.proof_budget == 0 ? default_proof_budget : params.proof_budget;
+  if (params.unpruned > 1) return invalid("unpruned", "must be 0 or 1");
+  all.pruned = params.unpruned == 0;
   if (params.hash_key != nullptr) {
     std::memcpy(all.key.data(), params.hash_key, all.key.size());
   } else {

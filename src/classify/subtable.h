@@ -12,6 +12,7 @@
 // Thread rules: the writer's, but for what `face` leads to.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -84,6 +85,13 @@ class subtable {
   result<void> remove(position at, rival_set below, subtable_table& old);
   position next_below(position at) const;
 
+  /// True when half as many rules were removed as there are (64 at least) since it was true last.
+  bool forget_later() {
+    if (++n_forgotten_ < std::max<std::size_t>(64, n_rules() / 2)) return false;
+    n_forgotten_ = 0;
+    return true;
+  }
+
   /// No rule of a lower priority is proven any more.
   void give_up_below(std::uint32_t priority);
 
@@ -110,6 +118,7 @@ class subtable {
   subtable_table current_;
   std::uint64_t n_buckets_ = 2;
   std::uint64_t rebuilds_ = 0;
+  std::size_t n_forgotten_ = 0;
   std::atomic<std::uint32_t> unproven_below_{0};
 
   std::vector<std::uint64_t> keys_;

@@ -63,6 +63,7 @@ TEST(classifier_api, bad_parameters_are_named) {
   EXPECT_EQ(changed([](auto& p) { p.flows = 15; }), "flows: must be 16 to 2^26");
   EXPECT_EQ(changed([](auto& p) { p.distributor = coua_classifier_distributor(3); }),
             "distributor: is not a value of enum coua_classifier_distributor");
+  EXPECT_EQ(changed([](auto& p) { p.unpruned = 2; }), "unpruned: must be 0 or 1");
   EXPECT_EQ(changed([](auto& p) { p.size = 4; }),
             "size: must be sizeof(struct coua_classifier_params)");
 }
@@ -262,7 +263,9 @@ TEST(classifier_api, a_hint_is_not_final_when_a_better_rule_came) {
 }
 
 TEST(classifier_api, the_distributor_goes_on_and_off_with_the_traffic) {
-  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_AUTO));
+  coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_AUTO);
+  params.unpruned = 1;
+  const classifier_ptr table = make_classifier(params);
   for (std::uint32_t i = 0; i < 30; ++i) add(table, rule_of_mask(i));
   coua_classifier_reader* reader = reader_of(table);
   EXPECT_EQ(stats_of(reader).distributor_on, 0u);
@@ -281,6 +284,60 @@ TEST(classifier_api, the_distributor_goes_on_and_off_with_the_traffic) {
   EXPECT_LT(stats_of(reader).saved_probes, 1.0);
 }
 
+// Pruning.
+
+TEST(classifier_api, a_search_asks_only_masks_that_can_match) {
+  for (const std::uint32_t unpruned : {0u, 1u}) {
+    coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_OFF);
+    params.unpruned = unpruned;
+    const classifier_ptr table = make_classifier(params);
+    for (std::uint32_t i = 0; i < 500; ++i) add(table, rule_of_mask(i));
+    coua_classifier_reader* reader = reader_of(table);
+    EXPECT_EQ(look_up(reader, packets_of(500, 2)), 1000u);
+    const std::uint64_t probes = stats_of(reader).probes;
+    if (unpruned == 0) {
+      EXPECT_EQ(probes, 1000u);  // the first two bytes tell all masks apart
+    } else {
+      EXPECT_GT(probes, 200'000u);
+    }
+  }
+}
+
+TEST(classifier_api, rules_that_are_gone_are_forgotten_by_searches) {
+  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_OFF));
+  for (std::uint32_t i = 0; i < 20; ++i) add(table, rule_of_mask(i));
+  // 250 rules of one mask, which let byte 15 take any value.
+  const auto many = [](unsigned i) {
+    rule one{byte_string(16, 0), byte_string(16, 0), 7, i};
+    one.mask[15] = 0xff;
+    one.key[15] = static_cast<std::uint8_t>(i);
+    return one;
+  };
+  for (unsigned i = 0; i < 250; ++i) add(table, many(i));
+  coua_classifier_reader* reader = reader_of(table);
+  byte_string packet(16, 0);
+  packet[0] = packet[1] = 0xee;
+  packet[15] = 99;
+  EXPECT_EQ(look_up(reader, packet), 1u);
+  for (unsigned i = 1; i < 250; ++i) EXPECT_EQ(remove(table, many(i)), 0);
+  const std::uint64_t probes = stats_of(reader).probes;
+  EXPECT_EQ(look_up(reader, packet), 0u);
+  EXPECT_EQ(stats_of(reader).probes, probes);
+  packet[15] = 0;
+  EXPECT_EQ(look_up(reader, packet), 1u);
+}
+
+TEST(classifier_api, masks_may_grow_to_thousands_and_back) {
+  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_ON));
+  coua_classifier_reader* reader = reader_of(table);
+  for (const std::uint32_t n : {3u, 9u, 70u, 2000u, 60u, 6u, 2u, 300u}) {
+    for (std::uint32_t i = 0; i < n; ++i) add(table, rule_of_mask(i));
+    for (std::uint32_t i = n; i < 2000; ++i) remove(table, rule_of_mask(i));
+    EXPECT_EQ(look_up(reader, packets_of(2000, 1)), n);
+    EXPECT_EQ(stats_of(table).masks, n);
+  }
+}
+
 TEST(classifier_api, few_masks_leave_the_distributor_off) {
   const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_AUTO));
   for (std::uint32_t i = 0; i < 2; ++i) add(table, rule_of_mask(i));
@@ -291,7 +348,9 @@ TEST(classifier_api, few_masks_leave_the_distributor_off) {
 }
 
 TEST(classifier_api, masks_that_are_used_most_are_asked_first_where_priorities_allow) {
-  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_OFF));
+  coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_OFF);
+  params.unpruned = 1;
+  const classifier_ptr table = make_classifier(params);
   for (std::uint32_t i = 0; i < 30; ++i) add(table, rule_of_mask(i));
   coua_classifier_reader* reader = reader_of(table);
   byte_string last;

@@ -18,6 +18,7 @@ struct model_case {
   enum coua_classifier_distributor distributor;
   std::uint32_t proof_budget;  // 0: the default
   std::uint32_t n_priorities;
+  bool pruned = true;
 };
 
 const model_case cases[] = {
@@ -34,6 +35,9 @@ const model_case cases[] = {
     {"off", 16, COUA_DISTRIBUTOR_OFF, 0, 6},
     {"off_many_priorities", 13, COUA_DISTRIBUTOR_OFF, 0, 1000},
     {"off_wide", 72, COUA_DISTRIBUTOR_OFF, 0, 6},
+    {"on_unpruned", 16, COUA_DISTRIBUTOR_ON, 0, 20, false},
+    {"off_unpruned", 16, COUA_DISTRIBUTOR_OFF, 0, 6, false},
+    {"off_wide_unpruned", 72, COUA_DISTRIBUTOR_OFF, 0, 20, false},
 };
 void PrintTo(const model_case& one, std::ostream* out) { *out << one.name; }
 
@@ -94,6 +98,7 @@ class checked_classifier {
     coua_classifier_params params = classifier_params(at.key_bytes, at.distributor);
     params.proof_budget = at.proof_budget;
     params.flows = 64;
+    params.unpruned = !at.pruned;
     table_ = make_classifier(params);
     reader_ = reader_of(table_);
   }

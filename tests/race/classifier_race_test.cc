@@ -70,10 +70,27 @@ class classifier_readers {
   std::vector<std::thread> threads_;
 };
 
-class classifier_race : public testing::TestWithParam<enum coua_classifier_distributor> {};
+struct race_case {
+  const char* name;
+  enum coua_classifier_distributor distributor;
+  bool pruned;
+};
+const race_case race_cases[] = {
+    {"on", COUA_DISTRIBUTOR_ON, true},
+    {"off", COUA_DISTRIBUTOR_OFF, true},
+    {"off_unpruned", COUA_DISTRIBUTOR_OFF, false},
+};
+
+classifier_ptr raced_classifier(const race_case& at) {
+  coua_classifier_params params = classifier_params(16, at.distributor);
+  params.unpruned = !at.pruned;
+  return make_classifier(params);
+}
+
+class classifier_race : public testing::TestWithParam<race_case> {};
 
 TEST_P(classifier_race, rules_that_stay_are_never_missed) {
-  const classifier_ptr table = make_classifier(classifier_params(16, GetParam()));
+  const classifier_ptr table = raced_classifier(GetParam());
   for (unsigned flow = 0; flow < n_flows; ++flow) {
     ASSERT_EQ(add(table, rule_for(flow, 1 + flow % 5, 100)), COUA_CLASSIFIER_ADDED);
   }
@@ -109,7 +126,7 @@ TEST_P(classifier_race, rules_that_stay_are_never_missed) {
 /// at any moment one of two is there. Between the two updates a reader that goes from subtable to
 /// subtable could miss both.
 TEST_P(classifier_race, a_rule_that_changes_places_is_never_missed) {
-  const classifier_ptr table = make_classifier(classifier_params(16, GetParam()));
+  const classifier_ptr table = raced_classifier(GetParam());
   std::array<unsigned, n_flows> at{};  // bytes of the mask that the flow's rule has
   for (unsigned flow = 0; flow < n_flows; ++flow) {
     at[flow] = 1 + flow % 16;
@@ -141,7 +158,7 @@ TEST_P(classifier_race, a_rule_that_changes_places_is_never_missed) {
 /// A worse rule stays, and hints lead to it; the better one comes and goes. Who looks up while it
 /// is there all the time must get it.
 TEST_P(classifier_race, a_better_rule_counts_as_soon_as_it_is_there) {
-  const classifier_ptr table = make_classifier(classifier_params(16, GetParam()));
+  const classifier_ptr table = raced_classifier(GetParam());
   std::array<std::atomic<unsigned>, n_flows> there{};  // odd: the better rule surely is
   for (unsigned flow = 0; flow < n_flows; ++flow) add(table, rule_for(flow, 1 + flow % 7, 20));
   fault_log faults;
@@ -187,7 +204,7 @@ TEST_P(classifier_race, a_better_rule_counts_as_soon_as_it_is_there) {
 
 /// A table that grows is replaced under its readers.
 TEST_P(classifier_race, a_mask_that_grows_and_empties_loses_nothing) {
-  const classifier_ptr table = make_classifier(classifier_params(16, GetParam()));
+  const classifier_ptr table = raced_classifier(GetParam());
   for (unsigned flow = 0; flow < n_flows; ++flow) add(table, rule_for(flow, 2, 100));
   fault_log faults;
   classifier_readers readers(table, 2, [&](unsigned flow, bool hit, const auto& answer) {
@@ -214,11 +231,8 @@ TEST_P(classifier_race, a_mask_that_grows_and_empties_loses_nothing) {
   EXPECT_GT(stats_of(table).rebuilds, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, classifier_race,
-                         testing::Values(COUA_DISTRIBUTOR_ON, COUA_DISTRIBUTOR_OFF),
-                         [](const auto& info) {
-                           return std::string(info.param == COUA_DISTRIBUTOR_ON ? "on" : "off");
-                         });
+INSTANTIATE_TEST_SUITE_P(, classifier_race, testing::ValuesIn(race_cases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace coua::test
