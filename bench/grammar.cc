@@ -355,6 +355,8 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
        {"off", {"off", COUA_DISTRIBUTOR_OFF}},
        {"auto", {"auto", COUA_DISTRIBUTOR_AUTO}}},
       out.distributors);
+  choices<bool>(*app, "--pruned", "Whether searches ask only masks that can match", {"yes", "no"},
+                {{"yes", true}, {"no", false}}, out.pruned);
   app->add_option("--first", out.first_percent,
                   "Percent of the look-ups that go to one mask (with --kind masks)")
       ->check(CLI::Range(0, 100))
@@ -386,6 +388,7 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
     if (app->count("--distributor") == 0) {
       out.distributors = {{"on", COUA_DISTRIBUTOR_ON}, {"off", COUA_DISTRIBUTOR_OFF}};
     }
+    if (app->count("--pruned") == 0) out.pruned = {false};
     if (app->count("--simd") == 0) {
       for (const isa each : {isa::generic, isa::avx2, isa::avx512}) {
         if (each <= best_isa()) out.simd.push_back(each);

@@ -62,16 +62,18 @@ class classify_run {
   result<void> make_entrants() {
     const bool by_set = !options_.simd.empty();
     for (const auto& [word, distributor] : options_.distributors) {
-      std::vector<std::optional<isa>> sets = {std::nullopt};
-      if (by_set && distributor != COUA_DISTRIBUTOR_OFF) {
-        sets.assign(options_.simd.begin(), options_.simd.end());
-      }
-      for (const std::optional<isa>& each : sets) {
-        progress_.step("adding " + format_count(source_->ternary.entries.size()) + " entries");
-        auto made = coua_rules::create(*source_, word, distributor, each, options_.batch);
-        if (!made) return tl::unexpected(made.error());
-        coua_rules* ours = made->get();
-        entrants_.push_back({std::move(*made), ours, {}});
+      for (const bool pruned : options_.pruned) {
+        std::vector<std::optional<isa>> sets = {std::nullopt};
+        if (by_set && distributor != COUA_DISTRIBUTOR_OFF) {
+          sets.assign(options_.simd.begin(), options_.simd.end());
+        }
+        for (const std::optional<isa>& each : sets) {
+          progress_.step("adding " + format_count(source_->ternary.entries.size()) + " entries");
+          auto made = coua_rules::create(*source_, word, distributor, pruned, each, options_.batch);
+          if (!made) return tl::unexpected(made.error());
+          coua_rules* ours = made->get();
+          entrants_.push_back({std::move(*made), ours, {}});
+        }
       }
     }
 #ifdef COUA_BENCH_DPDK
@@ -129,7 +131,8 @@ class classify_run {
     if (options_.first_percent != 0) common["first"] = options_.first_percent;
     const std::vector<double>* plain = nullptr;
     for (const entrant& each : entrants_) {
-      if (each.who->name() == "distributor/off") plain = &each.rates;
+      const bool is_plain = each.who->name() == "distributor/off" && !each.who->params()["pruned"];
+      if (is_plain) plain = &each.rates;
     }
     for (const entrant& each : entrants_) {
       row one;
@@ -140,7 +143,7 @@ class classify_run {
       one.set_rate(rate.median);
       one.spread = rate.spread;
       if (plain != nullptr && plain != &each.rates) {
-        one.more["ratio_to_off"] = paired_ratio(each.rates, *plain).median;
+        one.more["ratio_to_plain"] = paired_ratio(each.rates, *plain).median;
       }
       one.more["distinct_masks"] = source_->n_masks;
       if (each.ours != nullptr) {

@@ -9,18 +9,17 @@
 
 namespace coua::bench {
 
-result<std::unique_ptr<coua_rules>> coua_rules::create(const rule_source& source,
-                                                       const std::string& word,
-                                                       coua_classifier_distributor distributor,
-                                                       std::optional<isa> instruction_set,
-                                                       std::size_t batch) {
-  json shown = {{"distributor", word}};
+result<std::unique_ptr<coua_rules>> coua_rules::create(
+    const rule_source& source, const std::string& word, coua_classifier_distributor distributor,
+    bool pruned, std::optional<isa> instruction_set, std::size_t batch) {
+  json shown = {{"distributor", word}, {"pruned", pruned}};
   if (instruction_set) shown["simd"] = to_string(*instruction_set);
   std::unique_ptr<coua_rules> made(
       new coua_rules("distributor/" + word, std::move(shown), source, batch));
   coua_classifier_params params = COUA_CLASSIFIER_PARAMS_INIT;
   params.key_bytes = static_cast<std::uint32_t>(source.ternary.key_bytes);
   params.distributor = distributor;
+  params.unpruned = !pruned;
   char message[200] = "";
   if (coua_classifier_create(&params, &made->classifier_, message, sizeof message) != 0) {
     return fail(errc::no_memory, made->name(), message);

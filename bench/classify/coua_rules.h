@@ -22,7 +22,7 @@ class coua_rules : public named_contestant {
   static result<std::unique_ptr<coua_rules>> create(const rule_source& source,
                                                     const std::string& word,
                                                     coua_classifier_distributor distributor,
-                                                    std::optional<isa> instruction_set,
+                                                    bool pruned, std::optional<isa> instruction_set,
                                                     std::size_t batch);
   ~coua_rules() override;
 
