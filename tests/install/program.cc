@@ -2,6 +2,7 @@
 //
 // The same through the C++ headers.
 #include <array>
+#include <coua/classifier.hpp>
 #include <coua/fib.hpp>
 #include <coua/flow_table.hpp>
 #include <cstdio>
@@ -22,6 +23,19 @@ static int use_flow_table() {
   return table.set_time(4 * 30'000) == 0 && !reader.contains(1) ? 0 : 1;
 }
 
+static int use_classifier() {
+  coua::api::classifier<std::uint64_t> rules;
+  std::string why;
+  if (rules.create(COUA_CLASSIFIER_PARAMS_INIT, rules, &why) != 0) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return 1;
+  }
+  coua::api::classifier_reader<std::uint64_t> reader;
+  if (rules.open(reader) != 0 || rules.add(0x50, 0xf0, 1, 42) != COUA_CLASSIFIER_ADDED) return 1;
+  const auto answer = reader.lookup(0x1057);
+  return answer && answer->value == 42 && !reader.lookup(0x1067) ? 0 : 1;
+}
+
 int main() {
   coua_fib_params params = COUA_FIB_PARAMS_INIT;
   params.entries = 10'000;
@@ -38,5 +52,6 @@ int main() {
   if (fib.insert(record) != COUA_FIB_ADDED) return 1;
   coua::api::fib_reader reader;
   if (fib.open(reader) != 0) return 1;
-  return reader.lookup(record.key).value() == 42 ? use_flow_table() : 1;
+  if (reader.lookup(record.key).value() != 42) return 1;
+  return use_flow_table() == 0 && use_classifier() == 0 ? 0 : 1;
 }
