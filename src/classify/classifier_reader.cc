@@ -104,8 +104,10 @@ std::uint32_t classifier_reader::settle_group(bytes_in keys, unsigned n) noexcep
     }
     count(counts_.repeats, repeats);
     if (repeats == max_repeats_key) {
+      // The list of that attempt may be gone: it is counted without its probes and its mask.
       count(counts_.unsettled, 1);
-      count_group(*owner_.list(), 1);
+      count(counts_.lookups, 1);
+      count(counts_.hits, group_.found & 1);
     }
     found |= (group_.found & 1) << i;
     best[i] = group_.best[0];
