@@ -92,15 +92,19 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   return table;
 }
 
+subtable::position classifier::locate(const subtable& table, const whole_rule& rule) {
+  std::uint64_t words[wide_words::max];
+  table.mask().take(rule.key.words, words);
+  return table.find(words, rule.priority);
+}
+
 int classifier::add(bytes_in key, bytes_in mask, std::uint32_t priority, std::uint32_t value) {
   whole_rule rule;
   if (!take_rule(key, mask, priority, rule)) return -EINVAL;
   int error = 0;
   subtable* table = find(rule.mask);
   if (table != nullptr) {
-    std::uint64_t words[wide_words::max];
-    table->mask().take(rule.key.words, words);
-    const subtable::position at = table->find(words, priority);
+    const subtable::position at = locate(*table, rule);
     if (at != subtable::none) {
       const update now(version_);
       table->set_value(at, value);
@@ -153,9 +157,7 @@ int classifier::remove(bytes_in key, bytes_in mask, std::uint32_t priority) {
   if (!take_rule(key, mask, priority, rule)) return -EINVAL;
   subtable* table = find(rule.mask);
   if (table == nullptr) return -ENOENT;
-  std::uint64_t words[wide_words::max];
-  table->mask().take(rule.key.words, words);
-  const subtable::position at = table->find(words, priority);
+  const subtable::position at = locate(*table, rule);
   if (at == subtable::none) return -ENOENT;
 
   compare_budget budget(settings_.proof_budget);
@@ -172,10 +174,10 @@ int classifier::remove(bytes_in key, bytes_in mask, std::uint32_t priority) {
   const subtable_id id = table->id();
   if (table->n_rules() == 0) {
     drop(*table);
-  } else if (table->highest() != highest || old.table != nullptr) {
-    publish();
+  } else {
+    if (table->highest() != highest || old.table != nullptr) publish();
+    forget_candidates(*table);
   }
-  if (table->n_rules() != 0) forget_candidates(*table);
   prove_again(rule, id, budget);
   if (old.table != nullptr) retire(std::move(old));
   reclaimer_.reclaim();
@@ -188,9 +190,7 @@ int classifier::get(bytes_in key, bytes_in mask, std::uint32_t priority,
   if (!take_rule(key, mask, priority, rule)) return -EINVAL;
   const subtable* table = find(rule.mask);
   if (table == nullptr) return -ENOENT;
-  std::uint64_t words[wide_words::max];
-  table->mask().take(rule.key.words, words);
-  const subtable::position at = table->find(words, priority);
+  const subtable::position at = locate(*table, rule);
   if (at == subtable::none) return -ENOENT;
   if (value != nullptr) *value = table->value(at);
   return 0;
@@ -237,9 +237,10 @@ void classifier::prove_again(const whole_rule& rule, subtable_id gone, compare_b
   for (subtable* table : ordered_) {
     if (table->id() == gone || table->lowest() >= rule.priority) continue;
     each_overlap(*table, rule, budget, [&](subtable::position at) {
-      if (table->priority(at) < rule.priority && table->rivals(at).has(gone)) {
-        table->set_rivals(at, prove(whole(*table, at), *table, budget));
-      }
+      if (table->priority(at) >= rule.priority || !table->rivals(at).has(gone)) return true;
+      // Of those it had, none has come: where the budget does not last, they still hold.
+      const rival_set rivals = prove(whole(*table, at), *table, budget);
+      if (!rivals.is_many()) table->set_rivals(at, rivals);
       return true;
     });
   }

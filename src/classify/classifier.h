@@ -113,6 +113,7 @@ class classifier {
   /// False: the key has bits outside the mask, or a pointer is null.
   bool take_rule(bytes_in key, bytes_in mask, std::uint32_t priority, whole_rule& rule) const;
   subtable* find(const wide_words& mask) const;
+  static subtable::position locate(const subtable& table, const whole_rule& rule);
   /// Null and `error` when there is no room for another mask.
   subtable* find_or_create(const wide_words& mask, int& error);
   int add_new(subtable& table, const whole_rule& rule, std::uint32_t value);

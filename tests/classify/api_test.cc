@@ -262,6 +262,36 @@ TEST(classifier_api, a_hint_is_not_final_when_a_better_rule_came) {
   }
 }
 
+/// What is known of a rule's rivals is not given up when a removal cannot compare everything anew.
+TEST(classifier_api, a_removal_beyond_its_budget_keeps_the_rivals_that_are_known) {
+  const auto rule_at = [](unsigned byte, std::uint8_t is, std::uint32_t priority) {
+    rule one{byte_string(16, 0), byte_string(16, 0), priority, priority};
+    one.mask[byte] = 0xff;
+    one.key[byte] = is;
+    return one;
+  };
+  coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_ON);
+  params.unpruned = 1;
+  params.proof_budget = 31;
+  const classifier_ptr table = make_classifier(params);
+  // Thirty masks above, none of which overlaps the low rule.
+  for (unsigned i = 0; i < 30; ++i) {
+    rule high = rule_at(0, 2, 100);
+    high.mask[2 + i / 8] = static_cast<std::uint8_t>(1 << i % 8);
+    add(table, high);
+  }
+  const rule low = rule_at(0, 1, 1), middle = rule_at(1, 5, 10);
+  rule other = rule_at(1, 5, 20);
+  other.mask[1] = other.key[1] = 0x0f;
+  for (const rule& one : {low, middle, other}) add(table, one);
+  coua_classifier_reader* reader = reader_of(table);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(look_up(reader, low.key), 1u);
+  EXPECT_EQ(remove(table, other), 0);
+  const std::uint64_t probes = stats_of(reader).probes;
+  EXPECT_EQ(look_up(reader, low.key), 1u);
+  EXPECT_EQ(stats_of(reader).probes - probes, 2u);  // its own mask and the one rival
+}
+
 TEST(classifier_api, the_distributor_goes_on_and_off_with_the_traffic) {
   coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_AUTO);
   params.unpruned = 1;
