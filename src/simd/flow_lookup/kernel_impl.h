@@ -28,20 +28,15 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
     steps::look_again(shared, state, group, unsure, renew_units, values, stride);
   }
 
-  /// Second buckets and entries of a group whose primary ones were compared in this call. What is
-  /// fetched meanwhile: the second buckets, while the first half of the entries is taken; the
-  /// entries found there, while the second half is.
+  /// Second buckets and entries of a group whose primary ones were compared in this call. The
+  /// second buckets come first: what they nominate is fetched while the other entries are taken.
   [[gnu::always_inline]] static void finish_now(const flow_view& shared, const flow_view& view,
                                                 flow_reader_state& state, flow_group& group,
                                                 std::uint32_t renew_units, std::uint8_t* values,
                                                 std::size_t stride) noexcept {
-    const unsigned half = group.n_found / 2;
-    auto all = steps::template begin_taking<true>(view, group);
-    steps::template take_some<true>(view, group, 0, half, renew_units, values, stride, all);
     probe_seconds(view, group);
-    steps::template take_some<true>(view, group, half, group.n_found, renew_units, values, stride,
-                                    all);
-    const std::uint32_t unsure = steps::template end_taking<true>(view, state, group, all);
+    const std::uint32_t unsure =
+        steps::template take_found<true>(view, state, group, renew_units, values, stride);
     settle(shared, state, group, unsure, renew_units, values, stride);
   }
 
@@ -158,9 +153,8 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
                                                          std::size_t stride) noexcept {
     const flow_view view = shared;
     flow_group& group = group_of(state, state.finished);
-    auto all = steps::template begin_taking<false>(view, group);
-    steps::template take_some<false>(view, group, 0, group.n_found, 0, values, stride, all);
-    const std::uint32_t unsure = steps::template end_taking<false>(view, state, group, all);
+    const std::uint32_t unsure =
+        steps::template take_found<false>(view, state, group, 0, values, stride);
     settle(shared, state, group, unsure, 0, values, stride);
     state.finished += group.n;
     return group;

@@ -161,49 +161,30 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
     group.unsure = unsure;
   }
 
-  /// What came out of the entries that were taken so far.
-  struct taken {
-    std::uint64_t now;
-    std::uint32_t hits, unsure;
-  };
   /// In a table of one thread, nothing changes between the steps of one call.
   template <bool InOneCall>
   static constexpr bool settled = InOneCall && !Sync::concurrent;
 
+  /// Takes the entries that tags nominated. Returns the keys whose answers do not stand.
   template <bool InOneCall>
-  [[gnu::always_inline]] static taken begin_taking(const flow_view& view,
-                                                   const flow_group& group) noexcept {
-    return {Expiry::timed && !settled<InOneCall> ? Sync::load(view.now) : group.now, 0, 0};
-  }
-  /// Numbers `from` to `to` of the keys that have a nominated entry.
-  template <bool InOneCall>
-  [[gnu::always_inline]] static void take_some(const flow_view& view, const flow_group& group,
-                                               unsigned from, unsigned to,
-                                               std::uint32_t renew_units, std::uint8_t* values,
-                                               std::size_t stride, taken& so_far) noexcept {
-    const unsigned n_words = key_words(view);
+  [[gnu::always_inline]] static std::uint32_t take_found(
+      const flow_view& view, flow_reader_state& state, flow_group& group, std::uint32_t renew_units,
+      std::uint8_t* values, std::size_t stride) noexcept {
+    const std::uint64_t now =
+        Expiry::timed && !settled<InOneCall> ? Sync::load(view.now) : group.now;
+    const unsigned n_found = group.n_found, n_words = key_words(view);
     const std::uint64_t* keys = group.keys;
-    std::uint32_t hits = so_far.hits, unsure = so_far.unsure;
-    for (unsigned j = from; j < to; ++j) {
+    std::uint32_t hits = 0, unsure = group.unsure;
+    for (unsigned j = 0; j < n_found; ++j) {
       const unsigned i = group.found[j];
       const typename again::nominee at = {group.where[i], Sync::concurrent ? group.seen[i] : 0,
-                                          so_far.now};
+                                          now};
       const bool hit = again::template take<settled<InOneCall>>(
           view, keys + i * n_words, tag_of(fingerprint_of(group.hashes[i])), at, renew_units,
           values != nullptr ? values + i * stride : nullptr);
       hits |= std::uint32_t{hit} << i;
       unsure |= std::uint32_t{!hit} << i;
     }
-    so_far.hits = hits;
-    so_far.unsure = unsure;
-  }
-  /// Returns the keys whose answers do not stand.
-  template <bool InOneCall>
-  [[gnu::always_inline]] static std::uint32_t end_taking(const flow_view& view,
-                                                         flow_reader_state& state,
-                                                         flow_group& group,
-                                                         const taken& all) noexcept {
-    std::uint32_t unsure = group.unsure | all.unsure;
     if constexpr (!settled<InOneCall>) {
       // An entry set since the time was read may seem to lie in the past or too far ahead: so the
       // time is loaded once more, after all buckets were compared. And of a pipeline, the table's
@@ -213,11 +194,11 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       if (changed) [[unlikely]]
         unsure = all_of(group.n);
     }
-    group.hits = all.hits;
+    group.hits = hits;
     if (group.n_seconds != 0) {
       store_relaxed(&state.second_looks, state.second_looks + group.n_seconds);
     }
-    return unsure & ~all.hits;
+    return unsure & ~hits;
   }
 };
 
