@@ -27,9 +27,13 @@ inline constexpr std::uint16_t ethertype_arp = 0x0806;
 inline constexpr std::uint16_t ethertype_vlan = 0x8100;  // IEEE 802.1Q customer tag
 inline constexpr std::uint16_t ethertype_qinq = 0x88a8;  // IEEE 802.1ad service tag
 inline constexpr std::uint16_t ethertype_ipv6 = 0x86dd;
-inline constexpr std::uint16_t ethertype_slow = 0x8809;  // LACP
+inline constexpr std::uint16_t ethertype_mpls = 0x8847;
+inline constexpr std::uint16_t ethertype_mpls_multicast = 0x8848;  // RFC 5332
+inline constexpr std::uint16_t ethertype_slow = 0x8809;            // LACP
 inline constexpr std::uint16_t ethertype_lldp = 0x88cc;
 inline constexpr std::uint16_t ethertype_test = 0x88b5;  // IEEE local experimental 1
+
+inline constexpr std::uint16_t ethertype_min = 0x0600;  // less is the length of an 802.3 frame
 
 inline constexpr std::uint16_t vid_max = 4094;  // 4095 is reserved
 inline constexpr std::uint64_t mac_broadcast = 0xffff'ffff'ffff;

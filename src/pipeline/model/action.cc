@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/model/action.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace coua::pipeline {
+namespace {
+
+std::string with_type(const char* name, std::uint16_t ethertype) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%s:0x%04x", name, ethertype);
+  return text;
+}
+
+std::string output_text(const act::output& to) {
+  if (to.port != port_controller) {
+    return is_standard_port(to.port) && to.port != port_local ? "output:" + std::to_string(to.port)
+                                                              : port_name(to.port);
+  }
+  return "CONTROLLER:" + std::to_string(to.max_len);
+}
+
+}  // namespace
+
+std::string to_string(const action& one) {
+  return std::visit(
+      overloaded{
+          [](const act::output& a) { return output_text(a); },
+          [](const act::group& a) { return "group:" + std::to_string(a.id); },
+          [](const act::set_queue& a) { return "set_queue:" + std::to_string(a.queue); },
+          [](const act::push_vlan& a) { return with_type("push_vlan", a.ethertype); },
+          [](const act::pop_vlan&) { return std::string("pop_vlan"); },
+          [](const act::push_mpls& a) { return with_type("push_mpls", a.ethertype); },
+          [](const act::pop_mpls& a) { return with_type("pop_mpls", a.ethertype); },
+          [](const act::set_field& a) {
+            return "set_field:" + format_value(a.which, a.value, a.mask) + "->" +
+                   info(a.which).name;
+          },
+          [](const act::set_ip_ttl& a) { return "mod_nw_ttl:" + std::to_string(a.ttl); },
+          [](const act::dec_ip_ttl&) { return std::string("dec_ttl"); },
+          [](const act::set_mpls_ttl& a) { return "set_mpls_ttl(" + std::to_string(a.ttl) + ")"; },
+          [](const act::dec_mpls_ttl&) { return std::string("dec_mpls_ttl"); },
+          [](const act::copy_ttl_out&) { return std::string("copy_ttl_out"); },
+          [](const act::copy_ttl_in&) { return std::string("copy_ttl_in"); },
+      },
+      one);
+}
+
+std::string to_string(const action_list& list) {
+  if (list.empty()) return "drop";
+  std::string text;
+  for (const action& one : list) {
+    if (!text.empty()) text += ',';
+    text += to_string(one);
+  }
+  return text;
+}
+
+bool outputs_to(const action_list& list, port_no port) {
+  return std::any_of(list.begin(), list.end(), [port](const action& one) {
+    const auto* output = std::get_if<act::output>(&one);
+    return output != nullptr && output->port == port;
+  });
+}
+
+bool sends_to_group(const action_list& list, group_id group) {
+  return std::any_of(list.begin(), list.end(), [group](const action& one) {
+    const auto* to = std::get_if<act::group>(&one);
+    return to != nullptr && to->id == group;
+  });
+}
+
+}  // namespace coua::pipeline

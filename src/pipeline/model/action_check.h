@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether actions make sense, before any packet meets them. In a rule, a header that an action
+// changes must be known to be there, from the match and the actions before (OpenFlow 1.3.5, section
+// 6.4, match inconsistent). The actions of a bucket and of a packet-out have no match: there an
+// action whose header is missing leaves the packet as it is.
+#pragma once
+
+#include <string>
+
+#include "pipeline/model/action.h"
+#include "pipeline/model/of_error.h"
+#include "pipeline/model/packet_knowledge.h"
+
+namespace coua::pipeline {
+
+enum class action_place { rule, bucket, packet_out };
+
+/// Checks a list and follows it with `known`, which is what holds before the list and afterwards
+/// what holds after it. `group_exists(id)` says whether the model has a group.
+/// Errors: bad_action_*, with the action in `where`.
+template <class GroupExists>
+of_result<void> check_actions(const action_list& list, action_place place, packet_knowledge& known,
+                              GroupExists group_exists);
+
+/// The part that needs no groups.
+of_result<void> check_action(const action& one, action_place place, packet_knowledge& known);
+
+template <class GroupExists>
+of_result<void> check_actions(const action_list& list, action_place place, packet_knowledge& known,
+                              GroupExists group_exists) {
+  for (const action& one : list) {
+    if (auto good = check_action(one, place, known); !good) return good;
+    const auto* group = std::get_if<act::group>(&one);
+    if (group != nullptr && !group_exists(group->id)) {
+      return refuse(of_error::bad_action_out_group, to_string(one), "there is no such group");
+    }
+  }
+  return {};
+}
+
+}  // namespace coua::pipeline

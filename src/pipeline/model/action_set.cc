@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/model/action_set.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+namespace {
+
+/// Where a kind of action stands in the order; the two pops and the two decrements do not meet,
+/// since a VLAN tag is always outside the MPLS stack and a packet with labels has no TTL of IP.
+int stage(const action& one) {
+  return std::visit(overloaded{
+                        [](const act::copy_ttl_in&) { return 0; },
+                        [](const act::pop_vlan&) { return 1; },
+                        [](const act::pop_mpls&) { return 2; },
+                        [](const act::push_mpls&) { return 3; },
+                        [](const act::push_vlan&) { return 4; },
+                        [](const act::copy_ttl_out&) { return 5; },
+                        [](const act::dec_mpls_ttl&) { return 6; },
+                        [](const act::dec_ip_ttl&) { return 6; },
+                        [](const act::set_field&) { return 7; },
+                        [](const act::set_mpls_ttl&) { return 7; },
+                        [](const act::set_ip_ttl&) { return 7; },
+                        [](const act::set_queue&) { return 8; },
+                        [](const act::group&) { return 9; },
+                        [](const act::output&) { return 10; },
+                    },
+                    one);
+}
+
+bool same_kind(const action& a, const action& b) {
+  if (a.index() != b.index()) return false;
+  const auto* field_a = std::get_if<act::set_field>(&a);
+  return field_a == nullptr || field_a->which == std::get<act::set_field>(b).which;
+}
+
+}  // namespace
+
+void action_set::write(const action& one) {
+  const auto at = std::find_if(actions_.begin(), actions_.end(),
+                               [&](const action& other) { return same_kind(one, other); });
+  if (at == actions_.end()) {
+    actions_.push_back(one);
+  } else {
+    *at = one;
+  }
+}
+
+action_list action_set::ordered() const {
+  action_list list = actions_;
+  std::stable_sort(list.begin(), list.end(),
+                   [](const action& a, const action& b) { return stage(a) < stage(b); });
+  const bool grouped = std::any_of(list.begin(), list.end(), [](const action& one) {
+    return std::holds_alternative<act::group>(one);
+  });
+  if (grouped) {
+    std::erase_if(list, [](const action& one) { return std::holds_alternative<act::output>(one); });
+  }
+  return list;
+}
+
+}  // namespace coua::pipeline

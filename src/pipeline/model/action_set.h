@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The action set that a packet collects by write-actions, and the one of a group's bucket
+// (OpenFlow 1.3.5, section 5.10). At most one action of a kind, of set_field one for each field:
+// the last one written counts. Executed in this order, whatever the order of writing:
+//
+//   copy_ttl_in, pop, push_mpls, push_vlan, copy_ttl_out, dec_ttl, set, set_queue, group, output
+//
+// With a group, the output is ignored. With neither, the packet is dropped.
+#pragma once
+
+#include "pipeline/model/action.h"
+
+namespace coua::pipeline {
+
+class action_set {
+ public:
+  action_set() = default;
+  /// The set that these make, written one after the other.
+  explicit action_set(const action_list& list) { write(list); }
+
+  void write(const action& one);
+  void write(const action_list& list) {
+    for (const action& one : list) write(one);
+  }
+  void clear() { actions_.clear(); }
+  bool empty() const { return actions_.empty(); }
+
+  /// In the order of execution, without an output that a group hides. Sets of fields keep the order
+  /// in which their fields were first written.
+  action_list ordered() const;
+
+ private:
+  action_list actions_;  // by first writing
+};
+
+}  // namespace coua::pipeline

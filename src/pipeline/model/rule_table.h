@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules of one table. A rule is found by priority and match in one step of a hash, and listed
+// by priority, the highest first: adding, strict changes and removal do not depend on how many
+// rules there are. What must look at many (loose changes, overlap) goes over the list.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "pipeline/model/rule.h"
+
+namespace coua::pipeline {
+
+class rule_table {
+ public:
+  /// A place in the table; its address stays while the rule is there.
+  struct entry {
+    rule_ptr rule;
+    rule_state state;
+    time_ns due = 0;        // as the list of time-outs has it
+    std::size_t place = 0;  // among those of its priority
+  };
+
+  rule_table() = default;
+  rule_table(rule_table&&) = default;
+  rule_table& operator=(rule_table&&) = default;
+
+  std::size_t size() const { return entries_.size(); }
+  entry* find(std::uint16_t priority, const match& what);
+  const entry* find(std::uint16_t priority, const match& what) const;
+  /// The rule must not be there yet.
+  entry& insert(rule_ptr one, const rule_state& state);
+  void erase(entry& gone);
+
+  /// Any rule of this priority that overlaps the match, which may be one with the same match. Null:
+  /// none. Goes over the rules of the priority.
+  const entry* find_overlap(std::uint16_t priority, const match& what) const;
+  /// The rule that counts for a packet: of those that match with the highest priority, the one that
+  /// was added first. Null: none. Goes over the rules, plainly.
+  const entry* look_up(const field_values& packet) const;
+
+  /// Calls `call(entry)` for every rule, the highest priority first. The table must stay as it is.
+  template <class Call>
+  void each(Call call) const {
+    for (const auto& [priority, list] : by_priority_) {
+      for (const entry* one : list) call(*one);
+    }
+  }
+  template <class Call>
+  void each(Call call) {
+    for (auto& [priority, list] : by_priority_) {
+      for (entry* one : list) call(*one);
+    }
+  }
+
+  std::uint64_t lookups = 0;
+  std::uint64_t matches = 0;
+
+ private:
+  struct wanted {
+    std::uint16_t priority;
+    const match& what;
+  };
+  struct hash {
+    using is_transparent = void;
+    std::size_t operator()(const wanted& key) const {
+      return key.what.hash() ^ key.priority * std::size_t{0x9e37'79b9'7f4a'7c15};
+    }
+    std::size_t operator()(const std::unique_ptr<entry>& one) const {
+      return (*this)(wanted{one->rule->priority, one->rule->match});
+    }
+  };
+  struct equal {
+    using is_transparent = void;
+    bool operator()(const std::unique_ptr<entry>& a, const std::unique_ptr<entry>& b) const {
+      return a == b;
+    }
+    bool operator()(const wanted& key, const std::unique_ptr<entry>& one) const {
+      return key.priority == one->rule->priority && key.what == one->rule->match;
+    }
+    bool operator()(const std::unique_ptr<entry>& one, const wanted& key) const {
+      return (*this)(key, one);
+    }
+  };
+
+  std::unordered_set<std::unique_ptr<entry>, hash, equal> entries_;
+  std::map<std::uint16_t, std::vector<entry*>, std::greater<>> by_priority_;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/model/store.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+
+std::vector<group_id> groups_of(const rule& one) {
+  std::vector<group_id> found;
+  for (const std::optional<action_list>* list :
+       {&one.instructions.apply, &one.instructions.write}) {
+    if (!*list) continue;
+    for (const action& each : **list) {
+      if (const auto* to = std::get_if<act::group>(&each)) found.push_back(to->id);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+store::rule_entry* store::find_rule(rule_id id) {
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
+}
+group_entry* store::find_group(group_id id) {
+  const auto at = groups_.find(id);
+  return at == groups_.end() ? nullptr : &at->second;
+}
+meter_entry* store::find_meter(meter_id id) {
+  const auto at = meters_.find(id);
+  return at == meters_.end() ? nullptr : &at->second;
+}
+
+void store::refer(const rule& from, int by) {
+  for (const group_id id : groups_of(from)) {
+    if (group_entry* to = find_group(id)) to->state.n_rules += static_cast<std::uint32_t>(by);
+  }
+  if (!from.instructions.meter) return;
+  if (meter_entry* to = find_meter(*from.instructions.meter)) {
+    to->state.n_rules += static_cast<std::uint32_t>(by);
+  }
+}
+
+void store::set_due(rule_entry& one) {
+  if (one.due != 0) due_.erase({one.due, one.rule->id});
+  one.due = expires_at(*one.rule, one.state);
+  if (one.due != 0) due_.insert({one.due, one.rule->id});
+}
+
+store::rule_entry* store::first_due() {
+  return due_.empty() ? nullptr : find_rule(due_.begin()->second);
+}
+
+void store::link(rule_entry& one) {
+  by_id_[one.rule->id] = &one;
+  refer(*one.rule, 1);
+  set_due(one);
+}
+
+void store::unlink(rule_entry& one) {
+  if (one.due != 0) due_.erase({one.due, one.rule->id});
+  refer(*one.rule, -1);
+  by_id_.erase(one.rule->id);
+}
+
+void store::put_rule(rule_ptr one, const rule_state& state) {
+  journal_.push_back(rule_change{nullptr, one, {}, std::nullopt});
+  link(tables_[one->table].insert(one, state));
+}
+
+void store::swap_rule(rule_entry& at, rule_ptr to, const rule_state& state) {
+  journal_.push_back(rule_change{at.rule, to, at.state, std::nullopt});
+  refer(*at.rule, -1);
+  at.rule = std::move(to);
+  at.state = state;
+  refer(*at.rule, 1);
+  set_due(at);
+}
+
+void store::drop_rule(rule_entry& gone, removal_reason reason) {
+  journal_.push_back(rule_change{gone.rule, nullptr, gone.state, reason});
+  unlink(gone);
+  tables_[gone.rule->table].erase(gone);
+}
+
+void store::put_group(group_ptr one, const group_state& state) {
+  group_entry& at = groups_[one->id];
+  journal_.push_back(group_change{at.group, one, at.state});
+  at = {std::move(one), state};
+}
+
+void store::drop_group(group_id gone) {
+  const auto at = groups_.find(gone);
+  journal_.push_back(group_change{at->second.group, nullptr, at->second.state});
+  groups_.erase(at);
+}
+
+void store::put_meter(meter_ptr one, const meter_state& state) {
+  meter_entry& at = meters_[one->id];
+  journal_.push_back(meter_change{at.meter, one, at.state});
+  at = {std::move(one), state};
+}
+
+void store::drop_meter(meter_id gone) {
+  const auto at = meters_.find(gone);
+  journal_.push_back(meter_change{at->second.meter, nullptr, at->second.state});
+  meters_.erase(at);
+}
+
+void store::put_port(const port& one) {
+  const auto [at, fresh] = ports_.try_emplace(one.number, one);
+  journal_.push_back(port_change{fresh ? std::nullopt : std::optional(at->second), one});
+  at->second = one;
+}
+
+void store::drop_port(port_no gone) {
+  const auto at = ports_.find(gone);
+  journal_.push_back(port_change{at->second, std::nullopt});
+  ports_.erase(at);
+}
+
+void store::undo() {
+  for (auto at = journal_.rbegin(); at != journal_.rend(); ++at) {
+    std::visit([this](const auto& done) { undo_one(done); }, *at);
+  }
+  journal_.clear();
+}
+
+void store::undo_one(const rule_change& done) {
+  const rule& any = done.before != nullptr ? *done.before : *done.after;
+  if (done.after != nullptr) {
+    rule_entry& added = *by_id_.at(done.after->id);
+    unlink(added);
+    tables_[any.table].erase(added);
+  }
+  if (done.before != nullptr) link(tables_[any.table].insert(done.before, done.state_before));
+}
+
+void store::undo_one(const group_change& done) {
+  if (done.before == nullptr) {
+    groups_.erase(done.after->id);
+  } else {
+    groups_[done.before->id] = {done.before, done.state_before};
+  }
+}
+
+void store::undo_one(const meter_change& done) {
+  if (done.before == nullptr) {
+    meters_.erase(done.after->id);
+  } else {
+    meters_[done.before->id] = {done.before, done.state_before};
+  }
+}
+
+void store::undo_one(const port_change& done) {
+  if (done.before) {
+    ports_[done.before->number] = *done.before;
+  } else {
+    ports_.erase(done.after->number);
+  }
+}
+
+}  // namespace coua::pipeline
