@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/oracle/walk.h"
+
+#include "pipeline/model/action_check.h"
+#include "pipeline/model/action_set.h"
+#include "pipeline/oracle/rewrite.h"
+#include "pipeline/semantics/dscp_remark.h"
+
+namespace coua::pipeline {
+
+verdict oracle::receive(const packet& one, time_ns now, trace_mode trace) {
+  walk way(*this, one, now, trace);
+  way.receive(one);
+  return way.take();
+}
+
+of_result<verdict> oracle::packet_out(const packet& one, const action_list& actions, time_ns now,
+                                      trace_mode trace) {
+  packet_knowledge nothing;
+  auto good = check_actions(actions, action_place::packet_out, nothing,
+                            [this](group_id id) { return model_.find_group(id) != nullptr; });
+  if (!good) return tl::unexpected(std::move(good.error()));
+  walk way(*this, one, now, trace);
+  way.packet_out(one, actions);
+  return way.take();
+}
+
+void walk::note(const std::string& text, rule_ptr hit) {
+  if (trace_ == trace_mode::on) out_.trace.push_back({depth_, text, std::move(hit)});
+}
+
+void walk::receive(const packet& one) {
+  const port* from = model_.find_port(one.in_port);
+  if (from != nullptr && from->no_recv) {
+    note("port " + port_name(one.in_port) + " receives nothing: dropped");
+    return;
+  }
+  run_tables(one);
+}
+
+void walk::packet_out(const packet& one, const action_list& actions) {
+  packet copy = one;
+  const origin controller{0, no_cookie, packet_in_reason::action};
+  const fate left = run_list(copy, actions, controller);
+  if (left == fate::ends) note("dropped");
+}
+
+void walk::run_tables(packet one) {
+  action_set set;
+  std::optional<table_id> next = table_id{0};
+  table_id last = 0;
+  while (next) {
+    last = *next;
+    const rule_table::entry* hit = model_.tables()[last].look_up(parse(one).values);
+    counts::table_counts& counted = out_.counts.tables[last];
+    ++counted.lookups;
+    if (hit == nullptr) {
+      note("table " + std::to_string(last) + ": no rule matches: dropped");
+      return;
+    }
+    ++counted.matches;
+    const rule& found = *hit->rule;
+    note(name_rule(found.table, found.priority, found.match) + " -> " +
+             to_string(found.instructions),
+         hit->rule);
+    traffic& seen = out_.counts.rules[found.id];
+    if ((found.flags & rule_no_packet_counts) == 0) seen.packets += 1;
+    if ((found.flags & rule_no_byte_counts) == 0) seen.bytes += n_bytes_;
+    const deeper inside(*this);
+    if (execute(one, found, set) == fate::ends) return;
+    next = found.instructions.goto_table;
+  }
+  if (set.empty()) {
+    note("no action set: done");
+    return;
+  }
+  const action_list list = set.ordered();
+  note("action set: " + to_string(list));
+  const deeper inside(*this);
+  const fate left = run_list(one, list, {last, no_cookie, packet_in_reason::action});
+  if (left == fate::ends) note("dropped");
+}
+
+fate walk::execute(packet& one, const rule& hit, action_set& set) {
+  const instructions& what = hit.instructions;
+  if (what.meter && pass_meter(one, *what.meter) == fate::ends) return fate::ends;
+  if (what.apply) {
+    const auto reason = hit.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
+    if (run_list(one, *what.apply, {hit.table, hit.cookie, reason}) == fate::ends) {
+      return fate::ends;
+    }
+  }
+  if (what.clear_actions) set.clear();
+  if (what.write) set.write(*what.write);
+  if (what.metadata) {
+    one.metadata =
+        (one.metadata & ~what.metadata->mask) | (what.metadata->value & what.metadata->mask);
+  }
+  return fate::goes_on;
+}
+
+fate walk::pass_meter(packet& one, meter_id id) {
+  const meter_entry& entry = *model_.find_meter(id);
+  out_.counts.meters[id] += one_packet();
+  const auto [run, fresh] = oracle_.meters_.try_emplace(
+      id, oracle::meter_run{entry.state.generation, meter_buckets(*entry.meter, now_)});
+  if (!fresh && run->second.generation != entry.state.generation) {
+    run->second = {entry.state.generation, meter_buckets(*entry.meter, now_)};
+  }
+  const std::optional<std::size_t> taken = run->second.buckets.charge(n_bytes_, now_);
+  const std::string name = "meter " + std::to_string(id);
+  if (!taken) {
+    note(name + ": within its rates");
+    return fate::goes_on;
+  }
+  out_.counts.bands[{id, *taken}] += one_packet();
+  const meter_band& band = entry.meter->bands[*taken];
+  if (band.type == band_type::drop) {
+    note(name + ": band " + std::to_string(*taken) + " is exceeded: dropped");
+    return fate::ends;
+  }
+  note(name + ": band " + std::to_string(*taken) + " is exceeded: remarked");
+  const parsed headers = parse(one);
+  const auto dscp = static_cast<std::uint8_t>(headers.get(field::ip_dscp));
+  if (headers.has(field::ip_dscp) && is_assured_forwarding(dscp)) {
+    write_field(one, field::ip_dscp, remark_dscp(dscp, band.prec_level), full_mask(field::ip_dscp));
+  }
+  return fate::goes_on;
+}
+
+}  // namespace coua::pipeline
