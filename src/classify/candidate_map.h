@@ -26,6 +26,7 @@
 
 #include "base/atomic_word.h"
 #include "classify/subtable.h"
+#include "simd/candidates/kernels.h"
 
 namespace coua {
 
@@ -37,7 +38,8 @@ class candidate_map {
   candidate_map(std::vector<std::uint8_t> bytes, std::size_t n_ids)
       : bytes_(std::move(bytes)),
         n_words_(std::bit_ceil((n_ids + 63) / 64)),
-        rows_(bytes_.size() * 256 * n_words_) {}
+        rows_(bytes_.size() * 256 * n_words_ / 8),
+        view_{rows_.data()->words, bytes_.data(), bytes_.size(), n_words_} {}
 
   /// The bytes that masks take most bits of, over all subtables; ascending.
   static std::vector<std::uint8_t> choose_bytes(const std::vector<subtable*>& tables,
@@ -48,7 +50,7 @@ class candidate_map {
   std::uint64_t bytes() const noexcept { return rows_.size() * sizeof(rows_[0]); }
   /// What find() costs, in subtables that could be looked into meanwhile.
   unsigned cost() const noexcept {
-    return 1 + static_cast<unsigned>(bytes_.size() * n_words_) / 24;
+    return 1 + static_cast<unsigned>(bytes_.size() * n_words_) / 96;
   }
 
   // Writer.
@@ -60,36 +62,33 @@ class candidate_map {
   void renew(const subtable& table);
   void clear(subtable_id id);
 
-  /// Writes n_words() words: bit i % 64 of word i / 64 stands for the subtable with id i.
-  [[gnu::always_inline]] void find(const std::uint64_t* key, std::uint64_t* ids) const noexcept {
+  /// Writes n_words() words: bit i % 64 of word i / 64 stands for the subtable with id i. `kernel`
+  /// is one of simd::select_candidates().
+  [[gnu::always_inline]] void find(simd::candidate_kernel kernel, const std::uint64_t* key,
+                                   std::uint64_t* ids) const noexcept {
     const auto* key_bytes = reinterpret_cast<const std::uint8_t*>(key);
-    if (n_words_ == 1) {
-      std::uint64_t all = ~std::uint64_t{0};
-      for (std::size_t i = 0; i < bytes_.size(); ++i) {
-        all &= load_acquire(rows_.data() + i * 256 + key_bytes[bytes_[i]]);
-      }
-      ids[0] = all;
-      return;
-    }
-    for (std::size_t w = 0; w < n_words_; ++w) ids[w] = ~std::uint64_t{0};
+    if (n_words_ != 1) return kernel(view_, key_bytes, ids);
+    std::uint64_t all = ~std::uint64_t{0};
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
-      const std::uint64_t* from = row(i, key_bytes[bytes_[i]]);
-      for (std::size_t w = 0; w < n_words_; ++w) ids[w] &= load_acquire(from + w);
+      all &= load_acquire(view_.rows + i * 256 + key_bytes[bytes_[i]]);
     }
+    ids[0] = all;
   }
 
  private:
-  const std::uint64_t* row(std::size_t byte, unsigned value) const noexcept {
-    return rows_.data() + (byte * 256 + value) * n_words_;
-  }
+  struct alignas(64) line {
+    std::uint64_t words[8];
+  };
+
   std::uint64_t* word(std::size_t byte, unsigned value, subtable_id id) {
-    return rows_.data() + (byte * 256 + value) * n_words_ + id / 64;
+    return rows_.data()->words + (byte * 256 + value) * n_words_ + id / 64;
   }
   void put(std::size_t byte, unsigned value, subtable_id id, bool set);
 
   const std::vector<std::uint8_t> bytes_;
   const std::size_t n_words_;
-  std::vector<std::uint64_t> rows_;
+  std::vector<line> rows_;
+  const simd::candidate_rows view_;
 };
 
 }  // namespace coua

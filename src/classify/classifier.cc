@@ -17,6 +17,9 @@ std::string as_text(const wide_words& mask, unsigned n_words) {
 // With fewer, looking into them costs less than asking which.
 constexpr std::size_t least_pruned = 8;
 
+// Of the subtables, named as perhaps rivals: with more, finding out the others is not worth it.
+constexpr double useless_density = 0.75;
+
 /// By highest priority; of one priority in the order of their coming, so that the order is stable.
 bool goes_before(const subtable* a, const subtable* b) {
   return a->highest() != b->highest() ? a->highest() > b->highest() : a->id() < b->id();
@@ -202,7 +205,8 @@ rival_set classifier::prove(const whole_rule& rule, const subtable& own, compare
   rival_set rivals;
   for (const subtable* table : ordered_) {
     if (table == &own) continue;
-    if (table->highest() <= rule.priority || rivals.is_many()) break;
+    if (table->highest() <= rule.priority) break;
+    if (!rivals.is_listed() && rivals.density() > useless_density) return rival_set::unknown();
     const bool compared = each_overlap(*table, rule, budget, [&](subtable::position at) {
       if (table->priority(at) <= rule.priority) return true;
       rivals.add(table->id());
@@ -210,7 +214,7 @@ rival_set classifier::prove(const whole_rule& rule, const subtable& own, compare
     });
     if (!compared) {
       ++given_up_;
-      return rival_set(rival_set::many);
+      return rival_set::unknown();
     }
   }
   return rivals;
@@ -237,10 +241,10 @@ void classifier::prove_again(const whole_rule& rule, subtable_id gone, compare_b
   for (subtable* table : ordered_) {
     if (table->id() == gone || table->lowest() >= rule.priority) continue;
     each_overlap(*table, rule, budget, [&](subtable::position at) {
-      if (table->priority(at) >= rule.priority || !table->rivals(at).has(gone)) return true;
+      if (table->priority(at) >= rule.priority || !table->rivals(at).may_have(gone)) return true;
       // Of those it had, none has come: where the budget does not last, they still hold.
       const rival_set rivals = prove(whole(*table, at), *table, budget);
-      if (!rivals.is_many()) table->set_rivals(at, rivals);
+      if (!rivals.is_unknown()) table->set_rivals(at, rivals);
       return true;
     });
   }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "classifier_handles.h"
 
@@ -290,6 +291,99 @@ TEST(classifier_api, a_removal_beyond_its_budget_keeps_the_rivals_that_are_known
   const std::uint64_t probes = stats_of(reader).probes;
   EXPECT_EQ(look_up(reader, low.key), 1u);
   EXPECT_EQ(stats_of(reader).probes - probes, 2u);  // its own mask and the one rival
+}
+
+// Rivals.
+
+/// `n` rules of masks of their own, each better than `low` and matching some of its keys.
+std::vector<rule> rivals_of(const rule& low, unsigned n) {
+  std::vector<rule> all;
+  for (unsigned i = 0; i < n; ++i) {
+    rule high = low;
+    high.mask[4 + i / 8] |= static_cast<std::uint8_t>(1 << i % 8);
+    high.key[4 + i / 8] |= static_cast<std::uint8_t>(1 << i % 8);
+    high.priority = 100 + i;
+    high.value = 1000 + i;
+    all.push_back(high);
+  }
+  return all;
+}
+
+TEST(classifier_api, of_many_rivals_only_those_are_asked) {
+  coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_ON);
+  params.unpruned = 1;
+  const classifier_ptr table = make_classifier(params);
+  // Forty masks above that do not overlap the low rule, and ten that do.
+  for (std::uint32_t i = 100; i < 140; ++i) add(table, rule_of_mask(i, 50));
+  const rule low = rule_of_mask(1, 1);
+  add(table, low);
+  const std::vector<rule> rivals = rivals_of(low, 10);
+  for (const rule& one : rivals) add(table, one);
+  coua_classifier_reader* reader = reader_of(table);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(look_up(reader, low.key), 1u);
+  const coua_classifier_reader_stats before = stats_of(reader);
+  EXPECT_EQ(look_up(reader, low.key), 1u);
+  const coua_classifier_reader_stats after = stats_of(reader);
+  EXPECT_EQ(after.checked_hints - before.checked_hints, 1u);
+  EXPECT_GE(after.probes - before.probes, 11u);
+  EXPECT_LE(after.probes - before.probes, 22u);  // of 51: some share a bit with a rival
+  // Each of them counts where it matches, also when it came after the hint was learned.
+  for (const rule& one : rivals) {
+    coua_classifier_answer answer{};
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(coua_classifier_lookup(reader, one.key.data(), &answer), 1);
+      EXPECT_EQ(answer.value, one.value);
+    }
+    EXPECT_EQ(remove(table, one), 0);
+    EXPECT_EQ(coua_classifier_lookup(reader, one.key.data(), &answer), 1);
+    EXPECT_EQ(answer.value, low.value);
+    EXPECT_EQ(add(table, one), COUA_CLASSIFIER_ADDED);
+    EXPECT_EQ(coua_classifier_lookup(reader, one.key.data(), &answer), 1);
+    EXPECT_EQ(answer.value, one.value);
+  }
+}
+
+// The favourite.
+
+byte_string copies_of(const byte_string& packet, std::size_t n) {
+  byte_string all;
+  for (std::size_t i = 0; i < n; ++i) all.insert(all.end(), packet.begin(), packet.end());
+  return all;
+}
+
+TEST(classifier_api, a_mask_that_most_keys_match_in_is_asked_first_whatever_its_priority) {
+  for (const std::uint32_t unpruned : {0u, 1u}) {
+    coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_OFF);
+    params.unpruned = unpruned;
+    const classifier_ptr table = make_classifier(params);
+    for (std::uint32_t i = 0; i < 30; ++i) add(table, rule_of_mask(i, 100 - i));
+    coua_classifier_reader* reader = reader_of(table);
+    const byte_string last = copies_of(rule_of_mask(29, 71).key, 70'000);
+    look_up(reader, last);
+    const std::uint64_t before = stats_of(reader).probes;
+    look_up(reader, last);
+    EXPECT_EQ(stats_of(reader).probes - before, 70'000u);
+    // Others are found all the same, and then another one is the favourite.
+    EXPECT_EQ(look_up(reader, packets_of(30, 1)), 30u);
+    const byte_string first = copies_of(rule_of_mask(3, 97).key, 200'000);
+    look_up(reader, first);
+    const std::uint64_t then = stats_of(reader).probes;
+    EXPECT_EQ(look_up(reader, first), 200'000u);
+    EXPECT_EQ(stats_of(reader).probes - then, 200'000u);
+  }
+}
+
+TEST(classifier_api, nothing_is_gained_by_hints_where_one_mask_takes_all) {
+  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_AUTO));
+  for (std::uint32_t i = 0; i < 30; ++i) add(table, rule_of_mask(i));
+  coua_classifier_reader* reader = reader_of(table);
+  const byte_string one = copies_of(rule_of_mask(17).key, 70'000);
+  for (int i = 0; i < 10; ++i) look_up(reader, one);
+  EXPECT_EQ(stats_of(reader).distributor_on, 0u);
+  EXPECT_LT(stats_of(reader).saved_probes, 0.1);
+  // A favourite that is gone misleads nobody.
+  EXPECT_EQ(remove(table, rule_of_mask(17)), 0);
+  EXPECT_EQ(look_up(reader, packets_of(30, 1)), 29u);
 }
 
 TEST(classifier_api, the_distributor_goes_on_and_off_with_the_traffic) {

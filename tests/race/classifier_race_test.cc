@@ -234,5 +234,64 @@ TEST_P(classifier_race, a_mask_that_grows_and_empties_loses_nothing) {
 INSTANTIATE_TEST_SUITE_P(, classifier_race, testing::ValuesIn(race_cases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// The writer is faster than any search: readers give up repeating, and answer with what they saw
+/// last. Rules that stay are among it, and every key is counted once.
+TEST(classifier_overtaken, readers_still_answer) {
+  coua_classifier_params params = classifier_params(16, COUA_DISTRIBUTOR_ON);
+  params.unpruned = 1;
+  const classifier_ptr table = make_classifier(params);
+  // The rule that stays is asked last.
+  constexpr std::uint32_t n_masks = 1500;
+  for (std::uint32_t i = 0; i < n_masks; ++i) {
+    rule one = rule_for(7, 1, 1000 + i);
+    one.mask[2] = one.key[2] = 0xff;
+    for (unsigned bit = 0; bit < 16; ++bit) {
+      if ((i >> bit & 1) != 0) one.mask[4 + bit / 8] |= static_cast<std::uint8_t>(1 << bit % 8);
+    }
+    ASSERT_EQ(add(table, one), COUA_CLASSIFIER_ADDED);
+  }
+  const rule stays = rule_for(7, 1, 5);
+  add(table, stays);
+  rule better = rule_for(7, 3, 2000);  // of a mask that comes and goes
+  byte_string packets;
+  for (int i = 0; i < 40; ++i) {
+    const byte_string packet = packet_of(7);
+    packets.insert(packets.end(), packet.begin(), packet.end());
+  }
+  fault_log faults;
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> n_unsettled{0}, n_asked{0};
+  coua_classifier_reader* const reader = reader_of(table);
+  std::thread thread([&] {
+    while (!stop.load(std::memory_order_relaxed)) {
+      coua_classifier_answer answers[40];
+      std::uint64_t hits[1];
+      const std::size_t n =
+          coua_classifier_lookup_batch(reader, packets.data(), 40, answers, hits);
+      if (n != 40) faults.report("missed", 7, n, 40);
+      for (const coua_classifier_answer& each : answers) {
+        if (each.priority != 5 && each.priority != 2000) faults.report("wrong", 7, each.priority, 5);
+      }
+      n_asked.fetch_add(40, std::memory_order_relaxed);
+      n_unsettled = stats_of(reader).unsettled;
+    }
+  });
+  race_until([&] { return n_unsettled > 100; },
+             [&](std::mt19937_64& random) {
+               add(table, better);
+               for (std::uint32_t i = 0; i < 10'000; ++i) {
+                 rule other = stays;
+                 other.value = static_cast<std::uint32_t>(random());
+                 add(table, other);
+               }
+               remove(table, better);
+             });
+  stop = true;
+  thread.join();
+  EXPECT_EQ(faults.count(), 0u) << faults.text();
+  EXPECT_EQ(stats_of(reader).lookups, n_asked);
+  EXPECT_EQ(stats_of(reader).hits, n_asked);
+}
+
 }  // namespace
 }  // namespace coua::test
