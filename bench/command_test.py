@@ -256,6 +256,54 @@ class CommandTest(unittest.TestCase):
         self.assertEqual([line.split(",")[0] for line in wide],
                          [f"priority={n}" for n in range(300, 0, -1)])
 
+    def test_classify(self):
+        short = ("--seconds", "0.002", "--repetitions", "2", "--flows", "500")
+        rows = self.report("classify", "--masks", "3,20", "--misses", "0,50", *short)["rows"]
+        self.assertEqual(len(rows), 2 * 2 * 3 * 2)
+        self.assertEqual({r["name"] for r in rows},
+                         {"distributor/on", "distributor/off", "distributor/auto"})
+        for row in rows:
+            params = row["params"]
+            self.assertEqual((params["kind"], params["flows"]), ("masks", 500))
+            self.assertEqual(row["distinct_masks"], params["masks"])
+            plain = params["distributor"] == "off" and not params["pruned"]
+            self.assertEqual("ratio_to_plain" in row, not plain)
+            if params["distributor"] == "on":
+                self.assertTrue(row["on"])
+                self.assertLess(row["probes_per_hit"], 1.1)
+                self.assertAlmostEqual(row["hinted"], 1 - params["misses"] / 100, 1)
+        for kind in ("acl", "fw", "ipc", "openflow"):
+            for misses in ("0", "30"):
+                rows = self.report("classify", "--kind", kind, "--rules", "200", "--misses", misses,
+                                   "--distributor", "on", *short)["rows"]
+                self.assertEqual([r["params"]["pruned"] for r in rows], [True, False])
+        rows = self.report("classify", "--patch-table", *short)["rows"]
+        self.assertEqual({r["params"]["masks"] for r in rows}, {10, 20, 30})
+        self.assertIn("generic", {r["params"].get("simd") for r in rows})
+
+    def test_classify_peers(self):
+        if run("classify", "--peers", "rte_acl", "--masks", "0").stderr.find("in a build") >= 0:
+            self.skipTest("built without DPDK")
+        rows = self.report("classify", "--kind", "ipc", "--rules", "300", "--flows", "400",
+                           "--misses", "20", "--peers", "rte_acl", "--seconds", "0.002",
+                           "--repetitions", "2")["rows"]
+        self.assertEqual(rows[-1]["name"], "rte_acl")
+
+    def test_plot_classify(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = folder + "/table.json"
+            done = run("classify", "--patch-table", "--flows", "300", "--seconds", "0.002",
+                       "--repetitions", "2", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(source, "w") as file:
+                file.write(done.stdout)
+            drawn = run("plot", source)
+            self.assertEqual(drawn.returncode, 0, drawn.stderr)
+            with open(folder + "/table.svg") as file:
+                svg = file.read()
+            for text in ("distributor/on simd generic", "distributor/off", ">masks<", "30"):
+                self.assertIn(text, svg)
+
     def test_plot(self):
         with tempfile.TemporaryDirectory() as folder:
             source = folder + "/run.json"
@@ -301,6 +349,12 @@ class CommandTest(unittest.TestCase):
                              (("forward", "--size", "63"), "--size 63"),
                              (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),
                              (("traffic", "--out", "/nowhere/x"), "/nowhere/x"),
+                             (("classify", "--masks", "5K"), "--masks 5K"),
+                             (("classify", "--kind", "xyz"), "--kind: xyz"),
+                             (("classify", "--misses", "101"), "--misses 101"),
+                             (("classify", "--first", "9", "--misses", "9"), "--first: all its"),
+                             (("classify", "--first", "9", "--kind", "fw"), "--first: has a"),
+                             (("classify", "--peers", "nobody"), "--peers nobody"),
                              (("rules",), "--kind is required"),
                              (("rules", "--kind", "xyz"), "--kind: xyz"),
                              (("rules", "--kind", "acl", "--rules", "0"), "--rules 0"),

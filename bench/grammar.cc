@@ -361,6 +361,8 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
                   "Percent of the look-ups that go to one mask (with --kind masks)")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  sizes(*app, "--misses", "Percent of the flows that match no rule; sets then end in no default",
+        {"0"}, 0, 100, out.misses);
   app->add_flag("--distinct", out.distinct,
                 "Adds a rule that takes every bit, so that no two flows share a hint");
   choices<isa>(*app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
@@ -381,6 +383,11 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
     }
     if (out.first_percent != 0 && out.kind != "masks") {
       throw CLI::ValidationError("--first", "has a meaning with --kind masks only");
+    }
+    const bool any_misses = std::any_of(out.misses.begin(), out.misses.end(),
+                                        [](std::uint64_t percent) { return percent != 0; });
+    if (out.first_percent != 0 && any_misses) {
+      throw CLI::ValidationError("--first", "all its flows match: it excludes --misses");
     }
     if (!out.patch_table) return;
     out.kind = "masks";

@@ -26,12 +26,12 @@ class classify_run {
   classify_run(const classify_options& options, crew& people, report& out)
       : options_(options), crew_(people), out_(out), progress_("classify") {}
 
-  result<void> run(std::uint64_t size, std::uint64_t flows) {
+  result<void> run(std::uint64_t size, std::uint64_t flows, std::uint64_t miss_percent) {
     entrants_.clear();
     skipped_.clear();
     progress_.step("making rules and flows");
-    auto source =
-        make_rule_source(options_.kind, size, flows, options_.first_percent, options_.run.seed);
+    auto source = make_rule_source(
+        {options_.kind, size, flows, options_.first_percent, miss_percent, options_.run.seed});
     if (!source) return tl::unexpected(source.error());
     source_ = std::make_unique<rule_source>(std::move(*source));
     if (options_.distinct) source_->make_distinct();
@@ -48,7 +48,7 @@ class classify_run {
         each.rates.push_back(one.mops);
       }
     }
-    add_rows(size);
+    add_rows(size, miss_percent);
     return {};
   }
 
@@ -123,10 +123,11 @@ class classify_run {
     return fail(errc::io, each.who->name(), "gave a wrong answer");
   }
 
-  void add_rows(std::uint64_t size) {
+  void add_rows(std::uint64_t size, std::uint64_t miss_percent) {
     json common = {{"kind", options_.kind}, {"batch", options_.batch}};
     common[options_.kind == "masks" ? "masks" : "rules"] = size;
     common["flows"] = source_->entries;
+    common["misses"] = miss_percent;
     if (options_.distinct) common["distinct"] = true;
     if (options_.first_percent != 0) common["first"] = options_.first_percent;
     const std::vector<double>* plain = nullptr;
@@ -194,7 +195,10 @@ result<report> run_classify(const classify_options& options) {
   classify_run run(options, **people, out);
   for (const std::uint64_t size : options.kind == "masks" ? options.masks : options.rules) {
     for (const std::uint64_t flows : options.flows) {
-      if (result<void> done = run.run(size, flows); !done) return tl::unexpected(done.error());
+      for (const std::uint64_t misses : options.misses) {
+        result<void> done = run.run(size, flows, misses);
+        if (!done) return tl::unexpected(done.error());
+      }
     }
   }
   return out;

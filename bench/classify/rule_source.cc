@@ -28,17 +28,21 @@ result<void> take(rule_source& out, const rule_set<Rule>& set, const flow_list& 
       any = true;
       out.priorities[i] = std::max(out.priorities[i], set.rules[rule].priority);
     });
-    if (!any) return fail(errc::io, "flows", "one matches no rule: the generator is wrong");
+    if (any != (flows.rule(i) != no_rule)) {
+      return fail(errc::io, "flows", "one matches what it should not: the generator is wrong");
+    }
+    if (!any) out.priorities[i] = rule_source::miss;
   }
   return {};
 }
 
 template <typename Rule>
-result<void> make_flows_for(rule_source& out, const rule_set<Rule>& set, std::uint64_t n_flows,
-                            std::uint64_t seed) {
+result<void> make_flows_for(rule_source& out, const rule_set<Rule>& set,
+                            const rule_source_params& asked) {
   flow_params params;
-  params.flows = n_flows;
-  params.seed = seed;
+  params.flows = asked.flows;
+  params.misses = static_cast<double>(asked.miss_percent) / 100;
+  params.seed = asked.seed;
   auto flows = make_flows(set, params);
   if (!flows) return tl::unexpected(flows.error());
   return take(out, set, *flows);
@@ -55,21 +59,20 @@ void rule_source::make_distinct() {
   ++n_masks;
 }
 
-result<rule_source> make_rule_source(const std::string& kind, std::uint64_t size,
-                                     std::uint64_t flows, unsigned first_percent,
-                                     std::uint64_t seed) {
+result<rule_source> make_rule_source(const rule_source_params& asked) {
   rule_source out;
-  out.kind = kind;
-  out.first_percent = first_percent;
+  out.kind = asked.kind;
+  out.first_percent = asked.first_percent;
+  const rule_set_params rules{asked.size, asked.seed, asked.miss_percent == 0};
   result<void> done;
-  if (kind == "openflow") {
-    const auto set = make_wide_set({size, seed});
+  if (asked.kind == "openflow") {
+    const auto set = make_wide_set(rules);
     if (!set) return tl::unexpected(set.error());
-    done = make_flows_for(out, *set, flows, seed);
-  } else if (kind == "masks") {
-    auto set = make_mask_set(size);
+    done = make_flows_for(out, *set, asked);
+  } else if (asked.kind == "masks") {
+    auto set = make_mask_set(asked.size);
     if (!set) return tl::unexpected(set.error());
-    const auto list = make_mask_flows(*set, flows);
+    const auto list = make_mask_flows(*set, asked.flows, asked.miss_percent);
     if (!list) return tl::unexpected(list.error());
     for (std::uint32_t i = 0; i < list->size(); ++i) {
       if (list->rule(i) == 0) out.first_flows.push_back(i);
@@ -77,12 +80,12 @@ result<rule_source> make_rule_source(const std::string& kind, std::uint64_t size
     done = take(out, *set, *list);
     out.five_tuples = std::move(*set);
   } else {
-    const seed_figures& figures = kind == "acl"  ? acl_figures()
-                                  : kind == "fw" ? fw_figures()
-                                                 : ipc_figures();
-    auto set = make_five_tuple_set(figures, {size, seed});
+    const seed_figures& figures = asked.kind == "acl"  ? acl_figures()
+                                  : asked.kind == "fw" ? fw_figures()
+                                                       : ipc_figures();
+    auto set = make_five_tuple_set(figures, rules);
     if (!set) return tl::unexpected(set.error());
-    done = make_flows_for(out, *set, flows, seed);
+    done = make_flows_for(out, *set, asked);
     out.five_tuples = std::move(*set);
   }
   if (!done) return tl::unexpected(done.error());

@@ -19,13 +19,15 @@
 namespace coua::bench {
 
 struct rule_source {
+  static constexpr std::uint32_t miss = UINT32_MAX;
+
   std::string kind;
   std::uint64_t n_rules = 0;
   std::uint64_t n_masks = 0;
   ternary_set ternary;
   std::optional<five_tuple_set> five_tuples;  // of the kinds that have them, for peers
   std::vector<std::uint8_t> keys;             // of the flows, key_bytes each
-  std::vector<std::uint32_t> priorities;      // of the rule that counts, by flow
+  std::vector<std::uint32_t> priorities;      // of the rule that counts, by flow; or `miss`
   unsigned first_percent = 0;                 // of the look-ups go to the flows of one mask
   std::vector<std::uint32_t> first_flows;     // these
 
@@ -46,9 +48,16 @@ struct rule_source {
   }
 };
 
-/// `size` is the number of masks of kind "masks", of rules else. Errors: invalid, no_room.
-result<rule_source> make_rule_source(const std::string& kind, std::uint64_t size,
-                                     std::uint64_t flows, unsigned first_percent,
-                                     std::uint64_t seed);
+struct rule_source_params {
+  std::string kind;
+  std::uint64_t size;  // the number of masks of kind "masks", of rules else
+  std::uint64_t flows;
+  unsigned first_percent;
+  std::uint64_t miss_percent;
+  std::uint64_t seed;
+};
+
+/// With misses, rule sets have no default rule. Errors: invalid, no_room.
+result<rule_source> make_rule_source(const rule_source_params& params);
 
 }  // namespace coua::bench

@@ -23,7 +23,8 @@ struct axis {
 constexpr axis axes[] = {
     {"entries", "entries in the table", true, false},
     {"capacity", "slots of a table", true, false},
-    {"rules", "addresses in the FIB", true, false},
+    {"masks", "masks", true, false},
+    {"rules", "rules", true, false},
     {"size", "bytes", true, true},
     {"updates", "updates per second", false, false},
     {"churn", "inserts and erases per second", false, false},

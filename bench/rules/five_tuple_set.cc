@@ -2,10 +2,9 @@
 #include "bench/rules/five_tuple_set.h"
 
 #include <array>
-#include <string>
 
+#include "bench/rules/draw_rules.h"
 #include "bench/rules/mask_index.h"
-#include "bench/rules/nested_order.h"
 #include "bench/rules/prefix_tree.h"
 #include "bench/rules/seeded.h"
 #include "bench/rules/weighted_choice.h"
@@ -15,7 +14,6 @@ namespace {
 
 constexpr unsigned attempts = 24;          // to draw addresses and ports for one cell
 constexpr unsigned attempts_as_found = 2;  // of these, without a new branch
-constexpr unsigned cells_in_vain = 10'000;
 
 /// Draws ranges of one of the two ports.
 class port_source {
@@ -74,29 +72,16 @@ class generator {
   }
 
   result<five_tuple_set> make(const rule_set_params& params) {
-    five_tuple_set set;
-    set.rules.reserve(params.rules);
-    mask_index<five_tuple_rule> known(set.rules);
-    const auto add = [&](const five_tuple_rule& rule) {
-      set.rules.push_back(rule);
-      known.add(set.rules.size() - 1);
-    };
-    set.ends_in_default = params.with_default && figures_.ends_in_default && params.rules > 1;
-    if (set.ends_in_default) add({});
-    for (unsigned in_vain = 0; set.rules.size() < params.rules;) {
-      const std::optional<five_tuple_rule> made = draw(known);
-      if (made) {
-        sources_.mark(made->source);
-        destinations_.mark(made->destination);
-        add(*made);
-        in_vain = 0;
-      } else if (++in_vain == cells_in_vain) {
-        return fail(errc::no_room, std::to_string(params.rules) + " rules",
-                    "only " + std::to_string(set.rules.size()) + " different ones were found");
-      }
-    }
-    order_nested(set.rules, random_);
-    return set;
+    const bool with_default = params.with_default && figures_.ends_in_default;
+    return draw_rules<five_tuple_rule>(params, with_default, random_,
+                                       [&](const mask_index<five_tuple_rule>& known) {
+                                         const std::optional<five_tuple_rule> made = draw(known);
+                                         if (made) {
+                                           sources_.mark(made->source);
+                                           destinations_.mark(made->destination);
+                                         }
+                                         return made;
+                                       });
   }
 
  private:
@@ -147,10 +132,6 @@ class generator {
 
 result<five_tuple_set> make_five_tuple_set(const seed_figures& figures,
                                            const rule_set_params& params) {
-  if (params.rules < 1 || params.rules > most_rules) {
-    return fail(errc::invalid, std::to_string(params.rules) + " rules",
-                "must be 1 to " + std::to_string(most_rules));
-  }
   return generator(figures, params.seed).make(params);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t address_lengths = 32, source_lengths = 16, destination_lengths = 8;
 static_assert(address_lengths * source_lengths * destination_lengths == most_masks);
-constexpr std::uint8_t tcp = 6, udp = 17;
+constexpr std::uint8_t tcp = 6, udp = 17, gre = 47;
 
 /// n - 1 ones and a zero, at the top of `width` bits; `n` is at least 1.
 std::uint32_t unary(unsigned width, std::uint64_t n) {
@@ -49,17 +49,19 @@ result<five_tuple_set> make_mask_set(std::uint64_t masks) {
   return set;
 }
 
-result<flow_list> make_mask_flows(const five_tuple_set& set, std::uint64_t flows) {
+result<flow_list> make_mask_flows(const five_tuple_set& set, std::uint64_t flows,
+                                  std::uint64_t miss_percent) {
   if (result<void> good = check_flows(flows); !good) return tl::unexpected(good.error());
   flow_list out(five_tuple_layout::bytes, flows);
   for (std::uint64_t i = 0; i < flows; ++i) {
     const five_tuple_rule& rule = set.rules[i % set.rules.size()];
     // An odd multiplier makes different destinations of different numbers.
     const auto destination = static_cast<std::uint32_t>(i * 0x9e3779b1);
+    const bool miss = (i * 0x9e3779b97f4a7c15 >> 32) % 100 < miss_percent;
     out.put(i,
             five_tuple{rule.source.address, destination, rule.source_port.low,
-                       rule.destination_port.low, *rule.protocol},
-            rule.number);
+                       rule.destination_port.low, miss ? gre : *rule.protocol},
+            miss ? no_rule : rule.number);
   }
   return out;
 }

@@ -27,7 +27,9 @@ inline constexpr std::uint64_t most_masks = 4096;
 /// Errors: invalid (1 to most_masks).
 result<five_tuple_set> make_mask_set(std::uint64_t masks);
 
-/// Flow i is of rule i % N. Errors: invalid (1 to most_flows).
-result<flow_list> make_mask_flows(const five_tuple_set&, std::uint64_t flows);
+/// Flow i is of rule i % N, or has a protocol that no rule matches: about `miss_percent` of them.
+/// Errors: invalid (1 to most_flows).
+result<flow_list> make_mask_flows(const five_tuple_set&, std::uint64_t flows,
+                                  std::uint64_t miss_percent = 0);
 
 }  // namespace coua::bench

@@ -86,6 +86,22 @@ TEST(mask_set, flows_are_shared_equally_and_match_their_rule_alone) {
   }
 }
 
+TEST(mask_set, misses_match_no_rule) {
+  const five_tuple_set set = make(600);
+  const result<flow_list> flows = make_mask_flows(set, 6000, 20);
+  ASSERT_TRUE(flows);
+  unsigned n_missed = 0;
+  for (std::uint64_t i = 0; i < flows->size(); ++i) {
+    five_tuple key;
+    get_key(flows->key(i), key);
+    bool any = false;
+    for (const five_tuple_rule& rule : set.rules) any = any || rule.matches(key);
+    EXPECT_EQ(any, flows->rule(i) != no_rule);
+    n_missed += !any;
+  }
+  EXPECT_NEAR(n_missed, 1200, 60);
+}
+
 TEST(mask_set, refuses_what_it_cannot_make) {
   EXPECT_EQ(make_mask_set(0).error().code, errc::invalid);
   EXPECT_EQ(make_mask_set(4097).error().message(), "4097 masks: must be 1 to 4096");

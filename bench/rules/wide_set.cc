@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/rules/wide_set.h"
 
-#include <string>
-
+#include "bench/rules/draw_rules.h"
 #include "bench/rules/mask_index.h"
-#include "bench/rules/nested_order.h"
 #include "bench/rules/port_cover.h"
 #include "bench/rules/prefix_tree.h"
 #include "bench/rules/seeded.h"
@@ -18,7 +16,6 @@ using enum wide_field;
 constexpr std::uint64_t ipv4 = 0x0800;
 constexpr std::uint8_t icmp = 1, tcp = 6, udp = 17;
 constexpr unsigned attempts = 24, attempts_as_found = 2;
-constexpr unsigned cells_in_vain = 10'000;
 
 template <typename... Fields>
 constexpr std::uint16_t together(Fields... fields) {
@@ -108,27 +105,8 @@ class generator {
   }
 
   result<wide_set> make(const rule_set_params& params) {
-    wide_set set;
-    set.rules.reserve(params.rules);
-    mask_index<wide_rule> known(set.rules);
-    const auto add = [&](const wide_rule& rule) {
-      set.rules.push_back(rule);
-      known.add(set.rules.size() - 1);
-    };
-    set.ends_in_default = params.with_default && params.rules > 1;
-    if (set.ends_in_default) add({});
-    for (unsigned in_vain = 0; set.rules.size() < params.rules;) {
-      const std::optional<wide_rule> made = draw(known);
-      if (made) {
-        add(*made);
-        in_vain = 0;
-      } else if (++in_vain == cells_in_vain) {
-        return fail(errc::no_room, std::to_string(params.rules) + " rules",
-                    "only " + std::to_string(set.rules.size()) + " different ones were found");
-      }
-    }
-    order_nested(set.rules, random_);
-    return set;
+    return draw_rules<wide_rule>(params, params.with_default, random_,
+                                 [&](const mask_index<wide_rule>& known) { return draw(known); });
   }
 
  private:
@@ -232,10 +210,6 @@ std::uint16_t fields_of(const wide_rule& rule) {
 }
 
 result<wide_set> make_wide_set(const rule_set_params& params) {
-  if (params.rules < 1 || params.rules > most_rules) {
-    return fail(errc::invalid, std::to_string(params.rules) + " rules",
-                "must be 1 to " + std::to_string(most_rules));
-  }
   return generator(params.seed).make(params);
 }
 

@@ -50,7 +50,7 @@ class candidate_map {
   std::uint64_t bytes() const noexcept { return rows_.size() * sizeof(rows_[0]); }
   /// What find() costs, in subtables that could be looked into meanwhile.
   unsigned cost() const noexcept {
-    return 1 + static_cast<unsigned>(bytes_.size() * n_words_) / 96;
+    return 1 + static_cast<unsigned>(bytes_.size() * n_words_) / 48;
   }
 
   // Writer.

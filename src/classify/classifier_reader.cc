@@ -252,8 +252,8 @@ std::int64_t classifier_reader::cost_of_search(const subtable_list& list) noexce
   return list.candidates != nullptr ? list.candidates->cost() : 0;
 }
 
-/// What a key takes whose rule was found at the first subtable asked, in subtables; a search without
-/// any hint would ask `searched`.
+/// What a key takes whose rule was found at the first subtable asked, in subtables; a search
+/// without any hint would ask `searched`.
 std::int64_t classifier_reader::cost_of_proof(const subtable_list& list, unsigned key,
                                               std::int64_t searched) const noexcept {
   const rival_set rivals = group_.rivals(key);

@@ -9,7 +9,8 @@
 //                       may be rivals
 //   off              the same with the reader's favourite subtable (subtable_ranking.h) as the hint
 //                    for every key, if it has one
-//   search           for the other keys (subtable_search.h); the distributor remembers what it finds
+//   search           for the other keys (subtable_search.h); the distributor remembers what it
+//   finds
 //
 // Two or more updates during a group could make its answers wrong (classifier.h, "Consistency"):
 // then it is looked up again; when that goes on, key by key, and each key up to 16 times.

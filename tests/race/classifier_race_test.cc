@@ -266,11 +266,11 @@ TEST(classifier_overtaken, readers_still_answer) {
     while (!stop.load(std::memory_order_relaxed)) {
       coua_classifier_answer answers[40];
       std::uint64_t hits[1];
-      const std::size_t n =
-          coua_classifier_lookup_batch(reader, packets.data(), 40, answers, hits);
+      const std::size_t n = coua_classifier_lookup_batch(reader, packets.data(), 40, answers, hits);
       if (n != 40) faults.report("missed", 7, n, 40);
       for (const coua_classifier_answer& each : answers) {
-        if (each.priority != 5 && each.priority != 2000) faults.report("wrong", 7, each.priority, 5);
+        if (each.priority != 5 && each.priority != 2000)
+          faults.report("wrong", 7, each.priority, 5);
       }
       n_asked.fetch_add(40, std::memory_order_relaxed);
       n_unsettled = stats_of(reader).unsettled;
