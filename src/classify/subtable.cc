@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace coua {
 namespace {
@@ -166,6 +167,7 @@ result<void> subtable::remove(position at, rival_set below, subtable_table& old)
     }
   }
   forget(at);
+  shrink(old);
   return {};
 }
 
@@ -187,25 +189,45 @@ result<void> subtable::show(const std::uint64_t* key, std::uint64_t answer, riva
 }
 
 result<void> subtable::grow(subtable_table& old) {
-  std::uint64_t n_buckets = n_buckets_;
-  for (;;) {
-    n_buckets *= 2;
-    auto larger = make_table(n_buckets);
-    if (!larger) return tl::unexpected(larger.error());
-    bool all = true;
-    for (position at = 0; at < n_rules() && all; ++at) {
-      if (!is_top(at)) continue;
-      std::uint64_t words[2] = {answer_word(priorities_[at], values_[at]), rivals_[at].word()};
-      all = larger->table->put(put_mode::replace, reinterpret_cast<const std::uint8_t*>(key(at)),
-                               reinterpret_cast<std::uint8_t*>(words), 0) != COUA_FLOW_FULL;
+  for (std::uint64_t n_buckets = 2 * n_buckets_;; n_buckets *= 2) {
+    const auto fits = rebuild(n_buckets, old);
+    if (!fits) return tl::unexpected(fits.error());
+    if (*fits) return {};
+  }
+}
+
+/// False: not all rules have room in so many buckets, and nothing has changed.
+result<bool> subtable::rebuild(std::uint64_t n_buckets, subtable_table& old) {
+  auto made = make_table(n_buckets);
+  if (!made) return tl::unexpected(made.error());
+  for (position at = 0; at < n_rules(); ++at) {
+    if (!is_top(at)) continue;
+    std::uint64_t words[2] = {answer_word(priorities_[at], values_[at]), rivals_[at].word()};
+    if (made->table->put(put_mode::replace, reinterpret_cast<const std::uint8_t*>(key(at)),
+                         reinterpret_cast<std::uint8_t*>(words), 0) == COUA_FLOW_FULL) {
+      return false;
     }
-    if (!all) continue;
-    // Readers may hold the one that `old` has already: it was never published.
-    if (old.table == nullptr) old = std::move(current_);
-    current_ = std::move(*larger);
-    n_buckets_ = n_buckets;
-    ++rebuilds_;
-    return {};
+  }
+  // Readers may hold the one that `old` has already: it was never published.
+  if (old.table == nullptr) old = std::move(current_);
+  current_ = std::move(*made);
+  n_buckets_ = n_buckets;
+  ++rebuilds_;
+  return true;
+}
+
+/// Far below the size at which the smaller table would grow again. Where memory is short, all stays
+/// as it is.
+void subtable::shrink(subtable_table& old) {
+  if (n_rules() == 0 || n_rules() >= n_buckets_ || n_buckets_ < 16) return;
+  try {
+    if (!rebuild(n_buckets_ / 4, old).value_or(false)) return;
+    keys_.shrink_to_fit();
+    values_.shrink_to_fit();
+    rivals_.shrink_to_fit();
+    priorities_.shrink_to_fit();
+    by_key_.rehash(0);
+  } catch (const std::bad_alloc&) {
   }
 }
 

@@ -8,6 +8,7 @@
 //   table   one entry for each key: the rule with the highest priority of those with that key
 //   face    what readers know of the table. A table that is full is built anew, twice as large, and
 //           gets a new face; the owner publishes it and keeps the old pair until readers left it.
+//           So is one with less than a rule a bucket, of eight slots: a quarter as large.
 //
 // Thread rules: the writer's, but for what `face` leads to.
 #pragma once
@@ -81,7 +82,7 @@ class subtable {
   void set_value(position at, std::uint32_t value);
   void set_rivals(position at, rival_set rivals);
   /// `below` are the rivals of the rule with the next lower priority of the same key, if there is
-  /// one (`next_below`): readers see that one then.
+  /// one (`next_below`): readers see that one then. `old` as above.
   result<void> remove(position at, rival_set below, subtable_table& old);
   position next_below(position at) const;
 
@@ -106,6 +107,8 @@ class subtable {
   result<void> show(const std::uint64_t* key, std::uint64_t answer, rival_set rivals,
                     subtable_table& old);
   result<void> grow(subtable_table& old);
+  void shrink(subtable_table& old);
+  result<bool> rebuild(std::uint64_t n_buckets, subtable_table& old);
   position enlist(const std::uint64_t* key, std::uint32_t priority, std::uint32_t value,
                   rival_set rivals);
   void forget(position at);

@@ -2,6 +2,7 @@
 //
 // What callers of the classifier see beyond right answers: errors, limits, counts, and the switch
 // of the distributor.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -192,6 +193,33 @@ TEST(classifier_api, memory_of_masks_that_are_gone_is_given_back) {
   for (int i = 0; i < 10; ++i) coua_classifier_reclaim(table.get());
   EXPECT_EQ(coua_classifier_reclaim(table.get()), 0u);
   EXPECT_LT(stats_of(table).bytes, before + 20'000);
+}
+
+TEST(classifier_api, a_mask_that_loses_most_rules_gives_memory_back) {
+  const classifier_ptr table = make_classifier(classifier_params(16, COUA_DISTRIBUTOR_OFF));
+  coua_classifier_reader* reader = reader_of(table);
+  constexpr std::uint32_t n = 5000, n_left = 20;
+  const auto many = [](std::uint32_t i) {
+    rule one{byte_string(16, 0), byte_string(16, 0), 1, i};
+    std::fill_n(one.mask.begin(), 4, std::uint8_t{0xff});
+    std::memcpy(one.key.data(), &i, sizeof i);
+    return one;
+  };
+  for (std::uint32_t i = 0; i < n_left; ++i) ASSERT_EQ(add(table, many(i)), 1);
+  const std::uint64_t few = stats_of(table).bytes;
+  for (std::uint32_t i = n_left; i < n; ++i) ASSERT_EQ(add(table, many(i)), 1);
+  EXPECT_GT(stats_of(table).bytes, 50 * n);
+  for (std::uint32_t i = n_left; i < n; ++i) ASSERT_EQ(remove(table, many(i)), 0);
+  while (coua_classifier_reclaim(table.get()) != 0) {
+  }
+  EXPECT_LT(stats_of(table).bytes, few + 10'000);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    coua_classifier_answer answer{};
+    ASSERT_EQ(coua_classifier_lookup(reader, many(i).key.data(), &answer), i < n_left) << i;
+    if (i < n_left) {
+      ASSERT_EQ(answer.value, i);
+    }
+  }
 }
 
 // Hints.
