@@ -241,7 +241,7 @@ TEST(classifier_overtaken, readers_still_answer) {
   params.unpruned = 1;
   const classifier_ptr table = make_classifier(params);
   // The rule that stays is asked last.
-  constexpr std::uint32_t n_masks = 1500;
+  constexpr std::uint32_t n_masks = 600;
   for (std::uint32_t i = 0; i < n_masks; ++i) {
     rule one = rule_for(7, 1, 1000 + i);
     one.mask[2] = one.key[2] = 0xff;
@@ -276,7 +276,7 @@ TEST(classifier_overtaken, readers_still_answer) {
       n_unsettled = stats_of(reader).unsettled;
     }
   });
-  race_until([&] { return n_unsettled > 100; },
+  race_until([&] { return n_unsettled > 20; },
              [&](std::mt19937_64& random) {
                add(table, better);
                for (std::uint32_t i = 0; i < 10'000; ++i) {
