@@ -279,12 +279,12 @@ TEST(classifier_overtaken, readers_still_answer) {
   race_until([&] { return n_unsettled > 20; },
              [&](std::mt19937_64& random) {
                add(table, better);
+               remove(table, better);
                for (std::uint32_t i = 0; i < 10'000; ++i) {
                  rule other = stays;
                  other.value = static_cast<std::uint32_t>(random());
                  add(table, other);
                }
-               remove(table, better);
              });
   stop = true;
   thread.join();
