@@ -276,7 +276,7 @@ TEST(classifier_overtaken, readers_still_answer) {
       n_unsettled = stats_of(reader).unsettled;
     }
   });
-  race_until([&] { return n_unsettled > 20; },
+  race_until([&] { return n_unsettled > 0; },
              [&](std::mt19937_64& random) {
                add(table, better);
                remove(table, better);
@@ -289,6 +289,7 @@ TEST(classifier_overtaken, readers_still_answer) {
   stop = true;
   thread.join();
   EXPECT_EQ(faults.count(), 0u) << faults.text();
+  EXPECT_GT(n_unsettled, 0u) << "no reader was overtaken: nothing is proven";
   EXPECT_EQ(stats_of(reader).lookups, n_asked);
   EXPECT_EQ(stats_of(reader).hits, n_asked);
 }
