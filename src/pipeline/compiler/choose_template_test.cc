@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/choose_template.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "pipeline/model/test_model.h"
+
+namespace coua::pipeline {
+namespace {
+
+using test::ipv4;
+using test::where;
+
+rule rule_of(match what, std::uint16_t priority = 100) {
+  rule made;
+  made.priority = priority;
+  made.match = std::move(what);
+  return made;
+}
+rule mac_rule(std::uint64_t mac, std::uint16_t priority = 100) {
+  return rule_of(where({exact(field::eth_dst, mac)}), priority);
+}
+rule route(std::uint32_t address, unsigned length, std::uint16_t priority,
+           field which = field::ipv4_dst) {
+  const value128 mask = ones(32) & ~ones(32 - length);
+  std::vector<match_term> terms = {ipv4()};
+  if (length > 0) terms.push_back({which, address & mask, mask});
+  return rule_of(where(std::move(terms)), priority);
+}
+rule catch_all(std::uint16_t priority) { return rule_of(match(), priority); }
+
+/// A table through changes of its rules.
+class kept_table {
+ public:
+  bool add(const rule& one) {
+    shape_.add(one);
+    return keeper_.follow(shape_);
+  }
+  bool remove(const rule& one) {
+    shape_.remove(one);
+    return keeper_.follow(shape_);
+  }
+  const template_choice& now() const { return keeper_.now(); }
+  const table_shape& shape() const { return shape_; }
+
+ private:
+  table_shape shape_;
+  template_keeper keeper_;
+};
+
+template_choice choice_of(const std::vector<rule>& rules) {
+  table_shape shape;
+  for (const rule& each : rules) shape.add(each);
+  return choose_template(shape);
+}
+std::string why_not(const template_choice& choice, table_template which) {
+  for (const refused_template& each : choice.cheaper) {
+    if (each.which == which) return each.reason;
+  }
+  return "";
+}
+
+TEST(prefix_length, of_masks) {
+  EXPECT_EQ(prefix_length(0xffff'ff00, 32), 24U);
+  EXPECT_EQ(prefix_length(0xffff'ffff, 32), 32U);
+  EXPECT_EQ(prefix_length(0x8000'0000, 32), 1U);
+  EXPECT_EQ(prefix_length(0xff00'ff00, 32), std::nullopt);
+  EXPECT_EQ(prefix_length(0x0000'ffff, 32), std::nullopt);
+  EXPECT_EQ(prefix_length(ones(128), 128), 128U);
+  EXPECT_EQ(prefix_length(ones(128) << 63, 128), 65U);
+}
+
+TEST(choose_template, a_handful_of_any_rules_is_direct) {
+  EXPECT_EQ(choice_of({}).which, table_template::direct);
+  std::vector<rule> rules = {mac_rule(1), route(1, 32, 7), catch_all(200)};
+  EXPECT_EQ(choice_of(rules).which, table_template::direct);
+  for (std::uint64_t mac = 2; rules.size() < direct_rules_max; ++mac)
+    rules.push_back(mac_rule(mac));
+  EXPECT_EQ(choice_of(rules).which, table_template::direct);
+  rules.push_back(mac_rule(77));
+  EXPECT_EQ(choice_of(rules).which, table_template::classifier);
+  EXPECT_EQ(why_not(choice_of(rules), table_template::direct), "more than 16 rules (17)");
+}
+
+TEST(choose_template, one_mask_is_exact_with_rules_for_every_packet_below) {
+  std::vector<rule> rules;
+  for (std::uint64_t mac = 0; mac < 50; ++mac) rules.push_back(mac_rule(mac, 10));
+  EXPECT_EQ(choice_of(rules).which, table_template::exact);
+  rules.push_back(catch_all(0));
+  rules.push_back(catch_all(10));
+  EXPECT_EQ(choice_of(rules).which, table_template::exact);
+  // The same bits at another priority.
+  rules.push_back(mac_rule(3, 99));
+  EXPECT_EQ(choice_of(rules).which, table_template::exact);
+  rules.push_back(catch_all(11));
+  EXPECT_EQ(choice_of(rules).which, table_template::classifier);
+  EXPECT_EQ(why_not(choice_of(rules), table_template::exact),
+            "a rule that matches every packet is above others");
+}
+
+TEST(choose_template, masked_fields_are_exact_if_all_have_the_mask) {
+  std::vector<rule> rules;
+  for (std::uint32_t net = 0; net < 50; ++net) rules.push_back(route(net << 8, 24, 5));
+  EXPECT_EQ(choice_of(rules).which, table_template::exact);
+  rules.push_back(route(1, 32, 5));
+  const template_choice made = choice_of(rules);
+  EXPECT_EQ(made.which, table_template::lpm);
+  EXPECT_EQ(made.prefix_field, field::ipv4_dst);
+  EXPECT_EQ(why_not(made, table_template::exact), "rules take 2 different sets of bits");
+}
+
+TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_not_below) {
+  for (const field which : {field::ipv4_src, field::ipv4_dst}) {
+    std::vector<rule> rules;
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      const unsigned length = 8 + i % 25;
+      rules.push_back(route(i << 24, length, static_cast<std::uint16_t>(100 + length), which));
+    }
+    rules.push_back(route(0, 0, 50, which));  // ipv4 alone
+    rules.push_back(catch_all(1));
+    EXPECT_EQ(choice_of(rules).which, table_template::lpm);
+    EXPECT_EQ(choice_of(rules).prefix_field, which);
+    // Of one priority: which of two that overlap counts is left open.
+    std::vector<rule> equal = rules;
+    for (rule& each : equal) each.priority = 7;
+    EXPECT_EQ(choice_of(equal).which, table_template::lpm);
+    rules.push_back(route(0x0a00'0000, 16, 130, which));
+    const template_choice made = choice_of(rules);
+    EXPECT_EQ(made.which, table_template::classifier);
+    EXPECT_EQ(why_not(made, table_template::lpm),
+              std::string("a rule of priority 130 for a /16 of ") + info(which).name +
+                  " is above one of priority 117 for a /17");
+  }
+}
+
+TEST(choose_template, prefixes_of_rules_that_differ_elsewhere_are_not_lpm) {
+  std::vector<rule> rules;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    rules.push_back(route(i << 24, 8 + i % 20, static_cast<std::uint16_t>(8 + i % 20)));
+  }
+  rules.push_back(rule_of(
+      where({ipv4(), exact(field::ip_proto, 6), {field::ipv4_dst, 0x0a00'0000, 0xff00'0000}}), 8));
+  EXPECT_EQ(why_not(choice_of(rules), table_template::lpm), "rules differ in more than nw_dst");
+  rules.pop_back();
+  rules.push_back(rule_of(where({ipv4(), {field::ipv4_dst, 0x0a00'0001, 0xff00'ffff}}), 8));
+  EXPECT_EQ(why_not(choice_of(rules), table_template::lpm), "a mask of nw_dst is not a prefix");
+}
+
+TEST(choose_template, ipv6_prefixes_are_lpm) {
+  std::vector<rule> rules;
+  for (unsigned i = 0; i < 40; ++i) {
+    const value128 mask = ones(128) & ~ones(128 - 48 - i % 17);
+    rules.push_back(
+        rule_of(where({test::ipv6(), {field::ipv6_dst, value128{i} << 120 & mask, mask}}),
+                static_cast<std::uint16_t>(48 + i % 17)));
+  }
+  EXPECT_EQ(choice_of(rules).which, table_template::lpm);
+  EXPECT_EQ(choice_of(rules).prefix_field, field::ipv6_dst);
+}
+
+TEST(template_keeper, falls_back_at_once_and_comes_back_when_it_held_for_a_while) {
+  kept_table table;
+  int n_built = 0;
+  for (std::uint64_t mac = 0; mac < 400; ++mac) n_built += table.add(mac_rule(mac));
+  EXPECT_EQ(n_built, 1);  // direct, then exact
+  EXPECT_EQ(table.now().which, table_template::exact);
+
+  const rule odd = rule_of(where({exact(field::eth_src, 5)}));
+  EXPECT_TRUE(table.add(odd));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_FALSE(table.remove(odd));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  // Comes and goes: nothing is built.
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_FALSE(table.add(odd));
+    EXPECT_FALSE(table.remove(odd));
+  }
+  int n_changes = 0;
+  for (std::uint64_t mac = 1000; table.now().which != table_template::exact; ++mac) {
+    ASSERT_LT(++n_changes, 200);
+    table.add(mac_rule(mac));
+  }
+  EXPECT_GT(n_changes, 90);
+}
+
+TEST(template_keeper, a_table_around_the_limit_of_direct_is_not_built_again_and_again) {
+  kept_table table;
+  for (std::uint64_t mac = 0; mac <= direct_rules_max; ++mac) table.add(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::exact);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(table.remove(mac_rule(16)));
+    EXPECT_FALSE(table.add(mac_rule(16)));
+  }
+  for (std::uint64_t mac = direct_rules_max; mac >= 9; --mac)
+    EXPECT_FALSE(table.remove(mac_rule(mac)));
+  EXPECT_TRUE(table.remove(mac_rule(8)));
+  EXPECT_EQ(table.now().which, table_template::direct);
+}
+
+TEST(template_keeper, what_does_not_serve_any_more_is_never_kept) {
+  kept_table table;
+  for (std::uint64_t mac = 0; mac < 40; ++mac) table.add(mac_rule(mac));
+  for (std::uint64_t mac = 12; mac < 40; ++mac) table.remove(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::exact);  // 12 rules: not few enough to go back
+  EXPECT_TRUE(table.add(rule_of(where({exact(field::eth_src, 5)}))));
+  EXPECT_EQ(table.now().which, table_template::direct);
+}
+
+/// Any changes: what a table has always serves its rules, and what is counted is what there is.
+TEST(template_keeper, through_random_changes_serves_what_is_there) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 30; ++round) {
+    kept_table table;
+    std::vector<rule> rules;
+    for (int i = 0; i < 300; ++i) {
+      if (!rules.empty() && random() % 5 < (i < 150 ? 1U : 3U)) {
+        const std::size_t at = random() % rules.size();
+        table.remove(rules[at]);
+        rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(at));
+      } else {
+        const auto length = static_cast<unsigned>(16 + random() % 3);
+        rule one = random() % 16 == 0 ? catch_all(static_cast<std::uint16_t>(random() % 3))
+                   : random() % 60 == 0
+                       ? mac_rule(random() % 9)
+                       : route(static_cast<std::uint32_t>(random()), length,
+                               static_cast<std::uint16_t>(length + random() % 40 / 39));
+        rules.push_back(one);
+        table.add(one);
+      }
+      const template_choice fresh = choice_of(rules);
+      ASSERT_EQ(table.shape().n_rules(), rules.size());
+      ASSERT_GE(table.now().which, fresh.which);
+      if (table.now().which == table_template::direct) {
+        ASSERT_LE(rules.size(), direct_rules_max);
+      }
+      for (const refused_template& each : fresh.cheaper) {
+        ASSERT_NE(table.now().which, each.which) << each.reason;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace coua::pipeline

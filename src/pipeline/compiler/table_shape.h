@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rules of a table have in common: what decides which template may serve it (ESWITCH,
+// SIGCOMM 2016, section 3; choose_template.h). Kept up to date rule by rule, so that a table of a
+// million rules is not gone over when one changes.
+//
+//   masks      how many rules take the same bits of the same fields. Rules that match every packet
+//              are counted apart: a table may have them below all others.
+//   prefixes   for each field of IP addresses: whether all rules are prefixes of it and otherwise
+//              the same, and the priorities of each length
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "pipeline/model/rule.h"
+
+namespace coua::pipeline {
+
+/// How often each priority occurs.
+class priority_counts {
+ public:
+  void add(std::uint16_t priority) { ++counts_[priority]; }
+  void remove(std::uint16_t priority) {
+    const auto at = counts_.find(priority);
+    if (--at->second == 0) counts_.erase(at);
+  }
+  bool empty() const { return counts_.empty(); }
+  std::uint16_t lowest() const { return counts_.begin()->first; }
+  std::uint16_t highest() const { return counts_.rbegin()->first; }
+
+ private:
+  std::map<std::uint16_t, std::size_t> counts_;
+};
+
+/// The rules of a table as prefixes of one field.
+class prefix_shape {
+ public:
+  explicit prefix_shape(field which) : which_(which) {}
+
+  field which() const { return which_; }
+  void add(const rule& one) { count(one, true); }
+  void remove(const rule& one) { count(one, false); }
+
+  /// Some rule takes bits of it.
+  bool is_matched() const { return n_without_ > 0 || (!by_length_.empty() && longest() > 0); }
+  /// Empty: longest-prefix match of the field gives the rule that counts, for rules that are not
+  /// catch-alls; else why it does not.
+  std::string why_not() const;
+  std::size_t n_lengths() const { return by_length_.size(); }
+
+ private:
+  void count(const rule& one, bool added);
+  unsigned longest() const { return by_length_.rbegin()->first; }
+
+  field which_;
+  std::size_t n_without_ = 0;                            // rules whose bits of it are no prefix
+  std::unordered_map<std::string, std::size_t> others_;  // what else rules match, how often
+  std::map<unsigned, priority_counts> by_length_;        // of the rules that are prefixes
+};
+
+class table_shape {
+ public:
+  /// The rule is not in it yet.
+  void add(const rule& one);
+  /// The rule is in it.
+  void remove(const rule& one);
+
+  std::size_t n_rules() const { return n_rules_; }
+  /// Different sets of bits that rules take, but for those that take none.
+  std::size_t n_masks() const { return by_mask_.size(); }
+  bool has_catch_all() const { return !catch_alls_.empty(); }
+  /// No rule that matches every packet is above another one: those below it never count, so that
+  /// such a rule decides only where no other matches.
+  bool catch_alls_are_last() const {
+    return catch_alls_.empty() || others_.empty() || catch_alls_.highest() <= others_.lowest();
+  }
+  const std::array<prefix_shape, 4>& prefixes() const { return prefixes_; }
+
+ private:
+  std::size_t n_rules_ = 0;
+  std::unordered_map<std::string, std::size_t> by_mask_;
+  priority_counts catch_alls_, others_;
+  std::array<prefix_shape, 4> prefixes_{
+      prefix_shape(field::ipv4_dst), prefix_shape(field::ipv4_src), prefix_shape(field::ipv6_dst),
+      prefix_shape(field::ipv6_src)};
+};
+
+/// The length of a mask that is a prefix of so many bits; none: it is not.
+std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits);
+
+}  // namespace coua::pipeline
