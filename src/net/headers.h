@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace coua::net {
+namespace coua::net::wire {
 
 namespace mpls {  // RFC 3032: label (20 bits), TC (3), bottom of stack (1), TTL (8)
 inline constexpr std::size_t entry_bytes = 4;
@@ -81,4 +81,4 @@ inline constexpr std::size_t target = 8;
 inline constexpr std::size_t option_address = 2;  // from the start of the option
 }  // namespace nd
 
-}  // namespace coua::net
+}  // namespace coua::net::wire

@@ -55,7 +55,7 @@ ipv6_chain follow_ipv6_extensions(const std::uint8_t* bytes, std::size_t offset,
     const std::uint8_t* header = bytes + offset;
     std::size_t header_bytes = (header[1] + std::size_t{1}) * 8;
     if (next == ip_proto_auth) header_bytes = (header[1] + std::size_t{2}) * 4;
-    if (next == ip_proto_fragment) header_bytes = ipv6::fragment_header_bytes;
+    if (next == ip_proto_fragment) header_bytes = wire::ipv6::fragment_header_bytes;
     if (limit - offset < header_bytes) return {};
 
     switch (next) {
@@ -64,14 +64,15 @@ ipv6_chain follow_ipv6_extensions(const std::uint8_t* bytes, std::size_t offset,
       case ip_proto_auth: order.see(exthdr_auth, header_order::auth); break;
       case ip_proto_routing:
         order.see(exthdr_router, header_order::router);
-        if (header[ipv6::routing_segments_left] != 0) chain.routed = true;
+        if (header[wire::ipv6::routing_segments_left] != 0) chain.routed = true;
         break;
       default: {
         order.see(exthdr_frag, header_order::frag);
         // Offset 0 and nothing to follow is no fragment (RFC 6946).
-        const std::uint16_t word = load_be16(header + ipv6::fragment_offset);
-        if ((word & (ipv6::offset_mask | ipv6::more_fragments)) != 0) chain.fragment = true;
-        if ((word & ipv6::offset_mask) != 0) chain.later_fragment = true;
+        const std::uint16_t word = load_be16(header + wire::ipv6::fragment_offset);
+        if ((word & (wire::ipv6::offset_mask | wire::ipv6::more_fragments)) != 0)
+          chain.fragment = true;
+        if ((word & wire::ipv6::offset_mask) != 0) chain.later_fragment = true;
       }
     }
     next = header[0];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/layers.h"
 
-#include "net/headers.h"
 #include "net/ip_protocol.h"
 #include "net/ipv6_extensions.h"
 #include "net/wire.h"
@@ -25,44 +24,38 @@ bool parse_tags(const packet& p, layers& l, std::uint16_t& type) noexcept {
 }
 
 void parse_arp(const packet& p, layers& l) noexcept {
-  if (p.contiguous - l.network < arp::header_bytes) return;
-  if (load_be64(p.bytes + l.network) >> 16 != arp::ethernet_ipv4) return;
+  if (p.contiguous - l.network < wire::arp::header_bytes) return;
+  if (load_be64(p.bytes + l.network) >> 16 != wire::arp::ethernet_ipv4) return;
   l.present |= layer::arp;
 }
 
 bool parse_ipv4(const packet& p, layers& l) noexcept {
   const std::uint8_t* header = p.bytes + l.network;
-  const std::size_t there = p.contiguous - l.network;
-  if (there < ipv4::header_bytes) return false;
-  const std::size_t header_bytes = (header[0] & 0xfU) * 4;
-  const std::size_t total = load_be16(header + ipv4::total_length);
-  if (header[0] >> 4 != 4 || header_bytes < ipv4::header_bytes || header_bytes > there ||
-      header_bytes > total) {
-    return false;
-  }
+  if (!is_ipv4_header(header, p.contiguous - l.network)) return false;
   l.present |= layer::ipv4 | layer::ip_proto;
-  l.ip_end = l.network + static_cast<std::uint32_t>(total);
-  l.ip_proto = header[ipv4::protocol];
-  const std::uint16_t word = load_be16(header + ipv4::fragment);
-  if ((word & (ipv4::more_fragments | ipv4::offset_mask)) != 0) [[unlikely]] {
+  l.ip_end = l.network + load_be16(header + wire::ipv4::total_length);
+  l.ip_proto = header[wire::ipv4::protocol];
+  const std::uint16_t word = load_be16(header + wire::ipv4::fragment);
+  if ((word & (wire::ipv4::more_fragments | wire::ipv4::offset_mask)) != 0) [[unlikely]] {
     l.present |= layer::fragment;
-    if ((word & ipv4::offset_mask) != 0) {
+    if ((word & wire::ipv4::offset_mask) != 0) {
       l.present |= layer::later_fragment;
       return false;
     }
   }
-  l.transport = static_cast<std::uint16_t>(l.network + header_bytes);
+  l.transport = static_cast<std::uint16_t>(l.network + (header[0] & 0xfU) * 4);
   return true;
 }
 
 bool parse_ipv6(const packet& p, layers& l) noexcept {
   const std::uint8_t* header = p.bytes + l.network;
-  if (p.contiguous - l.network < ipv6::header_bytes || header[0] >> 4 != 6) return false;
+  if (!is_ipv6_header(header, p.contiguous - l.network)) return false;
   l.present |= layer::ipv6;
-  l.ip_end = l.network + static_cast<std::uint32_t>(ipv6::header_bytes) +
-             load_be16(header + ipv6::payload_length);
-  const ipv6_chain chain = follow_ipv6_extensions(p.bytes, l.network + ipv6::header_bytes,
-                                                  transport_limit(p, l), header[ipv6::next_header]);
+  l.ip_end = l.network + static_cast<std::uint32_t>(wire::ipv6::header_bytes) +
+             load_be16(header + wire::ipv6::payload_length);
+  const ipv6_chain chain =
+      follow_ipv6_extensions(p.bytes, l.network + wire::ipv6::header_bytes, transport_limit(p, l),
+                             header[wire::ipv6::next_header]);
   if (!chain.known) return false;
   l.present |= layer::ip_proto;
   l.ip_proto = chain.next;
@@ -78,19 +71,19 @@ void parse_transport(const packet& p, layers& l) noexcept {
   const std::size_t there = transport_limit(p, l) - l.transport;
   switch (l.ip_proto) {
     case ip_proto_tcp:
-      if (there >= tcp::header_bytes) l.present |= layer::tcp;
+      if (there >= wire::tcp::header_bytes) l.present |= layer::tcp;
       return;
     case ip_proto_udp:
-      if (there >= udp::header_bytes) l.present |= layer::udp;
+      if (there >= wire::udp::header_bytes) l.present |= layer::udp;
       return;
     case ip_proto_sctp:
-      if (there >= sctp::header_bytes) l.present |= layer::sctp;
+      if (there >= wire::sctp::header_bytes) l.present |= layer::sctp;
       return;
     case ip_proto_icmp:
-      if (there >= icmp::header_bytes && l.has(layer::ipv4)) l.present |= layer::icmpv4;
+      if (there >= wire::icmp::header_bytes && l.has(layer::ipv4)) l.present |= layer::icmpv4;
       return;
     case ip_proto_icmpv6:
-      if (there < icmp::header_bytes_v6 || !l.has(layer::ipv6)) return;
+      if (there < wire::icmp::header_bytes_v6 || !l.has(layer::ipv6)) return;
       l.present |= layer::icmpv6;
       parse_nd(p, l);
       return;
@@ -118,7 +111,7 @@ inline layers parse_one(const packet& p) noexcept {
     case ethertype_arp: parse_arp(p, l); break;
     case ethertype_mpls:
     case ethertype_mpls_multicast:
-      if (p.contiguous - l.network >= mpls::entry_bytes) l.present |= layer::mpls;
+      if (p.contiguous - l.network >= wire::mpls::entry_bytes) l.present |= layer::mpls;
       break;
     default: break;
   }
@@ -153,16 +146,16 @@ void parse_nd(const packet& p, layers& l) noexcept {
   l.present &= ~(layer::nd_sol | layer::nd_adv | layer::nd_sll | layer::nd_tll);
   l.nd_option = 0;
   const std::size_t limit = transport_limit(p, l);
-  const std::uint8_t type = p.bytes[l.transport + icmp::type];
+  const std::uint8_t type = p.bytes[l.transport + wire::icmp::type];
   const bool solicitation = type == icmpv6_neighbour_solicitation;
   if (!solicitation && type != icmpv6_neighbour_advertisement) return;
-  if (limit - l.transport < nd::header_bytes) return;
+  if (limit - l.transport < wire::nd::header_bytes) return;
   l.present |= solicitation ? layer::nd_sol : layer::nd_adv;
 
   constexpr std::size_t wanted_bytes = 8;
   const std::uint8_t wanted =
       solicitation ? nd_option_source_link_layer : nd_option_target_link_layer;
-  std::size_t at = l.transport + nd::header_bytes;
+  std::size_t at = l.transport + wire::nd::header_bytes;
   while (limit - at >= wanted_bytes) {
     const std::size_t option_bytes = std::size_t{p.bytes[at + 1]} * 8;
     if (option_bytes == 0 || option_bytes > limit - at) return;

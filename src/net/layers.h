@@ -40,6 +40,7 @@
 #include <cstdint>
 
 #include "net/ethernet.h"
+#include "net/headers.h"
 #include "net/packet.h"
 
 namespace coua::net {
@@ -117,6 +118,17 @@ constexpr bool is_vlan_type(std::uint16_t ethertype) noexcept {
 constexpr bool is_mpls_type(std::uint16_t ethertype) noexcept {
   return ethertype == ethertype_mpls || ethertype == ethertype_mpls_multicast;
 }
+/// Whether what starts there, with `there` bytes in the buffer, is a whole IP header as above.
+inline bool is_ipv4_header(const std::uint8_t* header, std::size_t there) noexcept {
+  if (there < wire::ipv4::header_bytes || header[0] >> 4 != 4) return false;
+  const std::size_t header_bytes = (header[0] & 0xfU) * 4;
+  return header_bytes >= wire::ipv4::header_bytes && header_bytes <= there &&
+         header_bytes <= load_be16(header + wire::ipv4::total_length);
+}
+inline bool is_ipv6_header(const std::uint8_t* header, std::size_t there) noexcept {
+  return there >= wire::ipv6::header_bytes && header[0] >> 4 == 6;
+}
+
 /// Where a header may be looked for: in the first buffer, and within the IP packet.
 inline std::size_t transport_limit(const packet& p, const layers& l) noexcept {
   return l.ip_end < p.contiguous ? l.ip_end : p.contiguous;

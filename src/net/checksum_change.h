@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Incremental update of checksums in the packet path (RFC 1624, equation 3), without a branch:
+//
+//   HC' = ~(~HC + sum of (~m + m') over the words that change)
+//
+// 2^16 is 1 modulo 0xffff, so wider words are summed as they are, and folded once. The result is
+// that of update_checksum (checksum.h) over the same words, to the bit.
+#pragma once
+
+#include <cstdint>
+
+#include "net/wire.h"
+
+namespace coua::net {
+
+class checksum_change {
+ public:
+  /// Words that start at an even distance from the first byte that the checksum covers.
+  void word16(std::uint16_t before, std::uint16_t after) noexcept {
+    sum_ += (before ^ 0xffffU) + std::uint64_t{after};
+  }
+  void word32(std::uint32_t before, std::uint32_t after) noexcept {
+    sum_ += std::uint64_t{~before} + after;
+  }
+  void word48(std::uint64_t before, std::uint64_t after) noexcept {
+    sum_ += (before ^ mac_mask) + after;
+  }
+  void word128(uint128 before, uint128 after) noexcept {
+    for (unsigned shift = 0; shift < 128; shift += 32) {
+      word32(static_cast<std::uint32_t>(before >> shift),
+             static_cast<std::uint32_t>(after >> shift));
+    }
+  }
+
+  /// The new checksum; never 0xffff, which is another 0x0000.
+  std::uint16_t apply(std::uint16_t checksum) const noexcept {
+    // With 0xffff, which is zero, the sum cannot be 0.
+    std::uint64_t sum = sum_ + (checksum ^ 0xffffU) + 0xffffU;
+    sum = (sum & 0xffff'ffff) + (sum >> 32);
+    sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return static_cast<std::uint16_t>(sum ^ 0xffff);
+  }
+  /// The same for UDP: 0 says that there is none and stays, and one that becomes 0 is sent as
+  /// 0xffff (RFC 768).
+  std::uint16_t apply_udp(std::uint16_t checksum) const noexcept {
+    const std::uint16_t fresh = apply(checksum);
+    if (checksum == 0) return 0;
+    return fresh == 0 ? 0xffff : fresh;
+  }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+}  // namespace coua::net
