@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rewrites of the Ethernet header and its tags (rewrite.h has the rules).
+#pragma once
+
+#include "net/rewrite.h"
+
+namespace coua::net {
+
+inline rewrite_result set_eth_dst(packet& p, const layers& l, std::uint64_t mac,
+                                  std::uint64_t mask = mac_mask) noexcept {
+  if (!l.has(layer::ethernet)) return rewrite_result::no_header;
+  store_mac(p.bytes, merge(load_mac(p.bytes), mac, mask));
+  return rewrite_result::done;
+}
+inline rewrite_result set_eth_src(packet& p, const layers& l, std::uint64_t mac,
+                                  std::uint64_t mask = mac_mask) noexcept {
+  if (!l.has(layer::ethernet)) return rewrite_result::no_header;
+  store_mac(p.bytes + mac_bytes, merge(load_mac(p.bytes + mac_bytes), mac, mask));
+  return rewrite_result::done;
+}
+
+namespace detail {
+inline constexpr std::size_t outer_tci = ethertype_offset + 2;
+inline rewrite_result set_tci(packet& p, layers& l, std::uint16_t value,
+                              std::uint16_t mask) noexcept {
+  if (!l.has(layer::vlan)) return rewrite_result::no_header;
+  const std::uint16_t tci = merge(load_be16(p.bytes + outer_tci), value, mask);
+  store_be16(p.bytes + outer_tci, tci);
+  l.vlan_tci = tci | tci_present;
+  return rewrite_result::done;
+}
+}  // namespace detail
+
+/// Of the outermost tag.
+inline rewrite_result set_vlan_vid(packet& p, layers& l, std::uint16_t vid,
+                                   std::uint16_t mask = 0xfff) noexcept {
+  return detail::set_tci(p, l, vid, mask & 0xfff);
+}
+inline rewrite_result set_vlan_pcp(packet& p, layers& l, std::uint8_t pcp) noexcept {
+  return detail::set_tci(p, l, static_cast<std::uint16_t>(pcp << 13), 0xe000);
+}
+
+/// A tag outside of all others, with the number and priority of the one that was outermost, else
+/// zeros. `ethertype` is 0x8100 or 0x88a8.
+rewrite_result push_vlan(packet& p, layers& l, std::uint16_t ethertype) noexcept;
+/// Takes the outermost tag away.
+rewrite_result pop_vlan(packet& p, layers& l) noexcept;
+
+}  // namespace coua::net
