@@ -25,7 +25,8 @@ std::unique_ptr<flow_table> make_writer(const flow_geometry& geometry, const key
 }
 
 simd::flow_kernels make_readers() {
-  return simd::flow_kernel<prune, expiry, simd::single, simd::flow_shape<2, 2>, any_match>::set();
+  using steps = simd::flow_steps<prune, expiry, simd::single, simd::flow_shape<2, 2>, any_match>;
+  return simd::flow_kernel<steps>::set();
 }
 
 }  // namespace coua::bench

@@ -167,7 +167,8 @@ struct coua_flow_stats {
  * time may be off by the calls in progress. */
 COUA_API int coua_flow_get_stats(const coua_flow_table* table, struct coua_flow_stats* stats);
 
-/* How look-ups compare tags: "generic" or "avx2". COUA_SIMD=generic lowers it. [any] */
+/* How look-ups compare tags: "generic", "avx2" or (with Bloom filters) "avx512". COUA_SIMD=generic
+ * or avx2 lowers it. [any] */
 COUA_API const char* coua_flow_simd(const coua_flow_table* table);
 
 /* The hash of one key, and of `n`. [any] */

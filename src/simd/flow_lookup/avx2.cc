@@ -32,12 +32,15 @@ struct avx2_match {
   }
 };
 
-constexpr auto sets = flow_kernel_sets<avx2_match>::make();
+template <class Prune, class Expiry, class Sync, class Shape>
+using avx2_steps = flow_steps<Prune, Expiry, Sync, Shape, avx2_match>;
+
+constexpr auto sets = flow_kernel_sets<avx2_steps>::make();
 
 }  // namespace
 
 const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape) {
-  return sets[flow_kernel_sets<avx2_match>::index(kind, static_cast<flow_shapes>(shape))];
+  return sets[flow_kernel_sets<avx2_steps>::index(kind, static_cast<flow_shapes>(shape))];
 }
 
 flow_probe_kernel avx2_flow_probes() { return &flow_probes<avx2_match>::run; }

@@ -31,6 +31,10 @@ struct flow_entries {
     return view.entries + where * entry_words(view);
   }
 
+  /// An entry of 32 bytes never straddles two lines, nor does one of 16.
+  static constexpr bool one_line =
+      Shape::key_words + Shape::value_words == 4 && Shape::value_words != 0;
+
   /// Into the second-level cache, as for the FIB (docs/fib.md).
   [[gnu::always_inline]] static void fetch(const void* memory) noexcept {
     __builtin_prefetch(memory, 0, 2);
@@ -41,8 +45,7 @@ struct flow_entries {
     const void* first = entry(view, where);
     const void* at = wanted ? first : &line;
     fetch(at);
-    // An entry of 32 bytes never straddles two lines, nor does one of 16.
-    if constexpr (Shape::key_words + Shape::value_words != 4 || Shape::value_words == 0) {
+    if constexpr (!one_line) {
       fetch(wanted ? static_cast<const char*>(first) + entry_words(view) * 8 - 1
                    : static_cast<const char*>(at));
     }

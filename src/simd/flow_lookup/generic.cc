@@ -25,12 +25,15 @@ struct generic_match {
   }
 };
 
-constexpr auto sets = flow_kernel_sets<generic_match>::make();
+template <class Prune, class Expiry, class Sync, class Shape>
+using generic_steps = flow_steps<Prune, Expiry, Sync, Shape, generic_match>;
+
+constexpr auto sets = flow_kernel_sets<generic_steps>::make();
 
 }  // namespace
 
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape) {
-  return sets[flow_kernel_sets<generic_match>::index(kind, static_cast<flow_shapes>(shape))];
+  return sets[flow_kernel_sets<generic_steps>::index(kind, static_cast<flow_shapes>(shape))];
 }
 
 flow_probe_kernel generic_flow_probes() { return &flow_probes<generic_match>::run; }

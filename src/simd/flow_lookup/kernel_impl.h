@@ -9,9 +9,9 @@
 namespace coua::simd {
 namespace {
 
-template <prune_policy Prune, expiry_policy Expiry, sync_policy Sync, class Shape, class Match>
-struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
-  using steps = flow_steps<Prune, Expiry, Sync, Shape, Match>;
+template <class Steps>
+struct flow_kernel : Steps {
+  using steps = Steps;
   using steps::group_size, steps::key_words, steps::value_words, steps::put_value;
   using steps::probe_homes, steps::probe_seconds;
   using typename steps::bytes_in;
@@ -246,7 +246,7 @@ struct flow_kernel : flow_steps<Prune, Expiry, Sync, Shape, Match> {
   }
 
   static constexpr flow_kernels set() {
-    return {Match::name, &batch, &ahead, &refresh, &pipeline, &drain};
+    return {steps::instruction_set, &batch, &ahead, &refresh, &pipeline, &drain};
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All combinations of policies and shapes, as an array indexed by variant, timers, sync and shape.
+// `Steps` are those of an instruction set; it may have them for the first variants only.
 #pragma once
 
 #include <type_traits>
@@ -12,9 +13,10 @@ namespace {
 
 enum flow_shapes { shape_2_2, shape_2, shape_5, shape_any, n_flow_shapes };
 
-template <class Match>
+template <template <class Prune, class Expiry, class Sync, class Shape> class Steps,
+          unsigned NVariants = 4>
 struct flow_kernel_sets {
-  static constexpr unsigned n = 4 * 2 * 2 * n_flow_shapes;
+  static constexpr unsigned n = NVariants * 2 * 2 * n_flow_shapes;
   static constexpr unsigned index(flow_kind kind, flow_shapes shape) {
     return ((static_cast<unsigned>(kind.variant) * 2 + kind.timed) * 2 +
             static_cast<unsigned>(kind.sync)) *
@@ -22,15 +24,18 @@ struct flow_kernel_sets {
            shape;
   }
 
+  template <class Prune, class Expiry, class Sync, class Shape>
+  static constexpr flow_kernels kernels_of = flow_kernel<Steps<Prune, Expiry, Sync, Shape>>::set();
+
   template <class Prune, class Expiry, class Sync>
   static constexpr void fill_shapes(std::array<flow_kernels, n>& sets, unsigned at) {
-    sets[at + shape_2_2] = flow_kernel<Prune, Expiry, Sync, flow_shape<2, 2>, Match>::set();
-    sets[at + shape_any] = flow_kernel<Prune, Expiry, Sync, flow_shape<0, 0>, Match>::set();
+    sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
+    sets[at + shape_any] = kernels_of<Prune, Expiry, Sync, flow_shape<0, 0>>;
     // The variants that bloom is compared with are compared with keys and values of 16 bytes.
     sets[at + shape_2] = sets[at + shape_5] = sets[at + shape_any];
     if constexpr (std::is_same_v<Prune, bloom>) {
-      sets[at + shape_2] = flow_kernel<Prune, Expiry, Sync, flow_shape<2, 0>, Match>::set();
-      sets[at + shape_5] = flow_kernel<Prune, Expiry, Sync, flow_shape<5, 0>, Match>::set();
+      sets[at + shape_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 0>>;
+      sets[at + shape_5] = kernels_of<Prune, Expiry, Sync, flow_shape<5, 0>>;
     }
   }
   template <class Prune>
@@ -47,9 +52,11 @@ struct flow_kernel_sets {
   static constexpr std::array<flow_kernels, n> make() {
     std::array<flow_kernels, n> sets{};
     fill_kinds<bloom>(sets, flow_variant::bloom);
-    fill_kinds<optimistic>(sets, flow_variant::optimistic);
-    fill_kinds<pessimistic>(sets, flow_variant::pessimistic);
-    fill_kinds<horton>(sets, flow_variant::horton);
+    if constexpr (NVariants > 1) {
+      fill_kinds<optimistic>(sets, flow_variant::optimistic);
+      fill_kinds<pessimistic>(sets, flow_variant::pessimistic);
+      fill_kinds<horton>(sets, flow_variant::horton);
+    }
     return sets;
   }
 };

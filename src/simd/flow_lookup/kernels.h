@@ -42,14 +42,14 @@ struct flow_group {
   std::uint64_t moves = 0;         // likewise
   std::uint64_t* keys = nullptr;   // as words
   std::uint8_t* values = nullptr;  // of the pipeline: answers that wait to be collected
-  std::uint64_t hashes[size];
-  std::uint64_t homes[size];      // primary bucket
-  std::uint64_t seen_home[size];  // its meta, before its tags were read
-  std::uint64_t where[size];      // number of the entry that a tag nominated
-  std::uint64_t seen[size];       // meta of that entry's bucket, likewise
-  std::uint8_t vias[size];        // function of the second bucket
-  std::uint8_t found[size];       // keys that have a nominated entry
-  std::uint8_t seconds[size];     // keys to look for in a second bucket
+  alignas(64) std::uint64_t hashes[size];
+  std::uint64_t homes[size];  // primary bucket
+  std::uint64_t where[size];  // number of the entry that a tag nominated
+  std::uint64_t seen[size];   // meta of the last bucket, before its tags were read
+  std::uint8_t vias[size];    // function of the second bucket
+  // Lists, with room for what is written at once.
+  std::uint8_t found[size + 8];    // keys that have a nominated entry
+  std::uint8_t seconds[size + 8];  // keys to look for in a second bucket
 };
 
 struct flow_reader_state {

@@ -26,6 +26,9 @@ const flow_kernels& select_flow_kernels(flow_kind kind, unsigned key_words, unsi
   if (key_words == 5) shape = shape_5;
   if (key_words == 2) shape = value_bytes == 16 ? shape_2_2 : shape_2;
 #if defined(__x86_64__)
+  if (instruction_set == isa::avx512 && kind.variant == flow_variant::bloom) {
+    return avx512_bloom_kernels(kind, shape);
+  }
   // The tags and timers of a bucket are one load of AVX2.
   if (instruction_set != isa::generic) return avx2_flow_kernels(kind, shape);
 #endif

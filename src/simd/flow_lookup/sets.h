@@ -18,6 +18,8 @@ namespace coua::simd {
 
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape);
 const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape);
+/// Of flow_variant::bloom only.
+const flow_kernels& avx512_bloom_kernels(flow_kind kind, unsigned shape);
 
 flow_probe_kernel generic_flow_probes();
 flow_probe_kernel avx2_flow_probes();

@@ -36,6 +36,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   using again = flow_again<Prune, Expiry, Sync, Shape, Match>;
   using again::fetch, again::fetch_entry, again::first_of, again::key_words, again::line_of;
   static constexpr unsigned group_size = flow_group::size;
+  static constexpr const char* instruction_set = Match::name;
 
   /// A group that other groups have their turn before fetches the primary buckets. One that goes
   /// through all steps at once fetches both: to wait for the second ones later, for the few keys
@@ -100,7 +101,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       const std::uint64_t where = first_of(home, nominated);
       fetch_entry(view, line, where, found != 0);
       group.where[i] = where;
-      if constexpr (Sync::concurrent) group.seen_home[i] = group.seen[i] = meta;
+      if constexpr (Sync::concurrent) group.seen[i] = meta;
       if constexpr (Prune::n_functions > 1) group.vias[i] = static_cast<std::uint8_t>(via);
       group.found[n_found] = static_cast<std::uint8_t>(i);
       n_found += found;
@@ -108,12 +109,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       n_seconds += second;
       if constexpr (Sync::concurrent && Prune::filters) changed |= meta ^ Sync::load(&line.meta);
     }
-    if constexpr (!Prune::fetch_both) {
-      for (unsigned j = 0; j < n_seconds; ++j) {
-        const unsigned i = group.seconds[j];
-        fetch(&line_of(view, second_bucket(view, group, i)));
-      }
-    }
+    fetch_seconds(view, group, n_seconds);
     group.now = now;
     group.n_found = n_found;
     group.n_seconds = n_seconds;
@@ -129,6 +125,15 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
                                                             unsigned i) noexcept {
     const unsigned via = Prune::n_functions > 1 ? group.vias[i] : 1;
     return Prune::other(group.homes[i], fingerprint_of(group.hashes[i]), via, view.n_buckets);
+  }
+
+  /// Those that were listed, unless they were fetched at the start.
+  [[gnu::always_inline]] static void fetch_seconds(const flow_view& view, const flow_group& group,
+                                                   unsigned n_seconds) noexcept {
+    if constexpr (Prune::fetch_both) return;
+    for (unsigned j = 0; j < n_seconds; ++j) {
+      fetch(&line_of(view, second_bucket(view, group, group.seconds[j])));
+    }
   }
 
   [[gnu::always_inline]] static void probe_seconds(const flow_view& view,
@@ -150,7 +155,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       fetch_entry(view, line, where, found != 0);
       if constexpr (Sync::concurrent) {
         const std::uint64_t home_now = Sync::load(&line_of(view, group.homes[i]).meta);
-        unsure |= (as_number(!same_version(group.seen_home[i], home_now)) & ~found & 1) << i;
+        unsure |= (as_number(!same_version(group.seen[i], home_now)) & ~found & 1) << i;
         group.seen[i] = meta;
       }
       group.where[i] = where;
