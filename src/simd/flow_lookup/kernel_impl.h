@@ -70,17 +70,27 @@ struct flow_kernel : Steps {
     return static_cast<unsigned>(std::min<std::size_t>(n, group_size));
   }
 
+  [[gnu::always_inline]] static void start_first(const flow_view& shared, flow_group& group,
+                                                 const call& c, fetched what) noexcept {
+    switch (what) {
+      case fetched::nothing:
+        return steps::template start<fetched::nothing>(shared, group, 0, c.keys, c.hashes);
+      case fetched::homes:
+        return steps::template start<fetched::homes>(shared, group, 0, c.keys, c.hashes);
+      case fetched::both:
+        return steps::template start<fetched::both>(shared, group, 0, c.keys, c.hashes);
+    }
+  }
+
   /// The groups of a call. While one is between two steps, the next is started.
   [[gnu::noinline]] static std::size_t run(const flow_view& shared, flow_reader_state& state,
                                            const call& asked) noexcept {
     const flow_view view = shared;
     const call c = asked;
     state.batch[0].n = as_group(c.n);
-    if (c.first == fetched::both) {
-      steps::template start<fetched::both>(shared, state.batch[0], 0, c.keys, c.hashes);
-    } else {
-      steps::template start<fetched::nothing>(shared, state.batch[0], 0, c.keys, c.hashes);
-    }
+    const fetched first =
+        steps::has_filters && !state.fetches_both() ? fetched::homes : fetched::both;
+    start_first(shared, state.batch[0], c, c.first == fetched::nothing ? c.first : first);
     std::size_t n_hits = 0;
     unsigned turn = 0;
     for (std::size_t at = 0; at < c.n; turn ^= 1) {
@@ -103,6 +113,7 @@ struct flow_kernel : Steps {
       n_hits += static_cast<unsigned>(__builtin_popcount(group.hits));
       at = next;
     }
+    state.found_few = n_hits < c.n / 4;
     return n_hits;
   }
 

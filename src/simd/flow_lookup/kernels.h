@@ -61,10 +61,19 @@ struct flow_reader_state {
       block * (start_to_homes + homes_to_seconds + seconds_to_finish + 1);
   static constexpr unsigned n_ring = 8;  // groups; a power of two above depth / block
 
+  /// Lines up to here come from the third-level cache, most of them: to wait for a second one takes
+  /// less than to fetch it for every key. With twice as many, hits get slower.
+  static constexpr std::uint64_t near_bytes = std::uint64_t{4} << 20;
+
   explicit flow_reader_state(const flow_view& view);
+
+  /// Whether a batch in a table with filters fetches both buckets of its keys at once.
+  bool fetches_both() const { return !is_near && !found_few; }
 
   std::uint64_t retries = 0;  // written by its reader only
   std::uint64_t second_looks = 0;
+  bool is_near = false;    // the table's lines take no more than near_bytes
+  bool found_few = false;  // of the last batch, less than a quarter
   // Keys since creation that passed each step; group and place in it are this / and % the size.
   std::uint64_t started = 0, homed = 0, seconded = 0, finished = 0, collected = 0;
   std::array<flow_group, 2> batch;

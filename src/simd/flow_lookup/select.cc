@@ -4,7 +4,8 @@
 
 namespace coua::simd {
 
-flow_reader_state::flow_reader_state(const flow_view& view) {
+flow_reader_state::flow_reader_state(const flow_view& view)
+    : is_near(view.n_buckets * sizeof(flow_line) <= near_bytes) {
   const std::size_t n_keys = std::size_t{flow_group::size} * view.key_words;
   const std::size_t n_values = std::size_t{flow_group::size} * view.value_words;
   memory_.resize((n_keys + n_values) * ring.size() + n_keys * batch.size());

@@ -37,10 +37,12 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   using again::fetch, again::fetch_entry, again::first_of, again::key_words, again::line_of;
   static constexpr unsigned group_size = flow_group::size;
   static constexpr const char* instruction_set = Match::name;
+  static constexpr bool has_filters = Prune::filters;
 
   /// A group that other groups have their turn before fetches the primary buckets. One that goes
   /// through all steps at once fetches both: to wait for the second ones later, for the few keys
-  /// that need them, would take longer (docs/flow-table.md).
+  /// that need them, would take longer, unless there are hardly such keys, or they are near
+  /// (flow_reader_state::fetches_both).
   enum class fetched { nothing, homes, both };
 
   /// Hashes keys `from` to `group.n` of a group, and fetches their buckets. Out of line: a call for
