@@ -96,7 +96,7 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
   using expiry::n_slots, expiry::other_buckets;
 
  private:
-  static constexpr std::size_t write_group = 16;
+  static constexpr std::size_t write_group = 8;
   static constexpr unsigned max_tries = 8;  // searches of one insert; Horton alone needs a second
 
   using expiry::bound_via, expiry::counts_, expiry::cursors_, expiry::entry_at, expiry::fill;
@@ -110,6 +110,7 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
   struct wanted_key {
     std::uint64_t hash, home;
     simd::fingerprint print;
+    bool goes_on;  // to its second bucket, as far as was seen when that was fetched
     std::uint64_t words[keyed_hash::max_words];
   };
 
@@ -165,42 +166,58 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
     }
   }
 
-  /// Calls `act(i, key i)` for each, in order. The primary buckets of a group are fetched while the
-  /// group before it is acted on, and what they lead to before it is its own turn.
+  /// Calls `act(i, key i)` for each, in order. Groups of keys are fetched for in three steps, while
+  /// the groups before them have their later ones: the primary bucket, the entry there or the
+  /// second bucket, the entry there.
   template <typename Act>
   void each_fetched(bytes_in keys, const std::uint64_t* hashes, std::size_t n, Act act) {
-    wanted_key groups[2][write_group];
-    const auto fetch = [&](std::size_t at) {
-      wanted_key* group = groups[at / write_group % 2];
-      const std::size_t end = std::min(n, at + write_group);
-      for (std::size_t i = at; i < end; ++i, ++group) {
-        simd::to_words(keys + i * geometry_.key_stride, geometry_.key_bytes, n_key_words_,
-                       group->words);
-        take_hash(hashes != nullptr ? hashes[i] : hash_(group->words, n_key_words_), *group);
-        fetch_bucket(group->home);
-      }
+    constexpr std::size_t n_groups = 4, size = write_group;
+    wanted_key groups[n_groups][size];
+    const auto each = [&](std::size_t at, auto step) {
+      wanted_key* group = groups[at / size % n_groups];
+      const std::size_t end = std::min(n, at + size);
+      for (std::size_t i = at; i < end; ++i) step(i, *group++);
     };
-    fetch(0);
-    for (std::size_t at = 0; at < n; at += write_group) {
-      if (at + write_group < n) fetch(at + write_group);
-      const wanted_key* group = groups[at / write_group % 2];
-      const std::size_t size = std::min(n - at, write_group);
-      for (std::size_t i = 0; i < size; ++i) fetch_entry(group[i]);
-      for (std::size_t i = 0; i < size; ++i) act(at + i, group[i]);
+    const auto fetch = [&](std::size_t i, wanted_key& wanted) {
+      simd::to_words(keys + i * geometry_.key_stride, geometry_.key_bytes, n_key_words_,
+                     wanted.words);
+      take_hash(hashes != nullptr ? hashes[i] : hash_(wanted.words, n_key_words_), wanted);
+      fetch_bucket(wanted.home);
+    };
+    for (std::size_t at = 0; at < n + (n_groups - 1) * size; at += size) {
+      each(at, fetch);
+      if (at >= size) {
+        each(at - size, [&](std::size_t, wanted_key& wanted) { fetch_home_slot(wanted); });
+      }
+      if (at >= 2 * size) {
+        each(at - 2 * size, [&](std::size_t, wanted_key& wanted) { fetch_second_slot(wanted); });
+      }
+      if (at >= 3 * size) each(at - 3 * size, act);
     }
   }
-  /// The entry that a tag nominates, else the slot that an insert would take.
-  void fetch_entry(const wanted_key& wanted) const {
-    const simd::flow_line& line = line_at(wanted.home);
+  void fetch_home_slot(wanted_key& wanted) const {
+    wanted.goes_on = !fetch_slot(wanted.home, wanted);
+    if constexpr (Prune::n_functions == 1) {
+      if (wanted.goes_on) fetch_bucket(second_bucket(wanted));
+    }
+  }
+  void fetch_second_slot(const wanted_key& wanted) const {
+    if constexpr (Prune::n_functions == 1) {
+      if (wanted.goes_on) fetch_slot(second_bucket(wanted), wanted);
+    }
+  }
+  std::uint64_t second_bucket(const wanted_key& wanted) const {
+    return Prune::other(wanted.home, wanted.print, 1, geometry_.n_buckets);
+  }
+  /// The entry that a tag nominates, else the slot that an insert would take. False: neither.
+  bool fetch_slot(std::uint64_t bucket, const wanted_key& wanted) const {
+    const simd::flow_line& line = line_at(bucket);
     const std::uint32_t nominated = bucket_slots::with_tag(line, simd::tag_of(wanted.print));
     const std::uint32_t candidates =
         nominated != 0 ? nominated : bucket_slots::empty(line) & usable_slots();
-    if (candidates != 0) {
-      const auto slot = static_cast<unsigned>(__builtin_ctz(candidates));
-      prefetch_to_write(entry_at({wanted.home, slot}));
-    } else if constexpr (Prune::n_functions == 1) {
-      fetch_bucket(Prune::other(wanted.home, wanted.print, 1, geometry_.n_buckets));
-    }
+    if (candidates == 0) return false;
+    prefetch_to_write(entry_at({bucket, static_cast<unsigned>(__builtin_ctz(candidates))}));
+    return true;
   }
 
   // Insert and erase.
