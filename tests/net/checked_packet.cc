@@ -12,6 +12,7 @@
 #include "net/rewrite_link.h"
 #include "net/rewrite_mpls.h"
 #include "net/rewrite_transport.h"
+#include "net/transport_checksum.h"
 #include "packet_fields.h"
 #include "pipeline/oracle/parse.h"
 #include "pipeline/oracle/rewrite.h"
@@ -164,7 +165,18 @@ void checked_packet::check() const {
   }
 }
 
+bool checked_packet::checksum_holds() const {
+  const std::optional<std::uint16_t> right = net::transport_checksum(packet_, layers_);
+  if (!right) return false;
+  const std::size_t at = layers_.has(layer::tcp)   ? net::wire::tcp::checksum
+                         : layers_.has(layer::udp) ? net::wire::udp::checksum
+                                                   : net::wire::icmp::checksum;
+  return net::load_be16(packet_.bytes + layers_.transport + at) == *right;
+}
+
 rewrite_result checked_packet::apply(const pipeline::action& what) {
+  const bool held = checksum_holds();
+  const net::layers before = layers_;
   const rewrite_result result = rewrite(packet_, layers_, what);
   if (result != rewrite_result::no_headroom) {
     switch (*pipeline::rewrite(oracle_, what)) {
@@ -183,6 +195,10 @@ rewrite_result checked_packet::apply(const pipeline::action& what) {
     layers_ = net::parse(packet_, net::parse_depth::transport);
   }
   check();
+  // Another type of packet (a label before it, a tag too many) has another checksum.
+  if (held && layers_.ip_proto == before.ip_proto && layers_.transport != 0) {
+    require(checksum_holds(), "the checksum, which was right");
+  }
   return result;
 }
 

@@ -2,7 +2,8 @@
 //
 // A packet that goes through the parser and the rewrites of src/net and through those of the
 // pipeline's oracle, which share no code: after each step both must say the same, bit for bit, and
-// what the rewrite kept of the parse must be what a new parse finds.
+// what the rewrite kept of the parse must be what a new parse finds. A transport checksum that was
+// right must then be what a sum over everything gives.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,8 @@ class checked_packet {
 
  private:
   void check() const;
+  /// The transport header has a checksum over a message that is all here, and it is right.
+  bool checksum_holds() const;
 
   std::unique_ptr<std::uint8_t[]> block_;
   net::packet packet_;

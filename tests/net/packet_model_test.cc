@@ -105,7 +105,7 @@ bytes make_frame(const bytes& random) {
       break;
     default: rest = rest + be16(d.byte() << 8 | d.byte()) + bytes(d.below(60)); break;
   }
-  bytes frame = eth(rest);
+  bytes frame = eth(rest) + bytes(d.below(3) == 0 ? d.below(20) : 0, 0x5a);
   for (unsigned n = d.below(3) == 0 ? 1 + d.below(3) : 0; n > 0; --n) {
     frame[d.byte() % frame.size()] = static_cast<std::uint8_t>(d.byte());
   }
