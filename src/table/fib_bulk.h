@@ -2,13 +2,33 @@
 //
 // Filling a table on several threads. Most keys find room in one of their two buckets without a
 // move: every thread puts those by compare-exchange of an empty slot, with the buckets of a group
-// of keys fetched first. The few that need moves (7 in 100 at load 0.95) are put aside, and one
-// thread at a time, under a mutex, adds them as a single writer would; the others go on filling
-// empty slots meanwhile, and never move or clear one. So the rules for readers hold unchanged.
+// of keys fetched first. The few that need moves (7 in 100 at load 0.95) are put aside and added in
+// groups:
+//
+//   1. A search for each (path_search.h), without a lock. It is the long part: it reads ten lines
+//      and more, while others fill what it takes for free and move what it takes for there.
+//   2. Under the lock of moves, each path is carried out from its free end. A free slot is taken by
+//      compare-exchange. An entry is moved if the slot still holds one whose other bucket is the
+//      one that the path leads to; which entry of these is no matter, and the slot itself says.
+//      What was moved last leaves its slot directly to the new key.
+//   3. A key whose path was cut, by a free slot that was taken or an entry that went away, is
+//   looked
+//      for again. The moves made so far were whole moves, and another thread got on instead.
+//
+// So one thread at a time moves, whatever the number of threads: clock and stamps have one writer,
+// and the rules for readers and their proof (fib_table.h) hold as they stand. The lock is held for
+// some tens of nanoseconds per key, in which all lines are in the cache; a search takes some
+// hundred. A lock per stripe of buckets, with an atomic clock, would let moves overlap as well: its
+// three locked instructions a key, on lines that go from core to core, cost more than they gained.
+//
+// A key is refused when no path was found within the search budget, and no entry moved while it was
+// looked for: slots are cleared by moves alone, so a search by one thread alone would have found
+// none either. Where others move all the time, the fourth search in vain is the last.
+//
 // Where a table is large, keys are sorted by part of it before they are put (table_regions.h).
 //
 // Unless the caller vouches that keys are distinct, a key is looked up first, under a lock chosen
-// by its primary bucket: two threads with the same key meet there. Order of locks: key, then mutex.
+// by its primary bucket: two threads with the same key meet there. Order of locks: key, then moves.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +42,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/flag_lock.h"
 #include "base/prefetch.h"
 #include "coua/fib.h"
 #include "table/fib_counts.h"
-#include "table/path_search.h"
+#include "table/placement.h"
 #include "table/table_regions.h"
 
 namespace coua {
@@ -68,9 +89,13 @@ class fib_bulk_load {
   static constexpr std::size_t chunk = 256;
   static constexpr std::size_t group = 64;
   static constexpr std::size_t moved_group = 16;
-  static constexpr std::size_t n_locks = 4096;
-
-  static constexpr std::size_t max_aside = 64 << 10;
+  /// Keys that need moves, before they are added: their secondary buckets, just looked at, are then
+  /// still in the cache.
+  static constexpr std::size_t max_aside = 1024;
+  static constexpr std::size_t n_key_locks = 4096;
+  /// Searches in vain before a key is refused though entries moved meanwhile. Each saw its whole
+  /// budget of buckets full.
+  static constexpr unsigned max_vain = 4;
 
   struct item {
     std::uint64_t p;
@@ -102,20 +127,6 @@ class fib_bulk_load {
     item items_[2 * group];
   };
 
-  /// A byte to spin on: held for some tens of nanoseconds, and rarely wanted by two.
-  class key_lock {
-   public:
-    explicit key_lock(std::atomic_flag& flag) : flag_(flag) {
-      while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-    }
-    ~key_lock() { flag_.clear(std::memory_order_release); }
-    key_lock(const key_lock&) = delete;
-    key_lock& operator=(const key_lock&) = delete;
-
-   private:
-    std::atomic_flag& flag_;
-  };
-
   std::size_t read(unsigned thread, coua_fib_record* records) {
     return std::min(next_(context_, thread, records, chunk), chunk);
   }
@@ -132,20 +143,22 @@ class fib_bulk_load {
 
   /// What a thread has under way, in the order in which an item passes it.
   struct work {
-    explicit work(const region_plan& plan)
-        : by_home(plan), by_second({plan.bits, plan.capacity / 2}) {}
+    work(const region_plan& plan, std::size_t budget)
+        : by_home(plan), by_second({plan.bits, plan.capacity / 2}), search(budget) {}
 
     table_regions<item> by_home;
     stage homes;  // their primary buckets are coming
     table_regions<item> by_second;
-    stage seconds;  // those whose primary bucket was full
-    std::vector<item> aside;
+    stage seconds;            // those whose primary bucket was full
+    std::vector<item> aside;  // those whose secondary bucket was full too
+    path_search search;
     fib_counts counts;
   };
 
   void load(unsigned thread) {
     coua_fib_record records[chunk];
-    work mine(region_plan::of(table_.geometry_.bytes(), n_threads_, sizeof(item)));
+    work mine(region_plan::of(table_.geometry_.bytes(), n_threads_, sizeof(item)),
+              table_.search_.budget());
     const auto start = [&](const item& key) { start_home(mine, key); };
     while (const std::size_t n = read(thread, records)) {
       for (std::size_t i = 0; i < n; ++i) {
@@ -161,7 +174,7 @@ class fib_bulk_load {
     while (!mine.homes.empty()) put_homes(mine);
     mine.by_second.finish([&](const item& key) { start_second(mine, key); });
     while (!mine.seconds.empty()) put_seconds(mine);
-    add_with_moves(mine.aside, false);
+    add_with_moves(mine);
     const std::lock_guard guard(mutex_);
     table_.counts_.add_many(mine.counts);
   }
@@ -185,7 +198,7 @@ class fib_bulk_load {
   void put_homes(work& mine) {
     const std::span<const item> keys = mine.homes.take();
     if (!distinct_) {
-      for (const item& key : keys) put_checked(key, mine.counts);
+      for (const item& key : keys) put_checked(key, mine);
       return;
     }
     put_group<false>(keys, mine.counts, [&](const item& key) {
@@ -196,8 +209,7 @@ class fib_bulk_load {
   void put_seconds(work& mine) {
     put_group<true>(mine.seconds.take(), mine.counts,
                     [&](const item& key) { mine.aside.push_back(key); });
-    // While another thread moves, this one goes on filling, up to a point.
-    if (mine.aside.size() >= chunk) add_with_moves(mine.aside, mine.aside.size() < max_aside);
+    if (mine.aside.size() >= max_aside) add_with_moves(mine);
   }
 
   /// Puts keys into free slots of their primary or secondary buckets; calls full(key) where there
@@ -219,31 +231,30 @@ class fib_bulk_load {
     }
   }
 
-  void put_checked(const item& key, fib_counts& counts) {
-    const key_lock lock((*locks_)[home_of(key) % n_locks]);
+  void put_checked(const item& key, work& mine) {
+    const flag_lock lock((*key_locks_)[home_of(key) % n_key_locks]);
     if (is_present(key.p)) {
-      replace(key);
-    } else if (!put_into(home_of(key), key, counts, false) &&
-               !put_into(second_of(key), key, counts, true)) {
-      const std::lock_guard guard(mutex_);
-      table_.template add<true>(key.p, key.entry);
+      replace(key, mine.counts);
+    } else if (!put_into(home_of(key), key, mine.counts, false) &&
+               !put_into(second_of(key), key, mine.counts, true)) {
+      add_with_moves(key, mine);
     }
   }
 
   bool is_present(std::uint64_t p) const {
     for (;;) {
-      const std::uint64_t since = load_acquire(table_.view_.clock);
+      const std::uint64_t since = now();
       slot_position at;
       if (table_.locate(p, at)) return true;
       if (!table_.view_.moved_since(since, table_.view_.bucket(p))) return false;
     }
   }
 
-  void replace(const item& key) {
-    const std::lock_guard guard(mutex_);  // keeps the entry where it is
+  void replace(const item& key, fib_counts& counts) {
+    const flag_lock still(moves_);  // the entry stays where it is
     slot_position at;
     if (!table_.locate(key.p, at)) return;
-    table_.counts_.replace(table_.load_entry(at), key.entry);
+    counts.replace(table_.load_entry(at), key.entry);
     table_.store_entry(at, key.entry);
   }
 
@@ -268,32 +279,70 @@ class fib_bulk_load {
 
   /// A search looks at many buckets, one after the other. They are known early: those of a key are
   /// fetched two groups ahead, and the buckets that its entries could move to one group ahead.
-  /// `may_stay`: they may stay aside if another thread is at it.
-  void add_with_moves(std::vector<item>& aside, bool may_stay) {
-    std::unique_lock guard(mutex_, std::defer_lock);
-    if (!may_stay) {
-      guard.lock();
-    } else if (!guard.try_lock()) {
-      return;
-    }
+  void add_with_moves(work& mine) {
     const auto group_at = [&](std::size_t at) {
-      const std::span<const item> rest = std::span(aside).subspan(std::min(at, aside.size()));
+      const std::span<const item> rest =
+          std::span(mine.aside).subspan(std::min(at, mine.aside.size()));
       return rest.first(std::min(moved_group, rest.size()));
     };
-    for (std::size_t at = 0; at < aside.size() + 2 * moved_group; at += moved_group) {
+    for (std::size_t at = 0; at < mine.aside.size() + 2 * moved_group; at += moved_group) {
       for (const item& key : group_at(at)) {
         fetch_early(home_of(key));
         fetch_early(second_of(key));
       }
       if (at < moved_group) continue;
       for (const item& key : group_at(at - moved_group)) fetch_others(key);
-      if (at < 2 * moved_group) continue;
-      for (const item& key : group_at(at - 2 * moved_group)) {
-        table_.template add<true>(key.p, key.entry);
+      if (at >= 2 * moved_group) add_group(group_at(at - 2 * moved_group), mine);
+    }
+    mine.aside.clear();
+  }
+
+  /// All searches of a group come before its first move: so their reads run side by side, and the
+  /// lock is held for the moves alone.
+  void add_group(std::span<const item> keys, work& mine) {
+    room_path rooms[moved_group];
+    bool found[moved_group], is_in[moved_group];
+    const std::uint64_t since = now();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      found[i] = table_.find_room_for(keys[i].p, mine.search, rooms[i]);
+    }
+    {
+      const flag_lock moving(moves_);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        is_in[i] = found[i] && table_.add_at(rooms[i], keys[i].p, keys[i].entry, mine.counts);
       }
     }
-    aside.clear();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (is_in[i]) continue;
+      if (!found[i] && now() == since) {
+        mine.counts.refuse();
+      } else {
+        add_with_moves(keys[i], mine);
+      }
+    }
   }
+
+  /// One key. What a search found may be taken when it is used: then it searches again. One that
+  /// found nothing stands if no entry moved meanwhile, since moves alone make room where there was
+  /// none.
+  void add_with_moves(const item& key, work& mine) {
+    for (unsigned n_vain = 0; n_vain < max_vain;) {
+      room_path room;
+      const std::uint64_t since = now();
+      if (table_.find_room_for(key.p, mine.search, room)) {
+        const flag_lock moving(moves_);
+        if (table_.add_at(room, key.p, key.entry, mine.counts)) return;
+      } else if (now() == since) {
+        break;
+      } else {
+        ++n_vain;
+      }
+    }
+    mine.counts.refuse();
+  }
+
+  /// Moves so far.
+  std::uint64_t now() const { return load_acquire(table_.view_.clock); }
 
   void fetch_others(const item& key) {
     std::uint64_t others[Table::n_slots];
@@ -301,7 +350,7 @@ class fib_bulk_load {
     for (const std::uint64_t other : others) fetch_early(other);
   }
 
-  using lock_array = std::array<std::atomic_flag, n_locks>;
+  using lock_array = std::array<std::atomic_flag, n_key_locks>;
 
   Table& table_;
   coua_fib_bulk_source next_;
@@ -309,8 +358,9 @@ class fib_bulk_load {
   unsigned n_threads_;
   bool distinct_;
   std::mutex mutex_;
-  std::unique_ptr<lock_array> locks_ = std::make_unique<lock_array>();
+  std::unique_ptr<lock_array> key_locks_ = std::make_unique<lock_array>();
   std::atomic<std::uint64_t> n_invalid_{0};
+  alignas(64) std::atomic_flag moves_;  // who moves entries holds it
 };
 
 }  // namespace coua

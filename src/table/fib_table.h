@@ -27,6 +27,9 @@
 //     a move stalls nobody.
 //   The paper's readers load two version counters per key before and two after; here hits load
 //     none, and misses one afterwards, if anything moved.
+//   In a bulk load several threads fill, and one at a time moves (fib_bulk.h). What moves last on a
+//     path leaves its slot to the new entry, by one store: the same as a clear for all of the
+//     above.
 //   An update in place stores the word again. An erase stores zero.
 //   Readers may refresh the age stamp by compare-exchange of the word they read; it fails if the
 //     writer changed the word since. When an entry has expired, the writer kills it by
@@ -207,6 +210,32 @@ class fib_table final : public fib {
     stats.epoch = epoch();
   }
 
+  // The two halves of adding on a thread of a bulk load (fib_bulk.h).
+  // ------------------------------------------------------
+
+  /// Finds room for a key while others fill and move: it may be gone when it is used. False: none
+  /// was seen within the budget.
+  bool find_room_for(std::uint64_t p, path_search& search, room_path& found) {
+    placer placer{*this};
+    const std::uint64_t seconds[] = {view_.bucket(view_.permutation.q_of_p(p))};
+    return find_room(
+        placer, search, view_.bucket(p), [&] { return std::span(seconds); }, found);
+  }
+
+  /// Adds a key where room was found, by whoever holds the lock of moves. False: the room is gone.
+  bool add_at(const room_path& found, std::uint64_t p, std::uint32_t entry, fib_counts& counts) {
+    const bool as_guest = found.path[0].bucket != view_.bucket(p);
+    const std::uint64_t want =
+        as_guest ? view_.want_guest(view_.permutation.q_of_p(p)) : view_.want_home(p);
+    if (found.n_moves == 0 && !put<true>(found.path[0], want, entry)) return false;
+    for (unsigned i = found.n_moves; i > 0; --i) {
+      const std::uint64_t next = i == 1 ? want | entry : 0;
+      if (!move_if_there(found.path[i - 1], found.path[i], next, counts)) return false;
+    }
+    counts.add(entry, as_guest, found.n_moves);
+    return true;
+  }
+
  private:
   friend class fib_bulk_load<fib_table>;
   static constexpr std::size_t write_group = 16;
@@ -327,7 +356,7 @@ class fib_table final : public fib {
   // Insert and erase.
   // ----------------------------------------------------------------------------------
 
-  /// Acquire, for the threads of a bulk load, which read while one of them moves.
+  /// Acquire, for the threads of a bulk load, which read while others move.
   int find_slot(std::uint64_t bucket, std::uint64_t want) const {
     const std::uint64_t* words = tags(bucket);
     std::uint32_t found = 0;
@@ -364,34 +393,48 @@ class fib_table final : public fib {
       store_entry(at, entry);
       return COUA_FIB_UPDATED;
     }
-    return add<false>(p, entry);
+    return add(p, entry);
   }
 
-  /// Adds a key that is not in the table. With Shared, slots found free may be taken meanwhile by
-  /// other threads of a bulk load (which never move or clear): then it starts again.
-  template <bool Shared>
+  /// Adds a key that is not in the table.
   int add(std::uint64_t p, std::uint32_t entry) {
     const std::uint64_t q = view_.permutation.q_of_p(p);
     const std::uint64_t home = view_.bucket(p);
     const std::uint64_t seconds[] = {view_.bucket(q)};
-    placer<Shared> placer{*this};
-    for (;;) {
-      const placement place = make_room(placer, search_, home, [&] { return std::span(seconds); });
-      if (place.answer == room::lost) continue;
-      if (place.answer == room::full) {
-        counts_.refuse();
-        return COUA_FIB_FULL;
-      }
-      const bool as_guest = place.bucket != home;
-      const std::uint64_t want = as_guest ? view_.want_guest(q) : view_.want_home(p);
-      if (!put<Shared>(place.at(), want, entry)) continue;
-      counts_.add(entry, as_guest, place.n_moves);
-      return COUA_FIB_ADDED;
+    placer placer{*this};
+    const placement place = make_room(placer, search_, home, [&] { return std::span(seconds); });
+    if (place.answer == room::full) {
+      counts_.refuse();
+      return COUA_FIB_FULL;
     }
+    const bool as_guest = place.bucket != home;
+    put<false>(place.at(), as_guest ? view_.want_guest(q) : view_.want_home(p), entry);
+    counts_.add(entry, as_guest, place.n_moves);
+    return COUA_FIB_ADDED;
   }
 
+  /// Moves an entry and leaves `next` in its slot. False: what was seen in `from` has gone, or `to`
+  /// was taken.
+  bool move_if_there(slot_position from, slot_position to, std::uint64_t next, fib_counts& counts) {
+    const passage way = plan_move(from, to);
+    if (way.word == 0 || view_.bucket(way.target) != to.bucket) return false;
+    Sync::begin_move(sync_, from.bucket, to.bucket);
+    const bool copied = copy<true>(way);
+    if (copied) {
+      Sync::copied(sync_, way.home());
+      store_release(tags(from.bucket) + from.slot, next);
+    }
+    Sync::end_move(sync_, from.bucket, to.bucket);
+    if (!copied) return false;
+    counts.move(way.goes_home, false);
+    note_move(way);
+    return true;
+  }
+
+  // Placing.
+  // ---------------------------------------------------------------------------------------------
+
   /// The table as placing sees it.
-  template <bool Shared>
   struct placer {
     static constexpr unsigned n_slots = fib_table::n_slots;
     static constexpr unsigned n_others = n_slots;
@@ -406,7 +449,8 @@ class fib_table final : public fib {
       return table.guests(bucket, homes);
     }
     bool move(slot_position from, slot_position to) const {
-      return table.template move<Shared>(from, to);
+      table.move(from, to);
+      return true;
     }
   };
 
@@ -442,31 +486,50 @@ class fib_table final : public fib {
     return guests;
   }
 
-  /// Copies an entry to its other bucket, then clears it here. False: the target was taken.
-  template <bool Shared>
-  bool move(slot_position from, slot_position to, bool by_sweep = false) {
+  /// An entry on its way to its other bucket.
+  struct passage {
+    slot_position from, to;
+    std::uint64_t word;    // the one in `from`
+    std::uint64_t target;  // its permuted key in the bucket of `to`
+    std::uint64_t p;       // the one in its primary
+    std::uint32_t entry;
+    bool goes_home;
+    std::uint64_t home() const { return goes_home ? to.bucket : from.bucket; }
+  };
+  passage plan_move(slot_position from, slot_position to) const {
     const std::uint64_t word = load_relaxed(tags(from.bucket) + from.slot);
-    const std::uint32_t entry = load_entry(from);
     const std::uint64_t permuted = permuted_at(interval_base(from.bucket), word);
     const std::uint64_t target = other(word, permuted);
-    COUA_ASSERT(view_.bucket(target) == to.bucket);
     const bool goes_home = is_guest(word);
+    return {from, to, word, target, goes_home ? target : permuted, load_entry(from), goes_home};
+  }
+  template <bool Shared>
+  bool copy(const passage& way) {
+    return put<Shared>(way.to,
+                       way.goes_home ? view_.want_home(way.target) : view_.want_guest(way.target),
+                       way.entry);
+  }
+
+  /// Copies an entry to its other bucket, then clears it here.
+  void move(slot_position from, slot_position to, bool by_sweep = false) {
+    const passage way = plan_move(from, to);
+    COUA_ASSERT(view_.bucket(way.target) == to.bucket);
     Sync::begin_move(sync_, from.bucket, to.bucket);
-    const bool copied =
-        put<Shared>(to, goes_home ? view_.want_home(target) : view_.want_guest(target), entry);
-    if (copied) {
-      Sync::copied(sync_, goes_home ? to.bucket : from.bucket);
-      clear(from);
-    }
+    copy<false>(way);
+    Sync::copied(sync_, way.home());
+    clear(from);
     Sync::end_move(sync_, from.bucket, to.bucket);
-    if (!copied) return false;
-    counts_.move(goes_home, by_sweep);
-    if (from.bucket >= sweep_position_ && to.bucket < sweep_position_ &&
-        age_of(entry) >= epochs_to_live) {
-      note_escape(to.bucket);
+    counts_.move(way.goes_home, by_sweep);
+    note_move(way);
+  }
+
+  /// What the sweep and cursors must know of a move.
+  void note_move(const passage& way) {
+    const std::uint64_t from = way.from.bucket, to = way.to.bucket;
+    if (from >= sweep_position_ && to < sweep_position_ && age_of(way.entry) >= epochs_to_live) {
+      note_escape(to);
     }
-    if (!cursors_.empty()) tell_cursors(goes_home ? target : permuted, from.bucket, to.bucket);
-    return true;
+    if (!cursors_.empty()) tell_cursors(way.p, from, to);
   }
 
   [[gnu::noinline]] void tell_cursors(std::uint64_t p, std::uint64_t from, std::uint64_t to) {
@@ -519,7 +582,7 @@ class fib_table final : public fib {
     for_each_guest(bucket, [&](unsigned slot, std::uint64_t home) {
       if (home == bucket) return;
       const int free = free_slot(home);
-      if (free >= 0) move<false>({bucket, slot}, {home, static_cast<unsigned>(free)}, true);
+      if (free >= 0) move({bucket, slot}, {home, static_cast<unsigned>(free)}, true);
     });
   }
 

@@ -48,7 +48,9 @@ class path_search {
  public:
   static constexpr unsigned max_moves = 8;
 
-  explicit path_search(unsigned budget) : nodes_(budget < 16 ? 16 : budget) {}
+  explicit path_search(std::size_t budget) : nodes_(budget < 16 ? 16 : budget) {}
+
+  std::size_t budget() const { return nodes_.size(); }
 
   /// path[0] is the slot that becomes free for the new key, path[n] the free slot; each entry moves
   /// from path[i] to path[i + 1]. Returns n (1 to max_moves), or 0 when there is no path within the

@@ -49,47 +49,72 @@ struct placement {
 };
 static_assert(sizeof(placement) == 16);
 
-/// Moves one guest of a bucket to its primary, if one has room. Returns the freed slot or -1.
+/// The slot for a new entry, and the moves that free it, as path_search finds them. path[0] is the
+/// slot.
+struct room_path {
+  slot_position path[path_search::max_moves + 1];
+  unsigned n_moves;
+};
+
+/// Looks for a guest of a bucket whose primary has room.
 template <placeable Table>
-[[gnu::always_inline]] inline int send_guest_home(Table& table, std::uint64_t bucket) {
+[[gnu::always_inline]] inline bool find_homesick(Table& table, std::uint64_t bucket,
+                                                 room_path& found) {
   std::uint64_t homes[Table::n_slots];
   for (std::uint32_t guests = table.guests(bucket, homes); guests != 0; guests &= guests - 1) {
     const auto slot = static_cast<unsigned>(__builtin_ctz(guests));
     const int free = table.free_slot(homes[slot]);
     if (free < 0) continue;
-    if (table.move({bucket, slot}, {homes[slot], static_cast<unsigned>(free)})) {
-      return static_cast<int>(slot);
-    }
+    found.path[0] = {bucket, slot};
+    found.path[1] = {homes[slot], static_cast<unsigned>(free)};
+    found.n_moves = 1;
+    return true;
   }
-  return -1;
+  return false;
 }
 
-/// Finds or makes a free slot for a key whose primary bucket is `home`. `seconds()` is called when
-/// there is none there; it returns the secondary buckets, up to seven and none twice, the one to
-/// prefer first.
+/// Finds room for a key whose primary bucket is `home`, and moves nothing. False: there is none
+/// within the search budget. `seconds()` is called when there is none in the primary; it returns
+/// the secondary buckets, up to seven and none twice, the one to prefer first.
 template <placeable Table, typename Seconds>
-[[gnu::always_inline]] inline placement make_room(Table& table, path_search& search,
-                                                  std::uint64_t home, Seconds seconds) {
-  const auto found = [](std::uint64_t bucket, int slot, unsigned n_moves) {
-    return placement{bucket, static_cast<std::uint32_t>(slot), static_cast<std::uint16_t>(n_moves),
-                     room::found};
+[[gnu::always_inline]] inline bool find_room(Table& table, path_search& search, std::uint64_t home,
+                                             Seconds seconds, room_path& found) {
+  const auto found_free = [&](std::uint64_t bucket, int slot) {
+    found.path[0] = {bucket, static_cast<unsigned>(slot)};
+    found.n_moves = 0;
+    return true;
   };
-  if (const int slot = table.free_slot(home); slot >= 0) return found(home, slot, 0);
-  if (const int slot = send_guest_home(table, home); slot >= 0) return found(home, slot, 1);
+  if (const int slot = table.free_slot(home); slot >= 0) return found_free(home, slot);
+  if (find_homesick(table, home, found)) return true;
   std::uint64_t roots[8] = {home};
   std::size_t n_roots = 1;
   for (const std::uint64_t second : seconds()) {
     if (second == home) continue;
-    if (const int slot = table.free_slot(second); slot >= 0) return found(second, slot, 0);
+    if (const int slot = table.free_slot(second); slot >= 0) return found_free(second, slot);
     roots[n_roots++] = second;
   }
-  slot_position path[path_search::max_moves + 1];
-  const unsigned n_moves = search.find(table, {roots, n_roots}, path);
-  if (n_moves == 0) return {};
-  for (unsigned i = n_moves; i > 0; --i) {
-    if (!table.move(path[i - 1], path[i])) return {.answer = room::lost};
+  found.n_moves = search.find(table, {roots, n_roots}, found.path);
+  return found.n_moves != 0;
+}
+
+/// Frees the slot path[0]. False: a move failed on the way.
+template <placeable Table>
+[[gnu::always_inline]] inline bool carry_out(Table& table, const room_path& found) {
+  for (unsigned i = found.n_moves; i > 0; --i) {
+    if (!table.move(found.path[i - 1], found.path[i])) return false;
   }
-  return found(path[0].bucket, static_cast<int>(path[0].slot), n_moves);
+  return true;
+}
+
+/// Finds or makes a free slot.
+template <placeable Table, typename Seconds>
+[[gnu::always_inline]] inline placement make_room(Table& table, path_search& search,
+                                                  std::uint64_t home, Seconds seconds) {
+  room_path found;
+  if (!find_room(table, search, home, seconds, found)) return {};
+  if (!carry_out(table, found)) return {.answer = room::lost};
+  return {found.path[0].bucket, found.path[0].slot, static_cast<std::uint16_t>(found.n_moves),
+          room::found};
 }
 
 }  // namespace coua

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "fib_handles.h"
@@ -148,6 +149,126 @@ TEST(fib_moves, hide_no_key_at_any_step_packed4) {
   check_moves<simd::packed4>(COUA_FIB_LAYOUT_PACKED4);
 }
 TEST(fib_moves, hide_no_key_at_any_step_wide8) { check_moves<simd::wide8>(COUA_FIB_LAYOUT_WIDE8); }
+
+/// Keys from `at` on, up to `end`.
+struct key_source {
+  std::uint64_t at, end;
+  static std::size_t next(void* context, unsigned, coua_fib_record* records, std::size_t max) {
+    auto* self = static_cast<key_source*>(context);
+    std::size_t n = 0;
+    for (; n < max && self->at < self->end; self->at++)
+      records[n++] = record_of(random_key(self->at), self->at & 3);
+    return n;
+  }
+};
+
+template <class Layout>
+void check_bulk_moves(coua_fib_layout layout, bool distinct) {
+  std::uint64_t n_steps = 0;
+  for (std::uint64_t seed = 0; seed < 16; seed++) {
+    watched_table<Layout> watched(layout, seed);
+    overtaken_readers readers(watched.table);
+    std::uint64_t n = 16 * Layout::n_slots * 80 / 100;
+    for (std::uint64_t i = 0; i < n; i++)
+      if (watched.table.insert(record_of(random_key(i), i & 3)) == COUA_FIB_ADDED)
+        readers.present.push_back(random_key(i));
+    std::uint64_t before = readers.n_steps;
+    key_source source{n, 16 * Layout::n_slots * 97 / 100};
+    watched.table.bulk_load(key_source::next, &source, 1, distinct);
+    ASSERT_EQ(readers.n_missed, 0u) << "seed " << seed;
+    n_steps += readers.n_steps - before;
+  }
+  EXPECT_GT(n_steps, 100u) << "next to no moves";
+}
+
+TEST(fib_moves, of_a_bulk_load_hide_no_key_at_any_step_packed8) {
+  check_bulk_moves<simd::packed8>(COUA_FIB_LAYOUT_PACKED8, true);
+  check_bulk_moves<simd::packed8>(COUA_FIB_LAYOUT_PACKED8, false);
+}
+TEST(fib_moves, of_a_bulk_load_hide_no_key_at_any_step_packed4) {
+  check_bulk_moves<simd::packed4>(COUA_FIB_LAYOUT_PACKED4, true);
+  check_bulk_moves<simd::packed4>(COUA_FIB_LAYOUT_PACKED4, false);
+}
+
+/// Between search and moves of a bulk load, other threads may have changed any of what was seen.
+/// Here the writer does, by design: whatever it erases and adds, the path is carried out as far as
+/// it holds, and no other entry comes to harm.
+template <class Layout>
+class changed_paths {
+ public:
+  changed_paths(coua_fib_layout layout, std::uint64_t seed)
+      : watched_(layout, seed), random_(seed) {}
+
+  void run() {
+    while (keys_.size() < n_slots * 90 / 100) insert();
+    for (int i = 0; i < 300 && !testing::Test::HasFailure(); i++) {
+      add_by_changed_path();
+      check();
+      while (keys_.size() > n_slots * 95 / 100) erase();
+    }
+  }
+  unsigned n_added = 0, n_refused = 0;
+
+ private:
+  static constexpr std::uint64_t n_slots = 16 * Layout::n_slots;
+
+  std::uint32_t value_of_key(std::uint64_t key) const { return key & 3; }
+  void insert() {
+    std::uint64_t key = random_key(next_++);
+    if (watched_.table.insert(record_of(key, value_of_key(key))) == COUA_FIB_ADDED)
+      keys_.push_back(key);
+  }
+  void erase() {
+    std::swap(keys_[random_() % keys_.size()], keys_.back());
+    EXPECT_TRUE(watched_.table.erase(keys_.back()));
+    keys_.pop_back();
+  }
+  void add_by_changed_path() {
+    std::uint64_t key = random_key(next_++), p = watched_.table.view().permutation.p(key);
+    room_path room;
+    if (!watched_.table.find_room_for(p, search_, room)) return;
+    for (std::uint64_t n = random_() % 12; n > 0; n--) random_() % 2 != 0 ? insert() : erase();
+    std::uint32_t entry = value_of_key(key) << simd::fib_value_shift;
+    bool added = watched_.table.add_at(room, p, entry, counts_);
+    if (added) keys_.push_back(key);
+    ++(added ? n_added : n_refused);
+  }
+  /// Every key with its value, and no slot that belongs to none.
+  void check() {
+    for (std::uint64_t key : keys_) {
+      coua_fib_record record;
+      EXPECT_TRUE(watched_.table.find(key, record) && record.value == value_of_key(key)) << key;
+    }
+    std::uint64_t n = 0;
+    for (std::uint64_t i = 0; i < n_slots; i++) n += watched_.table.view().words[i] != 0;
+    EXPECT_EQ(n, keys_.size());
+  }
+
+  watched_table<Layout> watched_;
+  std::mt19937_64 random_;
+  path_search search_{2048};
+  fib_counts counts_;
+  std::vector<std::uint64_t> keys_;
+  std::uint64_t next_ = 0;
+};
+
+template <class Layout>
+void check_changed_paths(coua_fib_layout layout) {
+  unsigned n_added = 0, n_refused = 0;
+  for (std::uint64_t seed = 0; seed < 20; seed++) {
+    changed_paths<Layout> paths(layout, seed);
+    paths.run();
+    n_added += paths.n_added;
+    n_refused += paths.n_refused;
+  }
+  EXPECT_GT(n_added, 100u);
+  EXPECT_GT(n_refused, 100u);
+}
+
+TEST(fib_moves, of_a_changed_path_are_made_only_where_it_holds) {
+  check_changed_paths<simd::packed8>(COUA_FIB_LAYOUT_PACKED8);
+  check_changed_paths<simd::packed4>(COUA_FIB_LAYOUT_PACKED4);
+}
 
 }  // namespace
 }  // namespace coua::test
