@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/datapath/key_layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+
+#include "net/ethernet.h"
+#include "net/ip_protocol.h"
+
+namespace coua::pipeline {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "numbers of the state are taken as bytes");
+
+namespace layer = net::layer;
+using base = field_place::base;
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+/// Bytes that belong together: of one base, and of layers that come together.
+struct region {
+  base from;
+  layer::bits needs;
+  auto operator<=>(const region&) const = default;
+};
+struct byte_bits {
+  std::uint8_t value = 0, mask = 0;
+};
+using byte_map = std::map<region, std::map<int, byte_bits>>;
+
+ip_version version_of(const match& what) {
+  const std::optional<value128> type = what.exact_value(field::eth_type);
+  return type == net::ethertype_ipv6 ? ip_version::v6 : ip_version::v4;
+}
+
+layer_needs needs_of(const match& what, const match_term& term) {
+  const field_place place = place_of(term.which, version_of(what));
+  if (term.which != field::nd_target) return {place.needs, place.needs_one};
+  const bool solicitation =
+      what.exact_value(field::icmpv6_type) == net::icmpv6_neighbour_solicitation;
+  return {solicitation ? layer::nd_sol : layer::nd_adv, 0};
+}
+
+layer_needs needs_of(const match& what) {
+  layer_needs all;
+  for (const match_term& term : what.terms()) {
+    const layer_needs needs = needs_of(what, term);
+    all.all |= needs.all;
+    all.one |= needs.one;  // of vlan_vid alone
+  }
+  return all;
+}
+
+/// The same without alternatives: those that the match leaves open are several.
+std::vector<layer::bits> ways_of(const match& what) {
+  const layer_needs needs = needs_of(what);
+  if (needs.one == 0) return {needs.all};
+  const match_term& vid = *what.find(field::vlan_vid);
+  if ((vid.mask & vlan_present) == 0) return {needs.all | layer::vlan, needs.all | layer::eth_type};
+  return {needs.all | ((vid.value & vlan_present) != 0 ? layer::vlan : layer::eth_type)};
+}
+
+/// The bits of a term, byte by byte.
+void spread(const match& what, const match_term& term, byte_map& out) {
+  const field_place place = place_of(term.which, version_of(what));
+  // The state is always there.
+  const layer::bits needs = place.from == base::state ? 0 : needs_of(what, term).all;
+  std::map<int, byte_bits>& bytes = out[{place.from, needs}];
+  value128 value = term.value << place.shift, mask = term.mask << place.shift;
+  for (unsigned i = 0; i < place.n_bytes; ++i, value >>= 8, mask >>= 8) {
+    if ((mask & 0xff) == 0) continue;
+    const int at = place.from == base::state
+                       ? place.offset + static_cast<int>(i)
+                       : place.offset + place.n_bytes - 1 - static_cast<int>(i);
+    bytes[at].value |= static_cast<std::uint8_t>(value);
+    bytes[at].mask |= static_cast<std::uint8_t>(mask);
+  }
+}
+
+/// Where the window begins that has the last of the bytes.
+int window_start(base from, const std::map<int, byte_bits>& bytes, int last) {
+  constexpr int n = word_bytes;
+  switch (from) {
+    case base::state: return last / n * n;
+    case base::frame:
+      // Forward from the first byte that it can have, within the 14 of the header.
+      return std::min(std::max(bytes.begin()->first, last + 1 - n),
+                      static_cast<int>(net::ethernet_header_bytes) - n);
+    default: return last + 1 - n;
+  }
+}
+
+const std::uint8_t* base_of(const packet_state& from, base which) noexcept {
+  switch (which) {
+    case base::state: return reinterpret_cast<const std::uint8_t*>(&from);
+    case base::frame: return from.buffer.bytes;
+    case base::network: return from.buffer.bytes + from.layers.network;
+    case base::transport: return from.buffer.bytes + from.layers.transport;
+    case base::nd_option: return from.buffer.bytes + from.layers.nd_option;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<key_layout> key_layout::of(std::span<const match> matches) {
+  key_layout made;
+  byte_map all;
+  std::optional<layer_needs> common;
+  for (const match& what : matches) {
+    for (const match_term& term : what.terms()) spread(what, term, all);
+    const layer_needs needs = needs_of(what);
+    if (common && *common != needs) made.n_first_ = 1;
+    common = needs;
+  }
+  if (common && made.n_first_ == 0) made.needs_ = *common;
+  for (auto& [where, bytes] : all) {
+    while (!bytes.empty()) {
+      const int start = window_start(where.from, bytes, bytes.rbegin()->first);
+      key_window window{where.from, static_cast<std::int16_t>(start), where.needs, 0};
+      auto at = bytes.lower_bound(start);
+      while (at != bytes.end()) {
+        window.mask |= std::uint64_t{at->second.mask} << 8 * (at->first - start);
+        at = bytes.erase(at);
+      }
+      made.windows_.push_back(window);
+    }
+  }
+  if (made.n_words() > key_words::max) return std::nullopt;
+  return made;
+}
+
+void key_layout::take(const packet_state& from, std::uint64_t* words) const noexcept {
+  if (has_layers()) *words++ = from.layers.present;
+  for (const key_window& each : windows_) {
+    std::uint64_t word = 0;
+    if (from.layers.has(each.needs)) {
+      std::memcpy(&word, base_of(from, each.from) + each.offset, sizeof word);
+    }
+    *words++ = word & each.mask;
+  }
+}
+
+std::optional<std::vector<key_words>> key_layout::words_of(const match& what) const {
+  byte_map asked;
+  for (const match_term& term : what.terms()) spread(what, term, asked);
+  key_words words;
+  for (const auto& [where, bytes] : asked) {
+    for (const auto& [at, bits] : bytes) {
+      bool found = false;
+      for (std::size_t i = 0; i < windows_.size() && !found; ++i) {
+        const key_window& each = windows_[i];
+        const int shift = 8 * (at - each.offset);
+        found = each.from == where.from && each.needs == where.needs && shift >= 0 && shift < 64 &&
+                (each.mask >> shift & bits.mask) == bits.mask;
+        if (!found) continue;
+        words.value[n_first_ + i] |= std::uint64_t{bits.value} << shift;
+        words.mask[n_first_ + i] |= std::uint64_t{bits.mask} << shift;
+      }
+      if (!found) return std::nullopt;
+    }
+  }
+  if (!has_layers()) {
+    if (needs_of(what) != needs_) return std::nullopt;
+    return std::vector<key_words>{words};
+  }
+  std::vector<key_words> ways;
+  for (const layer::bits way : ways_of(what)) {
+    words.value[0] = words.mask[0] = way;
+    ways.push_back(words);
+  }
+  return ways;
+}
+
+}  // namespace coua::pipeline

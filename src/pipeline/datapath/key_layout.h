@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The key of a table: the words of 64 bits that hold every bit that its rules take. A packet's key
+// and a rule's are compared as numbers; which field a bit belongs to is known when the layout is
+// made, and not asked for afterwards.
+//
+//   window   8 bytes at a place in the packet, or in the state that goes with it, and which bits of
+//            them count. Fields that stand near each other share one: both addresses of IPv4 and of
+//            Ethernet's sender, both ports.
+//   word 0   of a table whose rules need different layers: the layers that the packet has, so that
+//            a rule asks for its own like for any bit. Windows of layers that are not there are 0.
+//
+// No byte is read but those of whole headers: windows end with the last byte that counts, but in
+// the Ethernet header, where they begin with the first one, or end with the header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pipeline/datapath/field_place.h"
+#include "pipeline/model/match.h"
+
+namespace coua::pipeline {
+
+struct key_window {
+  field_place::base from;
+  std::int16_t offset;
+  net::layer::bits needs;  // all of them, or it is not read
+  std::uint64_t mask;
+};
+
+/// A rule's side of a comparison: word for word (key & mask) == value.
+struct key_words {
+  static constexpr unsigned max = 16;
+  std::uint64_t value[max] = {};
+  std::uint64_t mask[max] = {};
+};
+
+/// The layers that a match needs: all of the first, and one of the second if that is not empty.
+struct layer_needs {
+  net::layer::bits all = 0, one = 0;
+  bool operator==(const layer_needs&) const = default;
+};
+
+class key_layout {
+ public:
+  /// For all of these matches. None: they take bits of more than key_words::max words.
+  static std::optional<key_layout> of(std::span<const match> matches);
+
+  unsigned n_words() const { return n_first_ + static_cast<unsigned>(windows_.size()); }
+  const std::vector<key_window>& windows() const { return windows_; }
+  /// Whether word 0 holds layers; else all rules need the same ones.
+  bool has_layers() const { return n_first_ != 0; }
+  /// The packet has the layers that all rules need: else none of them matches it.
+  bool may_match(const net::layers& there) const {
+    return there.has(needs_.all) && (needs_.one == 0 || there.has_any(needs_.one));
+  }
+
+  /// The key of a parsed packet, n_words() words.
+  void take(const packet_state& from, std::uint64_t* words) const noexcept;
+
+  /// What a match asks of keys: one or two (a match on VLAN bits that leaves the present bit out
+  /// is for packets with and without a tag). None: it takes bits that the layout does not have.
+  std::optional<std::vector<key_words>> words_of(const match& what) const;
+
+ private:
+  std::vector<key_window> windows_;
+  unsigned n_first_ = 0;
+  layer_needs needs_;
+};
+
+}  // namespace coua::pipeline

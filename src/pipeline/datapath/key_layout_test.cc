@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys against the oracle: a rule's words hold for a packet's key exactly when the match holds for
+// the fields that the oracle sees.
+#include "pipeline/datapath/key_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/datapath/test_received.h"
+#include "pipeline/model/test_model.h"
+#include "pipeline/oracle/parse.h"
+
+namespace coua::pipeline {
+namespace {
+
+using test::ipv4;
+using test::where;
+
+key_layout layout_of(const std::vector<match>& matches) {
+  const std::optional<key_layout> made = key_layout::of(matches);
+  COUA_CHECK(made.has_value());
+  return *made;
+}
+
+bool holds(const key_layout& layout, const match& what, const packet_state& state) {
+  if (!layout.may_match(state.layers)) return false;
+  std::uint64_t key[key_words::max];
+  layout.take(state, key);
+  const auto ways = layout.words_of(what);
+  COUA_CHECK(ways.has_value());
+  for (const key_words& each : *ways) {
+    bool all = true;
+    for (unsigned i = 0; i < layout.n_words(); ++i) {
+      all = all && (key[i] & each.mask[i]) == each.value[i];
+    }
+    if (all) return true;
+  }
+  return false;
+}
+
+TEST(key_layout, fields_that_stand_together_share_a_word) {
+  const auto n_words = [](std::vector<match_term> terms) {
+    return layout_of({where(std::move(terms))}).n_words();
+  };
+  EXPECT_EQ(n_words({}), 0U);
+  EXPECT_EQ(n_words({exact(field::eth_dst, 1)}), 1U);
+  EXPECT_EQ(n_words({exact(field::eth_dst, 1), exact(field::eth_src, 2)}), 2U);
+  EXPECT_EQ(n_words({exact(field::in_port, 1)}), 1U);
+  // The Ethernet type and the protocol are in the state.
+  EXPECT_LE(
+      n_words({ipv4(), exact(field::ip_proto, 6), exact(field::ipv4_src, 1),
+               exact(field::ipv4_dst, 2), exact(field::tcp_src, 3), exact(field::tcp_dst, 4)}),
+      4U);
+  EXPECT_EQ(n_words({test::ipv6(), exact(field::ipv6_dst, 1)}), 3U);
+}
+
+TEST(key_layout, says_what_all_rules_need) {
+  const key_layout one = layout_of(
+      {where({ipv4(), exact(field::ipv4_dst, 1)}), where({ipv4(), exact(field::ipv4_dst, 2)})});
+  EXPECT_FALSE(one.has_layers());
+  net::layers there;
+  there.present = net::layer::ethernet | net::layer::eth_type;
+  EXPECT_FALSE(one.may_match(there));
+  there.present |= net::layer::ipv4;
+  EXPECT_TRUE(one.may_match(there));
+  EXPECT_TRUE(layout_of({where({ipv4(), exact(field::ipv4_dst, 1)}), match()}).has_layers());
+  // Tagged and untagged packets are told apart by the field itself.
+  EXPECT_FALSE(layout_of({where({exact(field::vlan_vid, 0)}),
+                          where({exact(field::vlan_vid, vlan_present | 7)})})
+                   .has_layers());
+}
+
+TEST(key_layout, knows_no_other_bits_than_those_it_was_made_for) {
+  const key_layout one = layout_of({where({exact(field::eth_dst, 1)})});
+  EXPECT_TRUE(one.words_of(where({exact(field::eth_dst, 99)})));
+  EXPECT_FALSE(one.words_of(where({exact(field::eth_src, 1)})));
+  EXPECT_FALSE(one.words_of(match()));  // needs less
+}
+
+TEST(key_layout, has_a_limit) {
+  std::vector<match> all;
+  for (unsigned i = 0; i < n_registers; ++i) all.push_back(where({exact(reg(i), 1)}));
+  all.push_back(where({test::ipv6(), exact(field::ipv6_src, 1), exact(field::ipv6_dst, 1)}));
+  EXPECT_TRUE(key_layout::of(all));
+  all.push_back(where({exact(field::eth_dst, 1), exact(field::eth_src, 1)}));
+  all.push_back(where({exact(field::metadata, 1), exact(field::tunnel_id, 1)}));
+  EXPECT_FALSE(key_layout::of(all));
+}
+
+/// A match on some of what the packet has, with its values, some of them wrong; prerequisites
+/// included.
+match random_match(const parsed& packet, std::mt19937_64& random) {
+  std::vector<match_term> terms;
+  for (std::size_t i = 0; i < n_fields; ++i) {
+    const auto which = static_cast<field>(i);
+    if (!packet.has(which)) continue;
+    const bool decides = which == field::eth_type || which == field::ip_proto ||
+                         which == field::icmpv6_type || which == field::vlan_vid;
+    if (!decides && random() % 8 != 0) continue;
+    value128 mask = full_mask(which);
+    if (info(which).maskable && !(decides && which != field::vlan_vid) && random() % 2 == 0) {
+      mask &= value128{random()} << 64 | random();
+    }
+    value128 value = packet.get(which) & mask;
+    if (random() % 16 == 0) value ^= mask & (value128{random()} << 64 | random());
+    terms.push_back({which, value, mask});
+  }
+  // What does not go together is left out, one term after the other.
+  for (;;) {
+    of_result<match> made = match::make(terms);
+    if (made) return *made;
+    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(random() % terms.size()));
+  }
+}
+
+TEST(key_layout, words_hold_when_the_match_holds) {
+  std::mt19937_64 random(7);
+  const std::vector<test::bytes> all = test::frames();
+  std::size_t n_held = 0, n_asked = 0, n_with_layers = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::vector<packet> packets;
+    for (int i = 0; i < 6; ++i) {
+      const bool whole = random() % 2 == 0;
+      packets.push_back(
+          test::with_state(whole ? all[random() % all.size()] : test::damaged_frame(all, random)));
+    }
+    std::vector<match> matches;
+    for (std::uint64_t n = 1 + random() % 3; n > 0; --n) {
+      matches.push_back(random_match(parse(packets[random() % packets.size()]), random));
+    }
+    const std::optional<key_layout> layout = key_layout::of(matches);
+    if (!layout) continue;  // too many bits
+    n_with_layers += layout->has_layers();
+    for (const packet& each : packets) {
+      const parsed fields = parse(each);
+      const test::received got(each);
+      for (const match& what : matches) {
+        const bool expected = what.matches(fields.values);
+        ASSERT_EQ(holds(*layout, what, got.state), expected)
+            << what.to_string() << "\n"
+            << ::testing::PrintToString(each.bytes);
+        n_held += expected;
+        ++n_asked;
+      }
+    }
+  }
+  EXPECT_GT(n_held, n_asked / 10);
+  EXPECT_GT(n_with_layers, 500U);
+}
+
+}  // namespace
+}  // namespace coua::pipeline
