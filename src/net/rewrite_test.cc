@@ -381,21 +381,5 @@ TEST(rewrite_transport, writes_nd) {
       [](packet& p, layers& l) { return set_nd_target(p, l, 1); }, result::no_header);
 }
 
-TEST(rewrite, of_a_packet_in_several_buffers) {
-  const auto message = [](unsigned port, const bytes& tags) {
-    return eth(tags + ipv4({.proto = 132}, sctp(port, 2, bytes(1400, 7))));
-  };
-  const bytes before = message(1, {});
-  const bytes after = message(99, tag(0x8100, 0));
-  guarded_frame first(bytes(before.begin(), before.begin() + 60));
-  first.at.length = static_cast<std::uint32_t>(before.size());
-  layers l = parse(first.at, parse_depth::transport);
-  EXPECT_EQ(set_port(first.at, l, layer::sctp, port_side::source, 99), result::done);
-  EXPECT_EQ(push_vlan(first.at, l, 0x8100), result::done);
-  EXPECT_EQ(first.copy(), bytes(after.begin(), after.begin() + 64)) << "with the CRC over all";
-  EXPECT_EQ(first.at.length, after.size());
-  EXPECT_EQ(l, parse(first.at, parse_depth::transport));
-}
-
 }  // namespace
 }  // namespace coua::net
