@@ -23,7 +23,6 @@ bytes part(const packet& of, std::size_t begin, std::size_t end, std::size_t hol
 std::uint64_t address_sum(const packet& of, const parsed& headers) {
   const std::span<const std::uint8_t> all(of.bytes);
   if (headers.ipv4) return net::internet_sum(all.subspan(*headers.ipv4 + 12, 8));
-  if (headers.on_source_route) return net::internet_sum(all.subspan(*headers.ipv6 + 8, 16));
   return net::internet_sum(all.subspan(*headers.ipv6 + 8, 32));
 }
 

@@ -49,12 +49,15 @@ TEST(select_map, flows_of_live_buckets_mostly_stay_when_one_dies) {
   const weights before(8, 10);
   weights after = before;
   after[3] = 0;
-  const select_map a(hash_key{9}, before), b(hash_key{9}, after);
-  std::size_t moved = 0;
-  for (std::size_t i = 0; i < a.slots().size(); ++i) {
-    moved += a.slots()[i] != 3 && a.slots()[i] != b.slots()[i];
+  for (std::uint8_t secret = 0; secret < 10; ++secret) {
+    const select_map a(hash_key{secret}, before), b(hash_key{secret}, after);
+    std::size_t moved = 0;
+    for (std::size_t i = 0; i < a.slots().size(); ++i) {
+      moved += a.slots()[i] != 3 && a.slots()[i] != b.slots()[i];
+    }
+    // About one of forty; a hash modulo 7 would move six of seven, orders without steps a fifth.
+    EXPECT_LT(moved, a.slots().size() / 16);
   }
-  EXPECT_LT(moved, a.slots().size() / 5);  // a hash modulo 7 would move six of seven
 }
 
 TEST(select_map, secrets_make_a_difference) {
