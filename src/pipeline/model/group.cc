@@ -56,6 +56,17 @@ of_result<void> check_group(const group& one) {
   return {};
 }
 
+std::set<group_id> needs_of(const group& one) {
+  std::set<group_id> found;
+  for (const bucket& each : one.buckets) {
+    if (each.watch_group != group_any) found.insert(each.watch_group);
+    for (const action& step : each.actions) {
+      if (const auto* to = std::get_if<act::group>(&step)) found.insert(to->id);
+    }
+  }
+  return found;
+}
+
 std::string to_string(const group& one) {
   std::string text = "group_id=" + std::to_string(one.id) + ",type=" + to_string(one.type);
   for (const bucket& each : one.buckets) {

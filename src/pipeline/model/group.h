@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/hash_key.h"
@@ -22,6 +23,11 @@ const char* to_string(group_type type);
 
 /// Enough for the slots of semantics/select_map.h to honour every weight's bucket.
 inline constexpr std::size_t buckets_max = 1'024;
+
+/// Groups that lead to groups: how many, one below the other, and how many buckets there are on all
+/// ways through them. Else a few groups of two buckets each could ask for 2^n copies of a packet.
+inline constexpr unsigned group_depth_max = 32;
+inline constexpr std::size_t group_ways_max = 65'536;
 
 struct bucket {
   std::uint16_t weight = 0;  // select only; 0: never taken
@@ -47,7 +53,8 @@ struct group_state {
   traffic counted;
   std::vector<traffic> buckets;
   time_ns added = 0;
-  std::uint32_t n_rules = 0;  // that send packets to it
+  std::uint32_t n_rules = 0;   // that send packets to it
+  std::uint32_t n_groups = 0;  // that need it
 
   bool operator==(const group_state&) const = default;
 };
@@ -55,6 +62,9 @@ struct group_state {
 /// All that can be said of a group by itself: number, weights, what its type asks of its buckets.
 /// Errors: group_mod_*.
 of_result<void> check_group(const group& one);
+
+/// The groups that it needs, each once: where its buckets send packets, and whose life they watch.
+std::set<group_id> needs_of(const group& one);
 
 /// "group_id=1,type=select,bucket=weight:1,actions=output:2"
 std::string to_string(const group& one);

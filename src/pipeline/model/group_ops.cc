@@ -2,6 +2,7 @@
 //
 // Adding, modifying and removing groups (OpenFlow 1.3.5, section 6.5).
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "pipeline/model/action_check.h"
@@ -11,18 +12,6 @@ namespace coua::pipeline {
 namespace {
 
 std::string named(group_id id) { return "group " + std::to_string(id); }
-
-/// The groups that this one needs: where its buckets send packets, and whose life they watch.
-std::set<group_id> needs_of(const group& one) {
-  std::set<group_id> found;
-  for (const bucket& each : one.buckets) {
-    if (each.watch_group != group_any) found.insert(each.watch_group);
-    for (const action& step : each.actions) {
-      if (const auto* to = std::get_if<act::group>(&step)) found.insert(to->id);
-    }
-  }
-  return found;
-}
 
 /// Whether a way leads from these groups to `wanted`. There are no loops yet but perhaps through
 /// it.
@@ -59,6 +48,53 @@ of_result<void> check_buckets(store& in, const group& one) {
   return {};
 }
 
+/// What is below a group, itself counted.
+struct extent {
+  unsigned depth = 1;
+  std::size_t ways = 0;
+};
+
+/// Of a group that the store has; there are no loops. `known` is filled.
+extent measure(store& in, group_id id, std::map<group_id, extent>& known) {
+  if (const auto at = known.find(id); at != known.end()) return at->second;
+  extent sum;
+  for (const bucket& each : in.find_group(id)->group->buckets) {
+    group single;  // the bucket alone
+    single.buckets = {each};
+    sum.ways += 1;
+    for (const group_id next : needs_of(single)) {
+      const extent below = measure(in, next, known);
+      sum.depth = std::max(sum.depth, below.depth + 1);
+      sum.ways += below.ways;
+    }
+    sum.ways = std::min(sum.ways, group_ways_max + 1);  // no overflow
+  }
+  known[id] = sum;
+  return sum;
+}
+
+/// After a group was put: neither it nor one that needs it leads too far.
+of_result<void> check_extent(store& in, group_id put) {
+  std::map<group_id, extent> known;
+  measure(in, put, known);
+  if (in.find_group(put)->state.n_groups != 0) {
+    for (const auto& [id, entry] : in.groups()) measure(in, id, known);
+  }
+  for (const auto& [id, found] : known) {
+    if (found.depth > group_depth_max) {
+      return refuse(of_error::group_mod_chaining_unsupported, named(put),
+                    named(id) + " would lead through more than " + std::to_string(group_depth_max) +
+                        " groups");
+    }
+    if (found.ways > group_ways_max) {
+      return refuse(of_error::group_mod_out_of_buckets, named(put),
+                    named(id) + " would lead to more than " + std::to_string(group_ways_max) +
+                        " buckets, those of the groups below counted on each way");
+    }
+  }
+  return {};
+}
+
 /// Secrets of different groups differ, and a group has the same one whenever it comes again.
 hash_key secret_of(const hash_key& key, group_id id) {
   hash_key made = key;
@@ -89,16 +125,15 @@ of_result<void> put(store& in, const group_mod& asked, time_ns now) {
   if (old == nullptr) state.added = now;
   state.buckets.assign(made.buckets.size(), {});
   in.put_group(std::make_shared<const group>(std::move(made)), state);
-  return {};
+  return check_extent(in, asked.what.id);
 }
 
 of_result<void> remove(store& in, group_id id) {
   group_entry* old = in.find_group(id);
   if (old == nullptr) return {};
-  for (const auto& [other, entry] : in.groups()) {
-    if (needs_of(*entry.group).contains(id)) {
-      return refuse(of_error::group_mod_chained_group, named(id), named(other) + " needs it");
-    }
+  if (old->state.n_groups != 0) {
+    return refuse(of_error::group_mod_chained_group, named(id),
+                  std::to_string(old->state.n_groups) + " other groups need it");
   }
   if (old->state.n_rules != 0) {
     drop_rules(in, removal_reason::group_deleted, [id](const rule& one) {

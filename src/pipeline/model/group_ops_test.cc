@@ -93,14 +93,55 @@ TEST(group_ops, loops_are_refused) {
   must(b, change_group(1, group_type::all, {to({act::group{3}})}));
 }
 
-TEST(group_ops, the_search_for_loops_looks_at_a_group_once) {
+// Two ways from each group to the one below: 2^n copies of a packet.
+TEST(group_ops, ways_through_groups_do_not_grow_without_limit) {
+  bridge b = make_bridge();
+  must(b, add_group(1, group_type::all, {to({output(1)})}));
+  const auto doubled = [](group_id id) {
+    return add_group(id, group_type::all,
+                     {to({act::group{id - 1}, output(1)}), to({act::group{id - 1}})});
+  };
+  group_id id = 2;
+  while (b.apply(doubled(id), 0).has_value()) ++id;
+  EXPECT_EQ(id, 16U);  // 3 * 2^n - 2 ways to the group n + 1
+  EXPECT_EQ(refused(b, doubled(id)), of_error::group_mod_out_of_buckets);
+  // Nor from below, where a group with others above it grows.
+  EXPECT_EQ(refused(b, change_group(1, group_type::all, {to({}), to({}), to({})})),
+            of_error::group_mod_out_of_buckets);
+  must(b, change_group(1, group_type::all, {to({})}));
+}
+
+TEST(group_ops, chains_of_groups_are_not_endless) {
   bridge b = make_bridge();
   must(b, add_group(1, group_type::all, {}));
-  for (group_id id = 2; id < 60; ++id) {
-    const group_id below = id - 1;
-    must(b, add_group(id, group_type::all,
-                      {to({act::group{below}}), to({act::group{below > 1 ? below - 1 : 1}})}));
-  }
+  const auto above = [](group_id id) {
+    return add_group(id, group_type::indirect, {to({act::group{id - 1}})});
+  };
+  for (group_id id = 2; id <= group_depth_max; ++id) must(b, above(id));
+  EXPECT_EQ(refused(b, above(group_depth_max + 1)), of_error::group_mod_chaining_unsupported);
+  must(b, add_group(100, group_type::all, {}));
+  EXPECT_EQ(refused(b, change_group(1, group_type::indirect, {to({act::group{100}})})),
+            of_error::group_mod_chaining_unsupported);
+}
+
+TEST(group_ops, groups_that_need_others_are_counted) {
+  bridge b = make_bridge();
+  must(b, add_group(1, group_type::all, {}));
+  must(b, add_group(2, group_type::all, {to({act::group{1}}), to({act::group{1}})}));
+  EXPECT_EQ(b.find_group(1)->state.n_groups, 1U);
+  // A bundle that fails leaves the count as it was.
+  const std::vector<operation> bundle = {change_group(2, group_type::all, {}), remove_group(1),
+                                         remove_group(group_all),
+                                         add_group(5, group_type::indirect, {})};
+  EXPECT_FALSE(b.apply(bundle, 0).has_value());
+  EXPECT_EQ(b.find_group(1)->state.n_groups, 1U);
+  const std::vector<operation> other = {remove_group(group_all),
+                                        add_group(5, group_type::indirect, {})};
+  EXPECT_FALSE(b.apply(other, 0).has_value());
+  EXPECT_EQ(b.find_group(1)->state.n_groups, 1U);
+  EXPECT_EQ(refused(b, remove_group(1)), of_error::group_mod_chained_group);
+  must(b, change_group(2, group_type::all, {}));
+  must(b, remove_group(1));
 }
 
 TEST(group_ops, removing_a_group_removes_the_rules_that_use_it) {

@@ -35,6 +35,7 @@ enum class of_error : std::uint32_t {
   group_mod_invalid_group = 6 << 16 | 1,
   group_mod_out_of_groups = 6 << 16 | 3,
   group_mod_out_of_buckets = 6 << 16 | 4,
+  group_mod_chaining_unsupported = 6 << 16 | 5,
   group_mod_watch_unsupported = 6 << 16 | 6,
   group_mod_loop = 6 << 16 | 7,
   group_mod_unknown_group = 6 << 16 | 8,

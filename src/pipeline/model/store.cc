@@ -42,6 +42,12 @@ void store::refer(const rule& from, int by) {
   }
 }
 
+void store::refer(const group& from, int by) {
+  for (const group_id id : needs_of(from)) {
+    if (group_entry* to = find_group(id)) to->state.n_groups += static_cast<std::uint32_t>(by);
+  }
+}
+
 void store::set_due(rule_entry& one) {
   if (one.due != 0) due_.erase({one.due, one.rule->id});
   one.due = expires_at(*one.rule, one.state);
@@ -87,12 +93,15 @@ void store::drop_rule(rule_entry& gone, removal_reason reason) {
 void store::put_group(group_ptr one, const group_state& state) {
   group_entry& at = groups_[one->id];
   journal_.push_back(group_change{at.group, one, at.state});
+  if (at.group != nullptr) refer(*at.group, -1);
   at = {std::move(one), state};
+  refer(*at.group, 1);
 }
 
 void store::drop_group(group_id gone) {
   const auto at = groups_.find(gone);
   journal_.push_back(group_change{at->second.group, nullptr, at->second.state});
+  refer(*at->second.group, -1);
   groups_.erase(at);
 }
 
@@ -138,10 +147,13 @@ void store::undo_one(const rule_change& done) {
 }
 
 void store::undo_one(const group_change& done) {
-  if (done.before == nullptr) {
+  if (done.after != nullptr) {
+    refer(*done.after, -1);
     groups_.erase(done.after->id);
-  } else {
+  }
+  if (done.before != nullptr) {
     groups_[done.before->id] = {done.before, done.state_before};
+    refer(*done.before, 1);
   }
 }
 

@@ -91,6 +91,8 @@ class store {
   void unlink(rule_entry& one);
   /// Counts the rule in, or out, of the groups and the meter that it uses.
   void refer(const rule& from, int by);
+  /// Counts the group in, or out, of the groups that it needs.
+  void refer(const group& from, int by);
 
   void undo_one(const rule_change& done);
   void undo_one(const group_change& done);
