@@ -12,8 +12,7 @@
 //      one that the path leads to; which entry of these is no matter, and the slot itself says.
 //      What was moved last leaves its slot directly to the new key.
 //   3. A key whose path was cut, by a free slot that was taken or an entry that went away, is
-//   looked
-//      for again. The moves made so far were whole moves, and another thread got on instead.
+//      looked for again. The moves made so far were whole moves, and another thread got on instead.
 //
 // So one thread at a time moves, whatever the number of threads: clock and stamps have one writer,
 // and the rules for readers and their proof (fib_table.h) hold as they stand. The lock is held for
