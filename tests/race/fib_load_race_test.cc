@@ -125,6 +125,8 @@ coua_fib_stats load_and_check(const table_shape& shape, const load_plan& plan, f
   std::uint64_t slots = stats_of(fib.get()).slots;
   std::uint32_t mask = (1u << shape.value_bits) - 1;
   std::uint64_t n_stable = insert_stable(fib.get(), slots * plan.stable / 100, mask);
+  // The smallest tables may refuse one of these already.
+  const std::uint64_t refused_before = stats_of(fib.get()).refused;
   std::uint64_t n = slots * plan.loaded / 100;
   reader_threads readers(fib.get(), 1, verifier(n_stable, mask, faults));
   readers.wait_for_two_passes();
@@ -132,8 +134,9 @@ coua_fib_stats load_and_check(const table_shape& shape, const load_plan& plan, f
   int rc = coua_fib_bulk_load(fib.get(), bulk_source::next, &source, 3, plan.distinct);
   readers.stop();
   coua_fib_stats s = stats_of(fib.get());
-  if (rc != (s.refused ? -ENOSPC : 0))
-    faults.report("bulk_load answered", 0, static_cast<std::uint64_t>(-rc), s.refused);
+  const std::uint64_t refused = s.refused - refused_before;
+  if (rc != (refused != 0 ? -ENOSPC : 0))
+    faults.report("bulk_load answered", 0, static_cast<std::uint64_t>(-rc), refused);
   auto all = all_entries(fib.get(), faults);
   if (all.size() != s.entries) faults.report("entries", 0, s.entries, all.size());
   std::uint64_t found = 0;
@@ -144,8 +147,8 @@ coua_fib_stats load_and_check(const table_shape& shape, const load_plan& plan, f
       faults.report("loaded value", loaded(i), it->second, i & mask);
   }
   // Refused keys of a load that repeats keys are refused repeatedly.
-  if (plan.distinct ? found + s.refused != n : found + s.refused < n)
-    faults.report("loaded keys are lost", 0, found, n - s.refused);
+  if (plan.distinct ? found + refused != n : found + refused < n)
+    faults.report("loaded keys are lost", 0, found, n - refused);
   if (found + n_stable != s.entries) faults.report("found", 0, found + n_stable, s.entries);
   if (s.added != s.entries) faults.report("added", 0, s.added, s.entries);
   std::uint64_t n_paths = 0;
@@ -218,9 +221,9 @@ TEST_P(fib_race, a_bulk_load_updates_entries_that_others_of_its_threads_move) {
 }
 
 TEST_P(fib_race, a_load_of_more_than_fits_fills_the_table_and_counts_what_it_refuses) {
-  // Two buckets of four slots fill less far, and so do few buckets.
+  // Two buckets of four slots fill less far, and how far few buckets do depends on the hash key.
   bool small = GetParam().layout == COUA_FIB_LAYOUT_PACKED4 || GetParam().buckets < 100;
-  std::uint64_t least_percent = small ? 85 : 97;
+  std::uint64_t least_percent = small ? 60 : 97;
   fault_log faults;
   race([&](auto&) {
     if (faults.count() != 0) return;
