@@ -38,13 +38,18 @@ def namespaces():
     return found
 
 
+def take_interrupts():
+    """As under a terminal: tests that a shell runs in the background inherit that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class test_demo(unittest.TestCase):
     def interrupt_after(self, seconds, number=signal.SIGINT):
         """What the demo said and its exit status, when it gets a signal that soon."""
         environment = {name: value for name, value in os.environ.items() if name != lab.INSIDE}
         demo = subprocess.Popen([lab.ROOT / "demo" / "run"], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.STDOUT, env={**environment, MARK: "1"},
-                                start_new_session=True)
+                                start_new_session=True, preexec_fn=take_interrupts)
         self.addCleanup(demo.stdout.close)
         self.addCleanup(demo.wait)
         self.addCleanup(demo.kill)
