@@ -9,6 +9,7 @@
 
 #include "classify/compact_mask.h"
 #include "classify/rule.h"
+#include "classify/subtable_list.h"
 #include "simd/flow_lookup/probes.h"
 
 namespace coua {
@@ -25,7 +26,6 @@ namespace coua {
 
 struct lookup_group {
   static constexpr unsigned max = 32;
-  static constexpr std::uint16_t no_place = 0xffff;
 
   unsigned n = 0;
   unsigned n_words = 0;        // of a key
@@ -44,7 +44,7 @@ struct lookup_group {
     found = searched = 0;
     for (unsigned i = 0; i < n; ++i) {
       load_words(keys + i * key_bytes, key_bytes, words + i * n_words);
-      tried[i] = no_place;
+      tried[i] = subtable_list::no_place;
       limits[i] = rival_set::unknown();
       asked[i] = 0;
     }

@@ -86,17 +86,6 @@ std::uint64_t read_native(const std::uint8_t* at, unsigned n_bytes) {
   }
 }
 
-const std::uint8_t* base_of(const packet_state& from, base which) {
-  switch (which) {
-    case base::state: return reinterpret_cast<const std::uint8_t*>(&from);
-    case base::frame: return from.buffer.bytes;
-    case base::network: return from.buffer.bytes + from.layers.network;
-    case base::transport: return from.buffer.bytes + from.layers.transport;
-    case base::nd_option: return from.buffer.bytes + from.layers.nd_option;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 field_place place_of(field which, ip_version version) {

@@ -44,6 +44,18 @@ struct field_place {
   bool operator==(const field_place&) const = default;
 };
 
+/// Where offsets from a base start, in a packet that has its layers.
+inline const std::uint8_t* base_of(const packet_state& from, field_place::base which) noexcept {
+  switch (which) {
+    case field_place::base::state: return reinterpret_cast<const std::uint8_t*>(&from);
+    case field_place::base::frame: return from.buffer.bytes;
+    case field_place::base::network: return from.buffer.bytes + from.layers.network;
+    case field_place::base::transport: return from.buffer.bytes + from.layers.transport;
+    case field_place::base::nd_option: return from.buffer.bytes + from.layers.nd_option;
+  }
+  return nullptr;
+}
+
 /// `version` counts for ip_dscp, ip_ecn and ip_ttl only.
 field_place place_of(field which, ip_version version);
 

@@ -93,17 +93,6 @@ int window_start(base from, const std::map<int, byte_bits>& bytes, int last) {
   }
 }
 
-const std::uint8_t* base_of(const packet_state& from, base which) noexcept {
-  switch (which) {
-    case base::state: return reinterpret_cast<const std::uint8_t*>(&from);
-    case base::frame: return from.buffer.bytes;
-    case base::network: return from.buffer.bytes + from.layers.network;
-    case base::transport: return from.buffer.bytes + from.layers.transport;
-    case base::nd_option: return from.buffer.bytes + from.layers.nd_option;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::optional<key_layout> key_layout::of(std::span<const match> matches) {

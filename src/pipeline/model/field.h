@@ -14,6 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "net/ipv6_extensions.h"
+#include "net/layers.h"
+
 namespace coua::pipeline {
 
 using value128 = unsigned __int128;
@@ -83,20 +86,13 @@ inline constexpr std::size_t n_fields = static_cast<std::size_t>(field::nd_tll) 
 inline constexpr std::size_t n_registers = 16;
 
 inline constexpr std::uint16_t vlan_present = 0x1000;  // OFPVID_PRESENT
-inline constexpr std::uint16_t eth_type_none = 0x05ff;
-inline constexpr std::uint8_t frag_any = 1;    // a fragment
-inline constexpr std::uint8_t frag_later = 2;  // not the first one: it has no L4 header
+inline constexpr std::uint8_t frag_any = 1;            // a fragment
+inline constexpr std::uint8_t frag_later = 2;          // not the first one: it has no L4 header
 
-// ipv6_exthdr, as ofp_ipv6exthdr_flags.
-inline constexpr std::uint16_t exthdr_no_next = 1 << 0;
-inline constexpr std::uint16_t exthdr_esp = 1 << 1;
-inline constexpr std::uint16_t exthdr_auth = 1 << 2;
-inline constexpr std::uint16_t exthdr_dest = 1 << 3;
-inline constexpr std::uint16_t exthdr_frag = 1 << 4;
-inline constexpr std::uint16_t exthdr_router = 1 << 5;
-inline constexpr std::uint16_t exthdr_hop = 1 << 6;
-inline constexpr std::uint16_t exthdr_unrep = 1 << 7;  // one comes more often than RFC 8200 has it
-inline constexpr std::uint16_t exthdr_unseq = 1 << 8;  // not in the order that RFC 8200 recommends
+// Values of eth_type and ipv6_exthdr.
+using net::eth_type_none;
+using net::exthdr_auth, net::exthdr_dest, net::exthdr_esp, net::exthdr_frag, net::exthdr_hop,
+    net::exthdr_no_next, net::exthdr_router, net::exthdr_unrep, net::exthdr_unseq;
 
 /// What a match or a set_field must know of a packet before it may name the field.
 enum class prerequisite : std::uint8_t {
