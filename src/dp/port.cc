@@ -32,6 +32,9 @@ constexpr std::array fixed_queue_drivers{"net_af_packet", "net_af_xdp", "net_pca
                                          "net_vhost"};
 // Devices that want as many transmit as receive queues.
 constexpr std::array paired_queue_drivers{"net_tap"};
+// Devices whose other end must have as many queues, and cannot tell: frames on a queue that it
+// lacks are lost. One queue is what both have when nobody said otherwise.
+constexpr std::array agreed_queue_drivers{"net_memif"};
 // Devices that spread a long frame over several packets without being asked, and do not say that
 // they can.
 constexpr std::array spreading_drivers{"net_memif", "net_pcap", "net_vhost"};
@@ -178,11 +181,14 @@ result<void> port::configure(const port_limits& limits) {
     return std::clamp(n, 1u, std::max(1u, most));
   };
   const bool fixed = any_of(fixed_queue_drivers, driver_);
+  const bool agreed = any_of(agreed_queue_drivers, driver_);
   rx_queues_ = config_.rx_queues != 0 ? config_.rx_queues
                : fixed                ? info.max_rx_queues
-                       : clamp(workers_for_node(numa_node_, limits.places), info.max_rx_queues);
-  tx_queues_ =
-      config_.tx_queues != 0 ? config_.tx_queues : clamp(limits.workers_all, info.max_tx_queues);
+               : agreed               ? 1
+                        : clamp(workers_for_node(numa_node_, limits.places), info.max_rx_queues);
+  tx_queues_ = config_.tx_queues != 0 ? config_.tx_queues
+               : agreed               ? 1
+                                      : clamp(limits.workers_all, info.max_tx_queues);
   if (config_.tx_queues == 0 && config_.rx_queues == 0 && any_of(paired_queue_drivers, driver_))
     rx_queues_ = tx_queues_ = std::max(rx_queues_, tx_queues_);
   if (rx_queues_ > info.max_rx_queues || tx_queues_ > info.max_tx_queues)
