@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An array that grows while readers look into it: what is there never moves. It is a row of blocks,
+// each a quarter of what was there at the latest power of two, so that at most a fifth of the
+// memory waits to be used, and the block of an index takes no search:
+//
+//   x = index + First     First = 1024:  x  1024  1280  1536  1792  2048      2560      3072 ...
+//                                           |  0  |  1  |  2  |  3  |    4    |    5    |
+//   the highest bit of x says which four blocks, the two bits behind it which of them, the others
+//   the place in it
+//
+// A reader has an index from a word that the writer stored (release) after the array had grown, and
+// that it loaded with acquire: so it sees the block's address. Elements start as zeros.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/result.h"
+
+namespace coua {
+
+/// One thread grows it. `First` elements, a power of two from 4 on, are what it grows by four times
+/// before blocks become larger.
+template <class Element, std::size_t First>
+class growing_array {
+ public:
+  static_assert(std::has_single_bit(First) && First >= 4);
+  static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>);
+  static constexpr std::size_t max_size = (std::size_t{1} << 32) - First;
+
+  std::size_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+  Element& operator[](std::size_t index) const noexcept {
+    const std::size_t x = index + First;
+    const int shift = std::bit_width(x) - 3;
+    const std::size_t block = static_cast<std::size_t>(shift - first_shift) * 4 + (x >> shift) - 4;
+    return blocks_[block][x & ((std::size_t{1} << shift) - 1)];
+  }
+
+  /// Errors: no_memory; at max_size no_room.
+  result<void> grow() {
+    if (size_ == max_size) return fail(errc::no_room, "", "an array has 2^32 elements at most");
+    const std::size_t n = std::bit_floor(size_ + First) / 4;
+    auto made = arena::create(n * sizeof(Element));
+    if (!made) return tl::unexpected(std::move(made.error()));
+    blocks_[n_blocks_] = static_cast<Element*>(made->data());
+    bytes_ += made->bytes_mapped();
+    memory_[n_blocks_++] = std::move(*made);
+    size_ += n;
+    return {};
+  }
+
+ private:
+  static constexpr int first_shift = std::bit_width(First) - 3;
+  static constexpr std::size_t max_blocks = (32 - (first_shift + 2)) * 4;
+
+  Element* blocks_[max_blocks] = {};
+  std::size_t size_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t n_blocks_ = 0;
+  arena memory_[max_blocks];
+};
+
+}  // namespace coua
