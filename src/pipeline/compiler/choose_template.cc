@@ -16,7 +16,7 @@ std::string why_not_direct(const table_shape& shape) {
 
 std::string why_not_last(const table_shape& shape) {
   if (shape.catch_alls_are_last()) return {};
-  return "a rule that matches every packet is above others";
+  return "a rule that matches every packet is not below all others";
 }
 
 std::string why_not_exact(const table_shape& shape) {

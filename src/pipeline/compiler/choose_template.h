@@ -5,11 +5,12 @@
 //
 //   direct       16 rules at most, of any kind: all are compared at once
 //   exact        rules take the same bits of the same fields: one hash look-up decides
-//   lpm          rules are prefixes of one field and otherwise the same, a longer one never below a
+//   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
-// Beside exact and lpm, rules that match every packet may stand below all others.
+// Beside exact and lpm, rules that match every packet may stand below all others. Of one priority,
+// the rule that was added first counts: neither template knows that order, so there must be none.
 //
 // Going down to a more general template is a must, and happens at once. Going up again waits, so
 // that a rule that comes and goes does not have the table built anew each time: for direct until

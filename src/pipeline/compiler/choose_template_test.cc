@@ -89,29 +89,30 @@ TEST(choose_template, one_mask_is_exact_with_rules_for_every_packet_below) {
   for (std::uint64_t mac = 0; mac < 50; ++mac) rules.push_back(mac_rule(mac, 10));
   EXPECT_EQ(choice_of(rules).which, table_template::exact);
   rules.push_back(catch_all(0));
-  rules.push_back(catch_all(10));
+  rules.push_back(catch_all(9));
   EXPECT_EQ(choice_of(rules).which, table_template::exact);
   // The same bits at another priority.
   rules.push_back(mac_rule(3, 99));
   EXPECT_EQ(choice_of(rules).which, table_template::exact);
-  rules.push_back(catch_all(11));
+  // Of one priority: where both match, the one that was added first counts.
+  rules.push_back(catch_all(10));
   EXPECT_EQ(choice_of(rules).which, table_template::classifier);
   EXPECT_EQ(why_not(choice_of(rules), table_template::exact),
-            "a rule that matches every packet is above others");
+            "a rule that matches every packet is not below all others");
 }
 
 TEST(choose_template, masked_fields_are_exact_if_all_have_the_mask) {
   std::vector<rule> rules;
   for (std::uint32_t net = 0; net < 50; ++net) rules.push_back(route(net << 8, 24, 5));
   EXPECT_EQ(choice_of(rules).which, table_template::exact);
-  rules.push_back(route(1, 32, 5));
+  rules.push_back(route(1, 32, 6));
   const template_choice made = choice_of(rules);
   EXPECT_EQ(made.which, table_template::lpm);
   EXPECT_EQ(made.prefix_field, field::ipv4_dst);
   EXPECT_EQ(why_not(made, table_template::exact), "rules take 2 different sets of bits");
 }
 
-TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_not_below) {
+TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_above) {
   for (const field which : {field::ipv4_src, field::ipv4_dst}) {
     std::vector<rule> rules;
     for (std::uint32_t i = 0; i < 60; ++i) {
@@ -122,16 +123,30 @@ TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_not_below) {
     rules.push_back(catch_all(1));
     EXPECT_EQ(choice_of(rules).which, table_template::lpm);
     EXPECT_EQ(choice_of(rules).prefix_field, which);
-    // Of one priority: which of two that overlap counts is left open.
+    // Of one length there may be several priorities: the higher one counts for a prefix.
+    rules.push_back(route(0x0a00'0000, 32, 200, which));
+    EXPECT_EQ(choice_of(rules).which, table_template::lpm);
+    // Of one priority: where two overlap, the one that was added first counts.
     std::vector<rule> equal = rules;
-    for (rule& each : equal) each.priority = 7;
-    EXPECT_EQ(choice_of(equal).which, table_template::lpm);
+    equal.push_back(route(0x0a00'0000, 30, 131, which));
+    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+              std::string("a rule of priority 131 for a /30 of ") + info(which).name +
+                  " is not below one of priority 131 for a /31");
+    equal = rules;
+    equal.push_back(route(0, 0, 108, which));
+    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+              std::string("a rule of priority 108 for a /0 of ") + info(which).name +
+                  " is not below one of priority 108 for a /8");
+    equal = rules;
+    equal.push_back(catch_all(50));
+    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+              "a rule that matches every packet is not below all others");
     rules.push_back(route(0x0a00'0000, 16, 130, which));
     const template_choice made = choice_of(rules);
     EXPECT_EQ(made.which, table_template::classifier);
     EXPECT_EQ(why_not(made, table_template::lpm),
               std::string("a rule of priority 130 for a /16 of ") + info(which).name +
-                  " is above one of priority 117 for a /17");
+                  " is not below one of priority 117 for a /17");
   }
 }
 
@@ -225,7 +240,7 @@ TEST(template_keeper, through_random_changes_serves_what_is_there) {
                    : random() % 60 == 0
                        ? mac_rule(random() % 9)
                        : route(static_cast<std::uint32_t>(random()), length,
-                               static_cast<std::uint16_t>(length + random() % 40 / 39));
+                               static_cast<std::uint16_t>(length + random() % 120 / 119));
         rules.push_back(one);
         table.add(one);
       }

@@ -76,15 +76,13 @@ std::string prefix_shape::why_not() const {
   unsigned shorter = 0;
   int highest = -1;  // of the lengths before
   for (const auto& [length, priorities] : by_length_) {
-    if (priorities.lowest() < highest) {
+    if (priorities.lowest() <= highest) {
       return "a rule of priority " + std::to_string(highest) + " for a /" +
-             std::to_string(shorter) + " of " + name + " is above one of priority " +
+             std::to_string(shorter) + " of " + name + " is not below one of priority " +
              std::to_string(priorities.lowest()) + " for a /" + std::to_string(length);
     }
-    if (priorities.highest() >= highest) {
-      highest = priorities.highest();
-      shorter = length;
-    }
+    highest = priorities.highest();
+    shorter = length;
   }
   return {};
 }

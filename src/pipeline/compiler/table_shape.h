@@ -75,10 +75,10 @@ class table_shape {
   /// Different sets of bits that rules take, but for those that take none.
   std::size_t n_masks() const { return by_mask_.size(); }
   bool has_catch_all() const { return !catch_alls_.empty(); }
-  /// No rule that matches every packet is above another one: those below it never count, so that
-  /// such a rule decides only where no other matches.
+  /// Rules that match every packet are below all others, so that one decides only where no other
+  /// matches. Of one priority, the rule that was added first would.
   bool catch_alls_are_last() const {
-    return catch_alls_.empty() || others_.empty() || catch_alls_.highest() <= others_.lowest();
+    return catch_alls_.empty() || others_.empty() || catch_alls_.highest() < others_.lowest();
   }
   const std::array<prefix_shape, 4>& prefixes() const { return prefixes_; }
 
