@@ -82,7 +82,7 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   const bool reused = !free_ids_.empty();
   const auto id = reused ? free_ids_.back() : static_cast<subtable_id>(by_id_.size());
   error = ENOMEM;
-  auto made = subtable::create(mask, n_words_, id, settings_.key);
+  auto made = subtable::create(mask, n_words_, id, settings_.key, reclaimer_);
   if (!made) return nullptr;
   subtable* table = made->get();
   ordered_.reserve(ordered_.size() + 1);

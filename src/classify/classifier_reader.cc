@@ -35,6 +35,7 @@ classifier_reader::classifier_reader(classifier& owner, qsbr::reader grace, dist
       queue_(group_, owner.settings().key, active_isa()),
       ranking_(owner.n_ids_max()),
       search_(group_, queue_, ranking_, owner.n_ids_max(), active_isa()),
+      below_(owner.settings().key, active_isa()),
       shown_on_(switch_.is_on()),
       shown_flows_(distributor_.flows_in_use()) {
   owner_.attach(this);
@@ -101,6 +102,32 @@ std::uint32_t classifier_reader::settle_group(bytes_in keys, unsigned n) noexcep
   return found;
 }
 
+bool classifier_reader::lookup_below(bytes_in key, std::uint32_t priority,
+                                     coua_classifier_answer& answer) noexcept {
+  std::uint64_t words[wide_words::max];
+  load_words(key, key_bytes_, words);
+  std::optional<std::uint64_t> found;
+  grace_.online();
+  for (unsigned repeats = 0;; ++repeats) {
+    const std::uint64_t before = owner_.version();
+    found = below_.run(*owner_.list(), words, priority);
+    if (!is_overtaken(before)) break;
+    if (repeats == max_repeats_key) {
+      count(counts_.unsettled, 1);
+      break;
+    }
+    count(counts_.repeats, 1);
+  }
+  grace_.offline();
+  if (found) answer = {value_of(*found), priority_of(*found)};
+  return found.has_value();
+}
+
+/// Two updates or more since then: what was read meanwhile may never have been there together.
+bool classifier_reader::is_overtaken(std::uint64_t since) const noexcept {
+  return (owner_.version() + 1) / 2 - since / 2 >= 2;
+}
+
 /// False: updates overtook it, and the answers may be wrong.
 bool classifier_reader::attempt(bytes_in keys, unsigned n) noexcept {
   const std::uint64_t before = owner_.version();
@@ -110,8 +137,7 @@ bool classifier_reader::attempt(bytes_in keys, unsigned n) noexcept {
   const bool with_hints = switch_.is_on();
   const std::uint32_t open = with_hints ? take_hints(list) : ask_favourite(list);
   if (open != 0) search_.run(list, open);
-  const std::uint64_t after = owner_.version();
-  if ((after + 1) / 2 - before / 2 >= 2) return false;
+  if (is_overtaken(before)) return false;
   if (with_hints) remember_winners();
   count_group(list);
   return true;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "classify/below_search.h"
 #include "classify/classifier.h"
 #include "classify/distributor.h"
 #include "classify/distributor_switch.h"
@@ -39,6 +40,9 @@ class classifier_reader {
 
   std::size_t lookup(bytes_in keys, std::size_t n, coua_classifier_answer* answers,
                      std::uint64_t* hits) noexcept;
+  /// The best rule with a priority below the given one; false: there is none. As consistent as
+  /// lookup(); slow: it asks every subtable that could have it.
+  bool lookup_below(bytes_in key, std::uint32_t priority, coua_classifier_answer& answer) noexcept;
 
   // Any thread.
   void get_stats(coua_classifier_reader_stats& stats) const;
@@ -57,6 +61,7 @@ class classifier_reader {
 
   std::uint32_t look_up_group(bytes_in keys, unsigned n) noexcept;
   std::uint32_t settle_group(bytes_in keys, unsigned n) noexcept;
+  bool is_overtaken(std::uint64_t since) const noexcept;
   bool attempt(bytes_in keys, unsigned n) noexcept;
   std::uint32_t take_hints(const subtable_list& list) noexcept;
   std::uint32_t ask_favourite(const subtable_list& list) noexcept;
@@ -83,6 +88,7 @@ class classifier_reader {
   probe_queue queue_;
   subtable_ranking ranking_;
   subtable_search search_;
+  below_search below_;
   std::uint64_t groups_ = 0, ranked_at_ = 0;
   counts counts_;
   counts adapted_;  // as they were when the distributor was judged last

@@ -27,8 +27,9 @@ void heap_release(void*, void* memory, std::size_t) { std::free(memory); }
 }  // namespace
 
 result<std::unique_ptr<subtable>> subtable::create(const wide_words& mask, unsigned n_words,
-                                                   subtable_id id, const hash_key& key) {
-  std::unique_ptr<subtable> made(new subtable(mask, n_words, id, key));
+                                                   subtable_id id, const hash_key& key,
+                                                   reclaimer& reclaim) {
+  std::unique_ptr<subtable> made(new subtable(mask, n_words, id, key, reclaim));
   auto table = made->make_table(made->n_buckets_);
   if (!table) return tl::unexpected(table.error());
   made->current_ = std::move(*table);
@@ -51,7 +52,7 @@ result<subtable_table> subtable::make_table(std::uint64_t n_buckets) const {
   auto table = flow_table::create(params);
   if (!table) return tl::unexpected(table.error());
   auto face = std::make_unique<subtable_face>(
-      subtable_face{(*table)->view(), mask_, id_, &unproven_below_});
+      subtable_face{(*table)->view(), mask_, id_, &unproven_below_, &hidden_});
   return subtable_table{std::move(*table), std::move(face)};
 }
 
@@ -61,7 +62,7 @@ std::uint64_t subtable::bytes() const {
   constexpr std::size_t per_rule = 2 * sizeof(std::uint32_t) + sizeof(rival_set) +
                                    sizeof(decltype(by_key_)::value_type) + 2 * sizeof(void*);
   return stats.bytes + keys_.capacity() * sizeof(std::uint64_t) + n_rules() * per_rule +
-         sizeof *this;
+         hidden_.bytes() + sizeof *this;
 }
 
 std::uint64_t subtable::hash(const std::uint64_t* key) const { return hash_(key, mask_.n()); }
@@ -106,13 +107,26 @@ result<subtable::position> subtable::add(const std::uint64_t* key, std::uint32_t
                                          subtable_table& old) {
   const position above = top(key);
   const position at = enlist(key, priority, value, rivals);
-  if (above == none || priorities_[above] < priority) {
+  const bool is_shown = above == none || priorities_[above] < priority;
+  if (above != none) {
+    try {
+      hide(is_shown ? above : at);
+    } catch (...) {
+      forget(at);
+      throw;
+    }
+  }
+  if (is_shown) {
     if (auto shown = show(key, answer_word(priority, value), rivals, old); !shown) {
       forget(at);
       return tl::unexpected(shown.error());
     }
   }
   return at;
+}
+
+void subtable::hide(position at) {
+  hidden_.add(key(at), hash(key(at)), answer_word(priorities_[at], values_[at]));
 }
 
 /// What can throw comes before what changes the list.
@@ -142,6 +156,7 @@ subtable::position subtable::enlist(const std::uint64_t* key, std::uint32_t prio
 
 void subtable::set_value(position at, std::uint32_t value) {
   values_[at] = value;
+  hidden_.set(key(at), hash(key(at)), answer_word(priorities_[at], value));
   if (!is_top(at)) return;
   current_.table->store_value_word(reinterpret_cast<const std::uint8_t*>(key(at)), 0,
                                    answer_word(priorities_[at], value));
@@ -166,6 +181,7 @@ result<void> subtable::remove(position at, rival_set below, subtable_table& old)
       rivals_[next] = below;
     }
   }
+  hidden_.remove(key(at), hash(key(at)), priorities_[at]);
   forget(at);
   shrink(old);
   return {};

@@ -6,6 +6,7 @@
 //   list    dense arrays: keys under the mask, priorities, values, rivals. Read in order by the
 //           search for overlapping rules; a hash leads from a key to its rules.
 //   table   one entry for each key: the rule with the highest priority of those with that key
+//   hidden  the others, for readers that want the next best match (hidden_rules.h)
 //   face    what readers know of the table. A table that is full is built anew, twice as large, and
 //           gets a new face; the owner publishes it and keeps the old pair until readers left it.
 //           So is one with less than a rule a bucket, of eight slots: a quarter as large.
@@ -24,6 +25,7 @@
 #include "base/hash_key.h"
 #include "base/result.h"
 #include "classify/compact_mask.h"
+#include "classify/hidden_rules.h"
 #include "classify/rule.h"
 #include "flow/flow_table.h"
 
@@ -36,6 +38,7 @@ struct subtable_face {
   subtable_id id;
   // Rules of a lower priority than this have no proof, whatever their rivals say.
   const std::atomic<std::uint32_t>* unproven_below;
+  const hidden_rules* hidden;
 };
 
 /// A table and its face, which go together when readers have left them.
@@ -51,7 +54,8 @@ class subtable {
 
   /// Errors: no_memory.
   static result<std::unique_ptr<subtable>> create(const wide_words& mask, unsigned n_words,
-                                                  subtable_id id, const hash_key& key);
+                                                  subtable_id id, const hash_key& key,
+                                                  reclaimer& reclaim);
 
   subtable_id id() const { return id_; }
   const compact_mask& mask() const { return mask_; }
@@ -97,8 +101,13 @@ class subtable {
   void give_up_below(std::uint32_t priority);
 
  private:
-  subtable(const wide_words& mask, unsigned n_words, subtable_id id, const hash_key& key)
-      : whole_mask_(mask), mask_(mask, n_words), id_(id), hash_key_(key) {}
+  subtable(const wide_words& mask, unsigned n_words, subtable_id id, const hash_key& key,
+           reclaimer& reclaim)
+      : whole_mask_(mask),
+        mask_(mask, n_words),
+        id_(id),
+        hash_key_(key),
+        hidden_(mask_.n(), reclaim) {}
 
   std::uint64_t hash(const std::uint64_t* key) const;
   bool same_key(position at, const std::uint64_t* key) const;
@@ -109,6 +118,7 @@ class subtable {
   result<void> grow(subtable_table& old);
   void shrink(subtable_table& old);
   result<bool> rebuild(std::uint64_t n_buckets, subtable_table& old);
+  void hide(position at);
   position enlist(const std::uint64_t* key, std::uint32_t priority, std::uint32_t value,
                   rival_set rivals);
   void forget(position at);
@@ -123,6 +133,7 @@ class subtable {
   std::uint64_t rebuilds_ = 0;
   std::size_t n_forgotten_ = 0;
   std::atomic<std::uint32_t> unproven_below_{0};
+  hidden_rules hidden_;
 
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint32_t> priorities_, values_;
