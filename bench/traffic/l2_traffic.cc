@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned check_sequence_bytes = 4;
 constexpr unsigned least_size = 64, most_size = 1518;
-constexpr std::size_t ip_bytes = 20, udp_bytes = 8;
+constexpr std::size_t ip_bytes = 20;
 constexpr std::uint64_t frame_gap_ns = 1000;  // between the times in the packet file
 
 void store_be32(std::uint8_t* bytes, std::uint32_t value) {

@@ -127,7 +127,7 @@ TEST_F(switch_test, an_mtu_that_cannot_be_changed_stays_and_the_rest_with_it) {
   EXPECT_NE(refused.error().what.find("net_ring cannot change it, so it stays at 1500"),
             std::string::npos)
       << refused.error().message();
-  const port_config& now = switch_->ports()[0].config;
+  const port_config now = switch_->ports()[0].config;
   EXPECT_EQ(now.mtu, 1500u);
   EXPECT_EQ(now.native_vlan, 10u);
   EXPECT_TRUE(now.promiscuous);

@@ -54,7 +54,7 @@ rc::Gen<fib_op> arbitrary_op() {
 /// Offers records for `percent` of the slots.
 bool prefill(checked_fib& fib, unsigned percent) {
   std::size_t left = fib.slots() * percent / 100;
-  for (std::uint32_t i = 0; left > 0; i++) {
+  while (left > 0) {
     std::uint16_t count = left >= 100 ? 100 : left >= 10 ? 10 : 1;
     fib_op op{op_kind::insert_batch, static_cast<std::uint16_t>(fib.slots() * percent / 100 - left),
               count, 0};
