@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "ctl/ofp/flow_text.h"
+
+namespace coua::ofp {
+namespace {
+
+using kind = line_defaults::kind;
+using pipeline::mod_command;
+using pipeline::rule_command;
+
+constexpr std::string_view blanks = " \t\r\n";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// Takes the first word away from the text when it is one of these.
+template <class Value, std::size_t n>
+std::optional<Value> take_word(std::string_view& text,
+                               const std::array<std::pair<std::string_view, Value>, n>& words) {
+  const std::string_view first = text.substr(0, text.find_first_of(", \t"));
+  for (const auto& [word, value] : words) {
+    if (first != word) continue;
+    text.remove_prefix(word.size());
+    text = trimmed(text);
+    return value;
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<std::pair<std::string_view, kind>, 3> kinds = {{
+    {"flow", kind::rule},
+    {"group", kind::group},
+    {"meter", kind::meter},
+}};
+constexpr std::array<std::pair<std::string_view, rule_command>, 5> rule_words = {{
+    {"add", rule_command::add},
+    {"modify", rule_command::modify},
+    {"modify_strict", rule_command::modify_strict},
+    {"delete", rule_command::remove},
+    {"delete_strict", rule_command::remove_strict},
+}};
+constexpr std::array<std::pair<std::string_view, mod_command>, 3> other_words = {{
+    {"add", mod_command::add},
+    {"modify", mod_command::modify},
+    {"delete", mod_command::remove},
+}};
+
+template <class Mod>
+result<pipeline::operation> widen(result<Mod> made) {
+  if (!made) return tl::unexpected(made.error());
+  return pipeline::operation(std::move(*made));
+}
+
+result<pipeline::operation> parse_line(std::string_view text, const line_defaults& defaults,
+                                       const port_names& names) {
+  const kind about = take_word(text, kinds).value_or(defaults.about);
+  if (about == kind::rule) {
+    const rule_command command = take_word(text, rule_words).value_or(defaults.rule);
+    return widen(parse_rule(text, command, names));
+  }
+  const mod_command command = take_word(text, other_words).value_or(defaults.other);
+  return about == kind::group ? widen(parse_group(text, command, names))
+                              : widen(parse_meter(text, command));
+}
+
+}  // namespace
+
+result<std::vector<pipeline::operation>> parse_lines(std::string_view text,
+                                                     const line_defaults& defaults,
+                                                     const port_names& names) {
+  std::vector<pipeline::operation> made;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view said = trimmed(line.substr(0, line.find('#')));
+    if (said.empty()) continue;
+    auto one = parse_line(said, defaults, names);
+    if (!one) {
+      error wrong = one.error();
+      wrong.where =
+          "line " + std::to_string(number) + (wrong.where.empty() ? "" : ": " + wrong.where);
+      return tl::unexpected(std::move(wrong));
+    }
+    made.push_back(std::move(*one));
+  }
+  return made;
+}
+
+}  // namespace coua::ofp

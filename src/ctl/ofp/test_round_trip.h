@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must hold of texts, whoever makes them up: an operation that is written and read is the same
+// operation.
+#pragma once
+
+#include "ctl/ofp/flow_text.h"
+
+namespace coua::ofp::test {
+
+inline const char* word_of(pipeline::rule_command command) {
+  switch (command) {
+    case pipeline::rule_command::add: return "add ";
+    case pipeline::rule_command::modify: return "modify ";
+    case pipeline::rule_command::modify_strict: return "modify_strict ";
+    case pipeline::rule_command::remove: return "delete ";
+    case pipeline::rule_command::remove_strict: return "delete_strict ";
+  }
+  return "?";
+}
+
+/// A rule that an operation would make.
+inline pipeline::rule rule_of(const pipeline::rule_mod& asked) {
+  pipeline::rule made;
+  made.table = asked.table;
+  made.priority = asked.priority;
+  made.idle_timeout_s = asked.idle_timeout_s;
+  made.hard_timeout_s = asked.hard_timeout_s;
+  made.flags = asked.flags;
+  made.cookie = asked.cookie;
+  made.match = asked.match;
+  made.instructions = asked.instructions;
+  return made;
+}
+
+inline bool same(const pipeline::rule& a, const pipeline::rule& b) {
+  return a.table == b.table && a.priority == b.priority && a.idle_timeout_s == b.idle_timeout_s &&
+         a.hard_timeout_s == b.hard_timeout_s && a.flags == b.flags && a.cookie == b.cookie &&
+         a.match == b.match && a.instructions == b.instructions;
+}
+inline bool same(const pipeline::group& a, const pipeline::group& b) {
+  return a.id == b.id && a.type == b.type && a.buckets == b.buckets;
+}
+
+}  // namespace coua::ofp::test
