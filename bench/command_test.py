@@ -289,6 +289,27 @@ class CommandTest(unittest.TestCase):
                            "--repetitions", "2")["rows"]
         self.assertEqual(rows[-1]["name"], "rte_acl")
 
+    def test_lpm(self):
+        short = ("--seconds", "0.002", "--repetitions", "2")
+        rows = self.report("lpm", "--prefixes", "1,3K", "--batch", "7", *short)["rows"]
+        self.assertEqual(len(rows), 2 * 2 * 2)
+        self.assertEqual({r["name"] for r in rows}, {"lpm/coua"})
+        self.assertEqual({r["params"]["root"] for r in rows}, {8, 16})
+        self.assertEqual({r["params"]["family"] for r in rows}, {"ipv4", "ipv6"})
+        for row in rows:
+            self.assertGreater(row["bytes_per_entry"], 16)
+            self.assertGreater(row["load_mops"], 0)
+            self.assertGreater(row["change_mops"], 0)
+            self.assertLess(row["groups"], row["params"]["prefixes"])
+
+    def test_lpm_peers(self):
+        done = run("lpm", "--prefixes", "1K", "--peers", "nobody")
+        if done.stderr.find("in a build") >= 0:
+            self.skipTest("built without DPDK")
+        rows = self.report("lpm", "--prefixes", "1K", "--root", "16", "--peers", "--seconds",
+                           "0.002", "--repetitions", "2")["rows"]
+        self.assertEqual([r["name"] for r in rows], ["lpm/coua", "lpm/rte_fib"] * 2)
+
     def test_plot_classify(self):
         with tempfile.TemporaryDirectory() as folder:
             source = folder + "/table.json"
@@ -355,6 +376,10 @@ class CommandTest(unittest.TestCase):
                              (("classify", "--first", "9", "--misses", "9"), "--first: all its"),
                              (("classify", "--first", "9", "--kind", "fw"), "--first: has a"),
                              (("classify", "--peers", "nobody"), "--peers nobody"),
+                             (("lpm", "--family", "ipx"), "--family ipx"),
+                             (("lpm", "--root", "12"), "--root 12"),
+                             (("lpm", "--prefixes", "0"), "--prefixes 0"),
+                             (("lpm", "--peers", "nobody"), "--peers nobody"),
                              (("rules",), "--kind is required"),
                              (("rules", "--kind", "xyz"), "--kind: xyz"),
                              (("rules", "--kind", "acl", "--rules", "0"), "--rules 0"),

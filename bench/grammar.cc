@@ -112,6 +112,20 @@ void add_peers(CLI::App& app, words& out) {
       ->type_name("LIST");
 }
 
+/// Of a command with one table to compare with, which DPDK has.
+void take_peers(const CLI::App& app, const words& known, words& out) {
+  std::erase(out, "");  // what the option without a word leaves
+  if (app.count("--peers") > 0 && out.empty()) out = known;
+  for (const std::string& peer : out) {
+    if (known.empty()) {
+      throw CLI::ValidationError("--peers " + peer, "there are only in a build with DPDK");
+    }
+    if (peer != known.front()) {
+      throw CLI::ValidationError("--peers " + peer, "must be " + known.front());
+    }
+  }
+}
+
 CLI::App* add_limit(CLI::App& root, limit_options& out) {
   CLI::App* const app = root.add_subcommand(
       "limit", "Random reads of 64-byte lines per second: the ceiling of every table");
@@ -373,14 +387,7 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
                 "The table of the Open vSwitch patch series: 10, 20 and 30 masks");
   add_common(*app, out.run);
   app->final_callback([app, &out] {
-    std::erase(out.peers, "");  // what the option without a word leaves
-    if (app->count("--peers") > 0 && out.peers.empty()) out.peers = classify_peer_names();
-    for (const std::string& peer : out.peers) {
-      const auto& known = classify_peer_names();
-      if (std::find(known.begin(), known.end(), peer) == known.end()) {
-        throw CLI::ValidationError("--peers " + peer, "must be rte_acl, in a build with DPDK");
-      }
-    }
+    take_peers(*app, classify_peer_names(), out.peers);
     if (out.first_percent != 0 && out.kind != "masks") {
       throw CLI::ValidationError("--first", "has a meaning with --kind masks only");
     }
@@ -402,6 +409,22 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
       }
     }
   });
+  return app;
+}
+
+CLI::App* add_lpm(CLI::App& root, lpm_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("lpm", "Look-ups and changes per second of tables of prefixes");
+  choices<ip_family>(*app, "--family", "Addresses", {"ipv4", "ipv6"},
+                     {{"ipv4", ip_family::ipv4}, {"ipv6", ip_family::ipv6}}, out.families);
+  sizes(*app, "--prefixes", "Prefixes in the table, with lengths as in the Internet's",
+        {"10K", "1M"}, 1, 5'000'000, out.prefixes);
+  choices<unsigned>(*app, "--root", "Bits of the first table", {"8", "16"}, {{"8", 8}, {"16", 16}},
+                    out.roots);
+  one_size(*app, "--batch", "Keys to a call", 1, chunk_keys, out.batch);
+  add_peers(*app, out.peers);
+  add_common(*app, out.run);
+  app->final_callback([app, &out] { take_peers(*app, lpm_peer_names(), out.peers); });
   return app;
 }
 
@@ -536,6 +559,7 @@ request parse_command_line(int count, char** arguments) {
   fib_options fib;
   flow_options flow;
   classify_options classify;
+  lpm_options lpm;
   forward_options forward;
   traffic_options traffic;
   rules_options rules;
@@ -545,6 +569,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_fib = add_fib(root, fib);
     const CLI::App* const is_flow = add_flow(root, flow);
     const CLI::App* const is_classify = add_classify(root, classify);
+    const CLI::App* const is_lpm = add_lpm(root, lpm);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
@@ -554,6 +579,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_fib->parsed()) return fib;
     if (is_flow->parsed()) return flow;
     if (is_classify->parsed()) return classify;
+    if (is_lpm->parsed()) return lpm;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;

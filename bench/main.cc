@@ -11,6 +11,7 @@
 #include "bench/grammar.h"
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
+#include "bench/lpm/lpm_command.h"
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
 #include "bench/traffic/traffic_command.h"
@@ -49,6 +50,7 @@ struct runner {
   int operator()(const classify_options& asked) const {
     return show(run_classify(asked), asked.run);
   }
+  int operator()(const lpm_options& asked) const { return show(run_lpm(asked), asked.run); }
   int operator()(const plot_options& asked) const {
     return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
   }
