@@ -7,7 +7,7 @@
 //   x = index + First     First = 1024:  x  1024  1280  1536  1792  2048      2560      3072 ...
 //                                           |  0  |  1  |  2  |  3  |    4    |    5    |
 //   the highest bit of x says which four blocks, the two bits behind it which of them, the others
-//   the place in it
+//   the place in it. Kept of a block is where element x = 0 would be: so x is added as it is.
 //
 // A reader has an index from a word that the writer stored (release) after the array had grown, and
 // that it loaded with acquire: so it sees the block's address. Elements start as zeros.
@@ -37,11 +37,11 @@ class growing_array {
   std::size_t size() const noexcept { return size_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
-  Element& operator[](std::size_t index) const noexcept {
+  [[gnu::always_inline]] Element& operator[](std::size_t index) const noexcept {
     const std::size_t x = index + First;
     const int shift = std::bit_width(x) - 3;
     const std::size_t block = static_cast<std::size_t>(shift - first_shift) * 4 + (x >> shift) - 4;
-    return blocks_[block][x & ((std::size_t{1} << shift) - 1)];
+    return *reinterpret_cast<Element*>(starts_[block] + x * sizeof(Element));
   }
 
   /// Errors: no_memory; at max_size no_room.
@@ -50,7 +50,8 @@ class growing_array {
     const std::size_t n = std::bit_floor(size_ + First) / 4;
     auto made = arena::create(n * sizeof(Element));
     if (!made) return tl::unexpected(std::move(made.error()));
-    blocks_[n_blocks_] = static_cast<Element*>(made->data());
+    starts_[n_blocks_] =
+        reinterpret_cast<std::uintptr_t>(made->data()) - (size_ + First) * sizeof(Element);
     bytes_ += made->bytes_mapped();
     memory_[n_blocks_++] = std::move(*made);
     size_ += n;
@@ -61,7 +62,7 @@ class growing_array {
   static constexpr int first_shift = std::bit_width(First) - 3;
   static constexpr std::size_t max_blocks = (32 - (first_shift + 2)) * 4;
 
-  Element* blocks_[max_blocks] = {};
+  std::uintptr_t starts_[max_blocks] = {};
   std::size_t size_ = 0;
   std::size_t bytes_ = 0;
   std::size_t n_blocks_ = 0;

@@ -120,8 +120,10 @@ class raced_readers {
     for (; slot != 0; slot = table_.parent(slot)) {
       const std::uint32_t handle = table_.handle(slot);
       const typename prefixes::one& meant = all_.all[handle % prefixes::n];
-      if (table_.length(slot) >= length)
+      if (table_.length(slot) >= length) {
         faults_.report("order", handle, table_.length(slot), length);
+        return;  // perhaps it goes in circles
+      }
       length = table_.length(slot);
       if (!table_.covers(slot, address)) faults_.report("does not match", handle, slot, length);
       if (length != meant.length || table_.prefix(slot) != meant.prefix) {
@@ -191,6 +193,67 @@ void race_prefixes(unsigned root_bits) {
   EXPECT_EQ(faults.count(), 0u) << faults.text();
 }
 
+/// Two prefixes that part come and go in turns, and one above them with them: the group that this
+/// takes is made and taken out under a prefix that stays.
+template <class Address>
+void race_a_group(Address stays, Address parts, unsigned length) {
+  fault_log faults;
+  qsbr domain;
+  reclaimer reclaim(domain);
+  auto raced = *lpm_table<Address>::create({}, reclaim);
+  ASSERT_TRUE(raced->insert(stays, length, 1));
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> n_asked{0};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 2; ++t) {
+    threads.emplace_back([&, reader = *domain.register_reader()]() mutable {
+      reader.online();
+      while (!stop.load(std::memory_order_relaxed)) {
+        const lpm_table<Address>* const tables[] = {raced.get(), raced.get()};
+        const Address addresses[] = {stays, parts};
+        lpm_slot slots[2];
+        lpm_table<Address>::lookup(tables, addresses, 2, slots);
+        if (slots[0] == 0 || raced->handle(slots[0]) != 1) faults.report("missed", 0, slots[0], 1);
+        for (lpm_slot at = slots[1]; at != 0; at = raced->parent(at)) {
+          if (raced->handle(at) == 1) faults.report("wrong", 1, at, 2);
+        }
+        n_asked.fetch_add(1, std::memory_order_relaxed);
+        reader.quiescent();
+      }
+      reader.offline();
+    });
+  }
+  const unsigned common = stays.common(parts);
+  std::uint64_t n_updates = 0;
+  test::race_until([&] { return n_updates > 1000 && n_asked.load() > 1000; },
+                   [&](std::mt19937_64& random) {
+                     const bool with_above = random() % 2 == 0;
+                     const Address above = stays.first(common);
+                     if (with_above) {
+                       ASSERT_TRUE(raced->insert(above, common, 3));
+                     }
+                     ASSERT_TRUE(raced->insert(parts, length, 2));
+                     ASSERT_EQ(raced->stats().groups, 1u);
+                     if (with_above) {
+                       ASSERT_TRUE(raced->erase(above, common));
+                     }
+                     ASSERT_TRUE(raced->erase(parts, length));
+                     ASSERT_EQ(raced->stats().groups, 0u);
+                     reclaim.reclaim();
+                     ++n_updates;
+                   });
+  stop = true;
+  for (std::thread& each : threads) each.join();
+  reclaim.retire(std::move(raced));
+  EXPECT_EQ(faults.count(), 0u) << faults.text();
+}
+
+TEST(lpm_race, a_group_comes_and_goes) {
+  race_a_group(ipv4_number{0x0a01'0200}, ipv4_number{0x0a01'8200}, 24);
+}
+TEST(lpm_race, a_group_far_below_its_entry_comes_and_goes) {
+  race_a_group(ipv6_number{0x2001'0db8'0000'0001, 0}, ipv6_number{0x2001'0db8'0000'0003, 0}, 64);
+}
 TEST(lpm_race, ipv4_root_16) { race_prefixes<ipv4_number>(16); }
 TEST(lpm_race, ipv4_root_8) { race_prefixes<ipv4_number>(8); }
 TEST(lpm_race, ipv6_root_16) { race_prefixes<ipv6_number>(16); }

@@ -3,6 +3,7 @@
 // The look-up of lpm_table.h: all addresses of a batch take a step before any takes the next, so
 // that their loads overlap.
 #include <algorithm>
+#include <utility>
 
 #include "pipeline/datapath/lpm_table.h"
 
@@ -37,69 +38,67 @@ struct lpm_table<Address>::lookup_batch {
     __builtin_prefetch(slot[i]);
   }
 
-  [[gnu::always_inline]] void fetch_roots() noexcept {
+  /// What the entry leads to.
+  [[gnu::always_inline]] void step(unsigned i, const std::uint32_t* from) noexcept {
+    const std::uint32_t word = load_acquire(from);
+    if (is_group(word)) {
+      const group_data& group = tables[i]->groups_[group_of(word)];
+      entry[i] = group.entries + addresses[i].byte(byte_of(word));
+      __builtin_prefetch(entry[i]);
+      open[n_open++] = static_cast<std::uint8_t>(i);
+    } else {
+      fetch_slot(i, word);
+    }
+  }
+
+  [[gnu::always_inline]] void descend() noexcept {
     for (unsigned i = 0; i < n; ++i) {
       const lpm_table& table = *tables[i];
       entry[i] = table.root_ + addresses[i].top(table.root_bits_);
       __builtin_prefetch(entry[i]);
-      open[i] = static_cast<std::uint8_t>(i);
     }
-    n_open = n;
-  }
-
-  [[gnu::always_inline]] void descend() noexcept {
+    for (unsigned i = 0; i < n; ++i) step(i, entry[i]);
     while (n_open > 0) {
-      unsigned n_left = 0;
-      for (unsigned k = 0; k < n_open; ++k) {
-        const unsigned i = open[k];
-        const std::uint32_t word = load_acquire(entry[i]);
-        if (is_group(word)) {
-          const group_data& group = tables[i]->groups_[group_of(word)];
-          entry[i] = group.entries + addresses[i].byte(byte_of(word));
-          __builtin_prefetch(entry[i]);
-          open[n_left++] = static_cast<std::uint8_t>(i);
-        } else {
-          fetch_slot(i, word);
-        }
-      }
-      n_open = n_left;
+      const unsigned n_before = std::exchange(n_open, 0);
+      for (unsigned k = 0; k < n_before; ++k) step(open[k], entry[open[k]]);
     }
   }
 
-  /// Slot 0 stands for the prefix of length 0, and ends every chain: it covers all addresses.
+  /// To the first of the chain that matches. Slot 0 stands for the prefix of length 0, and ends
+  /// every chain: it covers all addresses.
+  [[gnu::always_inline]] void climb(unsigned i) noexcept {
+    if (slot[i]->covers(addresses[i])) return;
+    fetch_slot(i, load_acquire(&slot[i]->parent));
+    open[n_open++] = static_cast<std::uint8_t>(i);
+  }
+
   [[gnu::always_inline]] void ascend() noexcept {
-    for (unsigned i = 0; i < n; ++i) open[i] = static_cast<std::uint8_t>(i);
-    n_open = n;
+    for (unsigned i = 0; i < n; ++i) climb(i);
     while (n_open > 0) {
-      unsigned n_left = 0;
-      for (unsigned k = 0; k < n_open; ++k) {
-        const unsigned i = open[k];
-        if (slot[i]->covers(addresses[i])) continue;
-        fetch_slot(i, load_acquire(&slot[i]->parent));
-        open[n_left++] = static_cast<std::uint8_t>(i);
-      }
-      n_open = n_left;
+      const unsigned n_before = std::exchange(n_open, 0);
+      for (unsigned k = 0; k < n_before; ++k) climb(open[k]);
     }
     for (unsigned i = 0; i < n; ++i) {
-      if (slots[i] == 0) slots[i] = load_acquire(&tables[i]->default_);
+      if (slots[i] == 0) fetch_slot(i, load_acquire(&tables[i]->default_));
     }
   }
 };
 
 template <class Address>
 void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* addresses,
-                                std::size_t n, lpm_slot* slots) noexcept {
+                                std::size_t n, lpm_slot* slots, std::uint32_t* handles) noexcept {
   for (std::size_t at = 0; at < n; at += lookup_batch::max) {
     lookup_batch batch(tables + at, addresses + at, n - at, slots + at);
-    batch.fetch_roots();
     batch.descend();
     batch.ascend();
+    if (handles == nullptr) continue;
+    for (unsigned i = 0; i < batch.n; ++i) handles[at + i] = load_acquire(&batch.slot[i]->handle);
   }
 }
 
 template void lpm_table<ipv4_number>::lookup(const lpm_table* const*, const ipv4_number*,
-                                             std::size_t, lpm_slot*) noexcept;
+                                             std::size_t, lpm_slot*, std::uint32_t*) noexcept;
 template void lpm_table<ipv6_number>::lookup(const lpm_table* const*, const ipv6_number*,
-                                             std::size_t, lpm_slot*) noexcept;
+                                             std::size_t, lpm_slot*, std::uint32_t*) noexcept;
 
 }  // namespace coua::pipeline

@@ -129,8 +129,9 @@ class lpm_table {
   // Readers, and the writer.
 
   /// For each address the slot of the longest prefix that covers it in its own table; 0: none.
+  /// Their handles too, for nothing, if asked: none has 0.
   static void lookup(const lpm_table* const* tables, const Address* addresses, std::size_t n,
-                     lpm_slot* slots) noexcept;
+                     lpm_slot* slots, std::uint32_t* handles = nullptr) noexcept;
   std::uint32_t handle(lpm_slot slot) const noexcept { return load_acquire(&slots_[slot].handle); }
   /// The longest shorter prefix that covers it; 0: none.
   lpm_slot parent(lpm_slot slot) const noexcept {
