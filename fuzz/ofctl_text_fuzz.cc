@@ -131,8 +131,8 @@ void check_text(std::uint8_t kind, std::string_view text) {
     if (taken(made)) check(*made);
   } else if (kind == 11) {
     const auto made = parse_lines(text, {});
-    for (const pipeline::operation& one : taken(made) ? *made : std::vector<pipeline::operation>{})
-      check(one);
+    if (!taken(made)) return;
+    for (const pipeline::operation& one : made->operations) check(one);
   } else if (kind == 12) {
     taken(parse_filter(text, {{1, "p0"}, {2, "up:link"}}));
   } else {

@@ -15,6 +15,7 @@
 
 #include "ctl/api/core.h"
 #include "ctl/api/fib_service.h"
+#include "ctl/api/flow_service.h"
 #include "ctl/api/port_service.h"
 #include "ctl/api/system_service.h"
 
@@ -73,12 +74,13 @@ void stop_server(grpc::Server& server, const std::string& path) {
 
 struct api_server::parts {
   parts(dp::l2_switch& sw, socket_claim&& c, const api_params& p)
-      : claim(std::move(c)), core(sw, p), ports(core), fib(core), system(core) {}
+      : claim(std::move(c)), core(sw, p), ports(core), fib(core), flows(core), system(core) {}
 
   socket_claim claim;
   api_core core;
   port_service ports;
   fib_service fib;
+  flow_service flows;
   system_service system;
   std::unique_ptr<grpc::Server> server;
 };
@@ -94,6 +96,7 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, socket
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, calls_per_client);
   builder.RegisterService(&p->ports);
   builder.RegisterService(&p->fib);
+  builder.RegisterService(&p->flows);
   builder.RegisterService(&p->system);
   // Nobody else may connect before the mode of the socket is set.
   const mode_t before = umask(0177);

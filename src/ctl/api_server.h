@@ -13,12 +13,15 @@
 
 namespace coua::ctl {
 
+class pipeline_control;
+
 struct api_params {
-  std::string version;              // of the daemon
-  std::string config;               // the file that it was started with
-  unsigned threads = 4;             // that wait for the switch
-  unsigned dumps = 8;               // FIB dumps at a time
-  std::chrono::seconds stall{300};  // after which a client that does not read is cut off
+  std::string version;                   // of the daemon
+  std::string config;                    // the file that it was started with
+  unsigned threads = 4;                  // that wait for the switch
+  unsigned dumps = 8;                    // of the FIB at a time, and as many of flows
+  std::chrono::seconds stall{300};       // after which a client that does not read is cut off
+  pipeline_control* pipeline = nullptr;  // must outlive the server; null: there is none
 };
 
 class api_server {

@@ -29,6 +29,7 @@ void api::start(api_params params) {
       grpc::CreateCustomChannel("unix:" + path_, grpc::InsecureChannelCredentials(), arguments);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
+  flows_ = v1::FlowService::NewStub(channel);
   system_ = v1::SystemService::NewStub(channel);
 }
 

@@ -13,9 +13,11 @@
 
 #include "coua/v1/common.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
+#include "coua/v1/flow.grpc.pb.h"
 #include "coua/v1/port.grpc.pb.h"
 #include "coua/v1/system.grpc.pb.h"
 #include "ctl/api_server.h"
+#include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 
 namespace coua::ctl {
@@ -63,9 +65,11 @@ class api : public testing::Test {
 
   const std::string path_;
   fake_switch sw_;
+  fake_pipeline pipeline_;
   std::unique_ptr<api_server> server_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
+  std::unique_ptr<v1::FlowService::Stub> flows_;
   std::unique_ptr<v1::SystemService::Stub> system_;
 };
 

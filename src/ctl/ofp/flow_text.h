@@ -46,11 +46,16 @@ struct line_defaults {
   pipeline::rule_command rule = pipeline::rule_command::add;
   pipeline::mod_command other = pipeline::mod_command::add;
 };
+struct parsed_lines {
+  std::vector<pipeline::operation> operations;
+  std::vector<std::string> places;  // of each: "line 3"; "" when there is one line only
+};
 /// A line is an operation: [flow|group|meter] [add|modify|modify_strict|delete|delete_strict] TEXT.
-/// From # on it is a comment. The error names the line, counted from 1.
-result<std::vector<pipeline::operation>> parse_lines(std::string_view text,
-                                                     const line_defaults& defaults,
-                                                     const port_names& names = {});
+/// From # on it is a comment. With more than one line, the error names the line, counted from 1.
+result<parsed_lines> parse_lines(std::string_view text, const line_defaults& defaults,
+                                 const port_names& names = {});
+/// "line 3: priority", of the place of a line and that of an error in it.
+std::string join_places(const std::string& line, const std::string& where);
 
 /// What a dump of rules is to show: "table=1,tcp,out_port=2,cookie=0x1/-1"; "": all.
 struct rule_filter {

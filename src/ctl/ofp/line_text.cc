@@ -72,24 +72,29 @@ result<pipeline::operation> parse_line(std::string_view text, const line_default
 
 }  // namespace
 
-result<std::vector<pipeline::operation>> parse_lines(std::string_view text,
-                                                     const line_defaults& defaults,
-                                                     const port_names& names) {
-  std::vector<pipeline::operation> made;
+std::string join_places(const std::string& line, const std::string& where) {
+  return line + (line.empty() || where.empty() ? "" : ": ") + where;
+}
+
+result<parsed_lines> parse_lines(std::string_view text, const line_defaults& defaults,
+                                 const port_names& names) {
+  parsed_lines made;
+  const bool several = text.find('\n') != std::string_view::npos;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const std::string_view said = trimmed(line.substr(0, line.find('#')));
-    if (said.empty()) continue;
+    if (said.empty() && several) continue;
+    const std::string place = several ? "line " + std::to_string(number) : "";
     auto one = parse_line(said, defaults, names);
     if (!one) {
       error wrong = one.error();
-      wrong.where =
-          "line " + std::to_string(number) + (wrong.where.empty() ? "" : ": " + wrong.where);
+      wrong.where = join_places(place, wrong.where);
       return tl::unexpected(std::move(wrong));
     }
-    made.push_back(std::move(*one));
+    made.operations.push_back(std::move(*one));
+    made.places.push_back(place);
   }
   return made;
 }

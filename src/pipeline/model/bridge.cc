@@ -39,6 +39,7 @@ of_result<change_list> bridge::apply(std::span<const operation> bundle, time_ns 
     if (good) continue;
     store_.undo();
     of_failure failure = std::move(good.error());
+    failure.operation = i + 1;
     failure.where = "operation " + std::to_string(i + 1) + ": " + failure.where;
     return tl::unexpected(std::move(failure));
   }

@@ -4,6 +4,7 @@
 // the reason in words. An of_error is the pair of numbers that stands in an error message.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
@@ -70,8 +71,9 @@ constexpr std::uint16_t wire_code(of_error error) {
 
 struct of_failure {
   of_error code;
-  std::string where;  // the object: "table 3, priority 10, tcp_dst=80"
-  std::string what;   // the reason
+  std::string where;          // the object: "table 3, priority 10, tcp_dst=80"
+  std::string what;           // the reason
+  std::size_t operation = 0;  // of a bundle, counted from 1 and named in `where`; 0: no bundle
 
   std::string message() const { return where.empty() ? what : where + ": " + what; }
 };
@@ -81,7 +83,7 @@ using of_result = tl::expected<T, of_failure>;
 
 /// `return refuse(of_error::flow_mod_overlap, "table 3, ...", "...")`
 inline tl::unexpected<of_failure> refuse(of_error code, std::string where, std::string what) {
-  return tl::unexpected<of_failure>(of_failure{code, std::move(where), std::move(what)});
+  return tl::unexpected<of_failure>(of_failure{code, std::move(where), std::move(what), 0});
 }
 
 /// The same error for those who do not speak OpenFlow.

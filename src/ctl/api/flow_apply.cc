@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/api/flow_apply.h"
+
+#include "ctl/api/flow_convert.h"
+
+namespace coua::ctl {
+namespace {
+
+constexpr std::size_t bundle_max = std::size_t{256} << 20;  // bytes of text
+
+/// The model counts operations, the client lines.
+error in_line(const pipeline::of_failure& failure, const std::vector<std::string>& places) {
+  error made = to_error(failure);
+  if (failure.operation == 0) return made;
+  const std::string counted = "operation " + std::to_string(failure.operation) + ": ";
+  if (made.where.starts_with(counted)) made.where.erase(0, counted.size());
+  made.where = ofp::join_places(places[failure.operation - 1], made.where);
+  return made;
+}
+
+/// What is wrong with a text as such has no place in it.
+error with_place(error wrong, v1::ApplyFlowsRequest::Kind kind) {
+  if (!wrong.where.empty()) return wrong;
+  wrong.where = kind == v1::ApplyFlowsRequest::KIND_FLOW    ? "flow"
+                : kind == v1::ApplyFlowsRequest::KIND_GROUP ? "group"
+                                                            : "meter";
+  return wrong;
+}
+
+}  // namespace
+
+flow_apply::flow_apply(api_core& core, grpc::CallbackServerContext* context,
+                       v1::ApplyFlowsResponse* response)
+    : core_(core), context_(context), response_(response) {
+  StartRead(&next_);
+}
+
+void flow_apply::OnReadDone(bool ok) {
+  if (ok) {
+    if (auto taken = collect(); !taken) return Finish(to_status(*context_, taken.error()));
+    return StartRead(&next_);
+  }
+  // The client has sent all, or it is gone: then nobody waits for the answer, and what it asked may
+  // not be whole.
+  if (context_->IsCancelled()) return Finish(grpc::Status::CANCELLED);
+  const bool posted = core_.tasks.post([this] {
+    const result<void> done =
+        core_.stopping ? fail(errc::unavailable, "flows", "the daemon is stopping") : apply();
+    Finish(done ? grpc::Status::OK : to_status(*context_, done.error()));
+  });
+  if (!posted) Finish(to_status(*context_, api_core::too_busy()));
+}
+
+result<void> flow_apply::collect() {
+  if (text_.size() + next_.text().size() > bundle_max) {
+    return fail(errc::invalid, "text",
+                "a bundle may have " + std::to_string(bundle_max) + " bytes at most");
+  }
+  text_ += next_.text();
+  if (any_) return {};
+  any_ = true;
+  first_ = next_;
+  first_.clear_text();
+  return {};
+}
+
+result<void> flow_apply::apply() {
+  const auto pipeline = pipeline_of(core_);
+  if (!pipeline) return tl::unexpected(pipeline.error());
+  const auto defaults = to_line_defaults(first_);
+  if (!defaults) return tl::unexpected(defaults.error());
+  // One line has no need of a number.
+  if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
+  const auto lines =
+      any_ ? ofp::parse_lines(text_, *defaults, (*pipeline)->port_names()) : ofp::parsed_lines{};
+  if (!lines) return tl::unexpected(with_place(lines.error(), first_.kind()));
+  const auto done = (*pipeline)->apply(lines->operations);
+  if (!done) return tl::unexpected(in_line(done.error(), lines->places));
+  const std::size_t changes = count_changes(*done);
+  response_->set_changed(changes > 0);
+  response_->set_operations(lines->operations.size());
+  response_->set_changes(changes);
+  return {};
+}
+
+}  // namespace coua::ctl

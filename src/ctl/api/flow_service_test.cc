@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules, groups and meters over the API, before a model without packets.
+#include "ctl/api/test_api.h"
+
+namespace coua::ctl {
+namespace {
+
+using request = v1::ApplyFlowsRequest;
+
+class flow_api : public api {
+ protected:
+  void SetUp() override {
+    api_params params;
+    params.pipeline = &pipeline_;
+    start(params);
+  }
+
+  /// What a call answers: "3 operations, 2 changes", or "where: what".
+  std::string apply(const std::string& text, request::Kind kind = request::KIND_FLOW,
+                    request::Command command = request::COMMAND_ADD,
+                    grpc::StatusCode* code = nullptr, std::size_t piece = 1'000'000) {
+    grpc::ClientContext context;
+    v1::ApplyFlowsResponse response;
+    const auto stream = flows_->ApplyFlows(&context, &response);
+    for (std::size_t at = 0; at == 0 || at < text.size(); at += piece) {
+      request one;
+      one.set_text(text.substr(at, piece));
+      if (at == 0) {
+        one.set_kind(kind);
+        one.set_command(command);
+      }
+      if (!stream->Write(one)) break;
+    }
+    stream->WritesDone();
+    const grpc::Status status = stream->Finish();
+    if (code != nullptr) *code = status.error_code();
+    if (!status.ok()) {
+      const v1::Error error = detail(status, context);
+      return error.where() + ": " + error.what();
+    }
+    EXPECT_EQ(response.changed(), response.changes() > 0);
+    return std::to_string(response.operations()) + " operations, " +
+           std::to_string(response.changes()) + " changes";
+  }
+
+  std::vector<v1::Flow> flows(const std::string& filter = "", std::uint64_t limit = 0) {
+    grpc::ClientContext context;
+    v1::DumpFlowsRequest asked;
+    asked.set_filter(filter);
+    asked.set_limit(limit);
+    const auto stream = flows_->DumpFlows(&context, asked);
+    std::vector<v1::Flow> all;
+    v1::FlowBatch batch;
+    while (stream->Read(&batch)) all.insert(all.end(), batch.flows().begin(), batch.flows().end());
+    last_ = stream->Finish();
+    return all;
+  }
+
+  grpc::Status last_;
+};
+
+TEST_F(flow_api, a_rule_comes_changes_and_goes) {
+  EXPECT_EQ(apply("priority=5,tcp actions=output:2"), "1 operations, 1 changes");
+  EXPECT_EQ(apply("priority=5,tcp actions=output:2"), "1 operations, 0 changes");
+  EXPECT_EQ(apply("tcp actions=output:p2", request::KIND_FLOW, request::COMMAND_MODIFY),
+            "1 operations, 1 changes");
+  auto all = flows();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].text(),
+            "cookie=0x0, duration=0s, table=0, n_packets=0, n_bytes=0, priority=5,tcp "
+            "actions=output:p2");
+  EXPECT_EQ(apply("priority=4,tcp", request::KIND_FLOW, request::COMMAND_DELETE_STRICT),
+            "1 operations, 0 changes");
+  EXPECT_EQ(apply("priority=5,tcp", request::KIND_FLOW, request::COMMAND_DELETE_STRICT),
+            "1 operations, 1 changes");
+  EXPECT_TRUE(flows().empty());
+}
+
+TEST_F(flow_api, a_dump_has_numbers_and_takes_a_filter) {
+  pipeline_.set_now(1'000'000'000);
+  ASSERT_EQ(apply("table=1,priority=7,cookie=0x5,tcp actions=1\npriority=3,udp actions=2\n"),
+            "2 operations, 2 changes");
+  pipeline_.change([](pipeline::bridge& model) {
+    const auto* rule = model.tables()[1].find(7, ofp::parse_filter("tcp")->match);
+    ASSERT_NE(rule, nullptr);
+    model.count_rule(rule->rule->id, {3, 180}, 2'000'000'000);
+  });
+  pipeline_.set_now(4'500'000'000);
+  const auto one = flows("table=1");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].table(), 1u);
+  EXPECT_EQ(one[0].priority(), 7u);
+  EXPECT_EQ(one[0].cookie(), 5u);
+  EXPECT_EQ(one[0].packets(), 3u);
+  EXPECT_EQ(one[0].bytes(), 180u);
+  EXPECT_EQ(one[0].duration_ns(), 3'500'000'000u);
+  EXPECT_EQ(one[0].idle_ns(), 2'500'000'000u);
+  EXPECT_EQ(flows("udp").size(), 1u);
+  EXPECT_EQ(flows("out_port=p0").size(), 1u);
+  EXPECT_EQ(flows("ip").size(), 2u);
+  EXPECT_EQ(flows("", 1).size(), 1u);
+  flows("foo=1");
+  EXPECT_EQ(last_.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(last_.error_message(), "filter: unknown keyword foo");
+}
+
+TEST_F(flow_api, a_bundle_is_done_as_a_whole_or_names_its_line) {
+  grpc::StatusCode code;
+  EXPECT_EQ(apply("group group_id=1,type=all,bucket=1\n"
+                  "# a comment\n"
+                  "meter meter=2,kbps,band=type=drop,rate=5\n"
+                  "add tcp actions=meter:2,group:1\n"
+                  "add udp actions=group:9\n",
+                  request::KIND_FLOW, request::COMMAND_ADD, &code),
+            "line 5: table=0,priority=32768,dl_type=0x800,nw_proto=17: group:9: there is no such "
+            "group");
+  EXPECT_EQ(code, grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(
+      apply("actions=1\nactions=resubmit(,1)\n", request::KIND_FLOW, request::COMMAND_ADD, &code),
+      "line 2: resubmit: the switch has no such action");
+  EXPECT_EQ(code, grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(apply("foo=1 actions=1\n"), "flow: unknown keyword foo");
+  EXPECT_TRUE(flows().empty());
+  const auto stats = good(*flows_, &v1::FlowService::Stub::GetFlowStats, v1::GetFlowStatsRequest());
+  EXPECT_EQ(stats.groups() + stats.meters() + stats.flows(), 0u);
+}
+
+TEST_F(flow_api, a_large_bundle_comes_in_pieces_and_a_large_dump_in_batches) {
+  std::string text;
+  for (unsigned i = 0; i < 3'000; ++i) {
+    text += "table=" + std::to_string(i % 3) + ",ip,nw_dst=10.0." + std::to_string(i / 256) + "." +
+            std::to_string(i % 256) + " actions=1\n";
+  }
+  EXPECT_EQ(apply(text, request::KIND_FLOW, request::COMMAND_ADD, nullptr, 777),
+            "3000 operations, 3000 changes");
+  EXPECT_EQ(flows().size(), 3'000u);
+  EXPECT_EQ(flows("", 1'500).size(), 1'500u);
+  const auto stats = good(*flows_, &v1::FlowService::Stub::GetFlowStats, v1::GetFlowStatsRequest());
+  EXPECT_EQ(stats.flows(), 3'000u);
+  ASSERT_EQ(stats.tables_size(), 3);
+  EXPECT_EQ(stats.tables(2).table(), 2u);
+  EXPECT_EQ(stats.tables(2).flows(), 1'000u);
+}
+
+TEST_F(flow_api, groups_and_meters_are_shown) {
+  ASSERT_EQ(apply("group_id=1,type=select,bucket=1,bucket=weight:3,output:p1\n"
+                  "group_id=2,type=all",
+                  request::KIND_GROUP),
+            "2 operations, 2 changes");
+  ASSERT_EQ(apply("meter=7,pktps,band=type=drop,rate=5", request::KIND_METER),
+            "1 operations, 1 changes");
+  ASSERT_EQ(apply("actions=meter:7,group:1"), "1 operations, 1 changes");
+  pipeline_.change([](pipeline::bridge& model) {
+    model.count_group(1, {3, 180});
+    model.count_bucket(1, 1, {2, 120});
+    model.count_meter(7, {4, 240});
+    model.count_band(7, 0, {1, 60});
+  });
+  grpc::ClientContext context;
+  v1::DumpGroupsRequest asked;
+  asked.set_group_id(1);
+  v1::GroupBatch groups;
+  auto stream = flows_->DumpGroups(&context, asked);
+  ASSERT_TRUE(stream->Read(&groups));
+  ASSERT_EQ(groups.groups_size(), 1);
+  const v1::Group& group = groups.groups(0);
+  EXPECT_EQ(group.type(), "select");
+  EXPECT_EQ(group.total().packets(), 3u);
+  EXPECT_EQ(group.buckets(1).bytes(), 120u);
+  EXPECT_EQ(group.references(), 1u);
+  EXPECT_EQ(group.text(),
+            "group_id=1,type=select,bucket=actions=output:p0,bucket=weight:3,actions=output:p1");
+  EXPECT_NE(group.stats_text().find("bucket1:packet_count=2,byte_count=120"), std::string::npos);
+  EXPECT_FALSE(stream->Read(&groups));
+  EXPECT_TRUE(stream->Finish().ok());
+  grpc::ClientContext other;
+  v1::MeterBatch meters;
+  auto second = flows_->DumpMeters(&other, {});
+  ASSERT_TRUE(second->Read(&meters));
+  ASSERT_EQ(meters.meters_size(), 1);
+  EXPECT_EQ(meters.meters(0).text(), "meter=7 pktps bands= type=drop rate=5");
+  EXPECT_EQ(meters.meters(0).flows(), 1u);
+  EXPECT_EQ(meters.meters(0).bands(0).packets(), 1u);
+  EXPECT_TRUE(second->Finish().ok());
+}
+
+TEST_F(flow_api, what_openflow_refuses_has_its_status) {
+  grpc::StatusCode code;
+  apply("group_id=1,type=all", request::KIND_GROUP);
+  apply("group_id=1,type=all", request::KIND_GROUP, request::COMMAND_ADD, &code);
+  EXPECT_EQ(code, grpc::StatusCode::ALREADY_EXISTS);
+  apply("group_id=9,type=all", request::KIND_GROUP, request::COMMAND_MODIFY, &code);
+  EXPECT_EQ(code, grpc::StatusCode::NOT_FOUND);
+  apply("meter=9,kbps,band=type=drop,rate=1", request::KIND_METER, request::COMMAND_MODIFY, &code);
+  EXPECT_EQ(code, grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(apply("group_id=1", request::KIND_GROUP, request::COMMAND_DELETE_STRICT, &code),
+            "command: groups and meters have no such command");
+  EXPECT_EQ(apply("x", static_cast<request::Kind>(9)), "kind: there is no such kind");
+  EXPECT_EQ(apply("x", request::KIND_FLOW, static_cast<request::Command>(9)),
+            "command: there is no such command");
+}
+
+TEST_F(flow_api, a_client_that_goes_leaves_nothing_behind) {
+  grpc::ClientContext context;
+  v1::ApplyFlowsResponse response;
+  auto stream = flows_->ApplyFlows(&context, &response);
+  request one;
+  one.set_text("actions=1\n");
+  ASSERT_TRUE(stream->Write(one));
+  context.TryCancel();
+  EXPECT_FALSE(stream->Finish().ok());
+  server_.reset();
+  EXPECT_EQ(pipeline_.status().rules, 0u);
+}
+
+TEST_F(flow_api, without_a_pipeline_calls_say_so) {
+  restart({});
+  EXPECT_EQ(apply("actions=1"), "flows: this daemon has no OpenFlow pipeline");
+  flows();
+  EXPECT_EQ(last_.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused(*flows_, &v1::FlowService::Stub::GetFlowStats, v1::GetFlowStatsRequest(),
+                    grpc::StatusCode::FAILED_PRECONDITION),
+            "flows");
+}
+
+}  // namespace
+}  // namespace coua::ctl

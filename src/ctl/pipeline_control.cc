@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/pipeline_control.h"
+
+namespace coua::ctl {
+namespace {
+
+bool differ(const pipeline::rule& a, const pipeline::rule& b) {
+  return a.instructions != b.instructions || a.cookie != b.cookie || a.flags != b.flags ||
+         a.idle_timeout_s != b.idle_timeout_s || a.hard_timeout_s != b.hard_timeout_s;
+}
+bool differ(const pipeline::group& a, const pipeline::group& b) {
+  return a.type != b.type || a.buckets != b.buckets;
+}
+bool differ(const pipeline::meter& a, const pipeline::meter& b) { return a != b; }
+
+struct is_change {
+  bool operator()(const pipeline::port_change&) const { return false; }
+  template <class Change>
+  bool operator()(const Change& one) const {
+    return one.before == nullptr || one.after == nullptr || differ(*one.before, *one.after);
+  }
+};
+
+}  // namespace
+
+std::size_t count_changes(const pipeline::change_list& done) {
+  std::size_t n = 0;
+  for (const pipeline::change& one : done) n += std::visit(is_change(), one) ? 1 : 0;
+  return n;
+}
+
+std::vector<group_record> list_groups(const pipeline::bridge& in) {
+  std::vector<group_record> made;
+  for (const auto& [id, entry] : in.groups()) made.push_back({entry.group, entry.state});
+  return made;
+}
+
+std::vector<meter_record> list_meters(const pipeline::bridge& in) {
+  std::vector<meter_record> made;
+  for (const auto& [id, entry] : in.meters()) made.push_back({entry.meter, entry.state});
+  return made;
+}
+
+pipeline_status status_of(const pipeline::bridge& in) {
+  pipeline_status made;
+  made.rules = in.n_rules();
+  made.groups = in.groups().size();
+  made.meters = in.meters().size();
+  made.version = in.version();
+  for (std::size_t id = 0; id < in.tables().size(); ++id) {
+    const pipeline::rule_table& table = in.tables()[id];
+    if (table.size() == 0 && table.lookups == 0) continue;
+    made.tables.push_back(
+        {static_cast<pipeline::table_id>(id), table.size(), table.lookups, table.matches});
+  }
+  return made;
+}
+
+}  // namespace coua::ctl

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The OpenFlow pipeline as the management API sees it. Whoever owns the model of a bridge
+// (pipeline/model/bridge.h) implements it; calls come from several threads and may wait for that
+// owner.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "ctl/ofp/flow_text.h"
+#include "pipeline/model/bridge.h"
+
+namespace coua::ctl {
+
+struct rule_record {
+  pipeline::rule_ptr rule;
+  pipeline::rule_state state;
+};
+struct group_record {
+  pipeline::group_ptr group;
+  pipeline::group_state state;
+};
+struct meter_record {
+  pipeline::meter_ptr meter;
+  pipeline::meter_state state;
+};
+
+struct pipeline_status {
+  struct table {
+    pipeline::table_id id = 0;
+    std::uint64_t rules = 0, lookups = 0, matches = 0;
+  };
+  std::uint64_t rules = 0, groups = 0, meters = 0;
+  std::uint64_t version = 0;
+  std::vector<table> tables;  // that have rules or were looked up
+};
+
+class pipeline_control {
+ public:
+  virtual ~pipeline_control() = default;
+
+  /// All of them, or none. The failure says which operation it was.
+  virtual pipeline::of_result<pipeline::change_list> apply(
+      std::span<const pipeline::operation> bundle) = 0;
+
+  /// Calls `take` with the rules that match, in pieces, table by table and the highest priority
+  /// first, until it returns false. A rule that is there from beginning to end comes once.
+  virtual void dump_rules(const ofp::rule_filter& filter,
+                          const std::function<bool(std::span<const rule_record>)>& take) = 0;
+  virtual std::vector<group_record> groups() = 0;
+  virtual std::vector<meter_record> meters() = 0;
+  virtual pipeline_status status() = 0;
+
+  /// The clock of the times in rules, groups and meters.
+  virtual pipeline::time_ns now() = 0;
+  virtual ofp::port_names port_names() = 0;
+};
+
+/// Rules, groups and meters that came, went, or are other than before: a rule that replaces one
+/// like it is no change to a user, though its times are new.
+std::size_t count_changes(const pipeline::change_list& done);
+
+/// What a bridge answers to pipeline_control, for those who hold its lock or own it.
+std::vector<group_record> list_groups(const pipeline::bridge& in);
+std::vector<meter_record> list_meters(const pipeline::bridge& in);
+pipeline_status status_of(const pipeline::bridge& in);
+
+}  // namespace coua::ctl
