@@ -39,6 +39,7 @@ client::client(std::string socket, std::optional<double> timeout)
       grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
+  flows_ = v1::FlowService::NewStub(channel);
   system_ = v1::SystemService::NewStub(channel);
 }
 

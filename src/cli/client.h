@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "coua/v1/fib.grpc.pb.h"
+#include "coua/v1/flow.grpc.pb.h"
 #include "coua/v1/port.grpc.pb.h"
 #include "coua/v1/system.grpc.pb.h"
 
@@ -47,6 +48,7 @@ class client {
   const std::string& socket() const { return socket_; }
   v1::PortService::Stub& ports() { return *ports_; }
   v1::FibService::Stub& fib() { return *fib_; }
+  v1::FlowService::Stub& flows() { return *flows_; }
   v1::SystemService::Stub& system() { return *system_; }
 
  private:
@@ -54,6 +56,7 @@ class client {
   const std::optional<double> timeout_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
+  std::unique_ptr<v1::FlowService::Stub> flows_;
   std::unique_ptr<v1::SystemService::Stub> system_;
 };
 

@@ -232,8 +232,15 @@ command make_command() {
   command out;
   out.name = "coua";
   out.summary = "drives a running couad";
-  out.groups = {{"port", "ports"},     {"fib", "forwarding table"}, {"vlan", "VLANs"},
-                {"stats", "counters"}, {"worker", "workers"},       {"version", "versions"}};
+  out.groups = {{"port", "ports"},
+                {"fib", "forwarding table"},
+                {"flow", "rules of the OpenFlow pipeline"},
+                {"group", "groups of the OpenFlow pipeline"},
+                {"meter", "meters of the OpenFlow pipeline"},
+                {"vlan", "VLANs"},
+                {"stats", "counters"},
+                {"worker", "workers"},
+                {"version", "versions"}};
   out.options = {
       {.name = "json",
        .help = "print JSON; a failure is {\"error\": {\"code\", \"where\", \"what\"}}",
@@ -258,7 +265,7 @@ command make_command() {
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n";
-  for (auto* verbs : {&port_verbs, &fib_verbs, &system_verbs})
+  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
   return out;
 }

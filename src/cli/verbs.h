@@ -23,6 +23,19 @@ enum verb_id {
   fib_load,
   fib_stats,
   fib_ageing,
+  flow_add,
+  flow_mod,
+  flow_del,
+  flow_dump,
+  flow_stats,
+  group_add,
+  group_mod,
+  group_del,
+  group_dump,
+  meter_add,
+  meter_mod,
+  meter_del,
+  meter_dump,
   vlan_list,
   vlan_show,
   stats_show,
@@ -31,5 +44,8 @@ enum verb_id {
 };
 
 const command& coua_command();
+
+/// Those of the OpenFlow pipeline: flow, group, meter.
+std::vector<verb> flow_verbs();
 
 }  // namespace coua::cli

@@ -341,8 +341,20 @@ class test_shapes(cli_case):
                  "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p0"),
                  "fib del": (10, "02:00:00:00:00:77"), "fib flush": (),
                  "fib load": ("--generate", 3, "--ports", "p0"), "fib stats": (),
-                 "fib ageing": (600,), "vlan list": (), "vlan show": (10,), "stats": (),
+                 "fib ageing": (600,),
+                 "flow add": ("tcp,actions=meter:1,group:1,2",),
+                 "flow mod": ("udp,actions=2",), "flow del": ("udp",), "flow dump": (),
+                 "flow stats": (),
+                 "group add": ("group_id=2,type=all",),
+                 "group mod": ("group_id=2,type=all,bucket=1",), "group del": ("group_id=9",),
+                 "group dump": (),
+                 "meter add": ("meter=2,kbps,band=type=drop,rate=1",),
+                 "meter mod": ("meter=2,kbps,band=type=drop,rate=2",), "meter del": ("meter=9",),
+                 "meter dump": (), "vlan list": (), "vlan show": (10,), "stats": (),
                  "worker list": (), "version": ()}
+        self.coua("group", "add", "group_id=1,type=select,bucket=1")
+        self.coua("meter", "add", "meter=1,kbps,band=type=drop,rate=1")
+        self.coua("flow", "add", "udp,actions=1")
         document = (DOCS / "coua.md").read_text()
         found = re.findall(r"### `coua ([a-z ]+?)(?: [A-Z\[]| \[).*?```json\n(.*?)```", document, re.S)
         self.assertEqual({verb for verb, _ in found}, set(lines))
@@ -351,6 +363,96 @@ class test_shapes(cli_case):
             wanted = self.shape(json.loads(example))
             have = self.shape(got)
             self.assertTrue(self.fits(have, wanted), f"{verb}: {have} is not {wanted}")
+
+
+class test_flows(cli_case):
+    def dump(self, *words):
+        return self.text("flow", "dump", *words).splitlines()
+
+    def test_rules_come_change_and_go(self):
+        rule = "table=1,priority=5,tcp,tp_dst=80 actions=output:p1"
+        self.assertEqual(self.text("flow", "add", rule), "1 operation: 1 change\n")
+        self.assertEqual(self.text("flow", "add", rule), "1 operation: unchanged\n")
+        self.assertEqual(self.dump(),
+                         [" cookie=0x0, duration=0s, table=1, n_packets=0, n_bytes=0, "
+                          "priority=5,tcp,tp_dst=80 actions=output:p1"])
+        self.coua("flow", "mod", "table=1,tcp actions=drop")
+        self.assertIn("actions=drop", self.dump()[0])
+        self.coua("flow", "mod", "--strict", "table=1,priority=4,tcp,tp_dst=80 actions=1")
+        self.assertIn("actions=drop", self.dump()[0])
+        self.coua("flow", "add", "udp,actions=1")
+        self.assertEqual(len(self.dump("udp")), 1)
+        self.assertEqual(len(self.dump("--limit", 1)), 1)
+        self.coua("flow", "del", "--strict", "table=1,priority=5,tcp,tp_dst=80")
+        self.assertEqual(len(self.dump()), 1)
+        self.coua("flow", "del")
+        self.assertEqual(self.dump(), [])
+        self.assertEqual(self.json("flow", "dump"), {"flows": [], "count": 0})
+
+    def test_what_was_printed_can_be_read(self):
+        self.coua("flow", "add", "table=2,priority=7,cookie=0x5,ip,nw_dst=10.0.0.0/8 actions=1")
+        lines = self.text("flow", "dump")
+        self.coua("flow", "del")
+        self.assertEqual(self.text("flow", "add", "--file", "-", stdin=lines),
+                         "1 operation: 1 change\n")
+        self.assertEqual(self.text("flow", "dump"), lines)
+
+    def test_a_file_is_done_as_a_whole(self):
+        lines = ("group group_id=1,type=all,bucket=1\nmeter meter=1,kbps,band=type=drop,rate=1\n"
+                 "# a comment\ntcp actions=meter:1,group:1\n")
+        self.assertEqual(self.json("flow", "add", "--file", "-", stdin=lines),
+                         {"changed": True, "operations": 3, "changes": 3})
+        done = self.coua("flow", "add", "--file", "-", stdin="udp actions=1\nfoo=1 actions=1\n",
+                         status=1)
+        self.assertEqual(done.stderr, "coua: line 2: unknown keyword foo\n")
+        self.assertEqual(len(self.dump()), 1)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("".join(f"ip,nw_dst=10.0.{n // 256}.{n % 256},actions=1\n"
+                               for n in range(20000)))
+            file.flush()
+            self.assertEqual(self.json("flow", "add", "--file", file.name)["changes"], 20000)
+        self.assertEqual(self.json("flow", "dump", "ip,nw_dst=10.0.0.0/16")["count"], 20000)
+        stats = self.json("flow", "stats")
+        self.assertEqual((stats["flows"], stats["groups"], stats["meters"]), (20001, 1, 1))
+        self.assertIn("no such file", self.coua("flow", "add", "--file", "/no/such",
+                                                status=1).stderr.lower())
+
+    def test_errors_name_the_reason(self):
+        for words, reason in ((("flow", "add", "actions=resubmit(,1)"),
+                               "resubmit: the switch has no such action"),
+                              (("flow", "add", "tp_dst=80 actions=1"), "TCP"),
+                              (("flow", "dump", "foo=1"), "filter: unknown keyword foo"),
+                              (("group", "mod", "group_id=1,type=all"), "group 1"),
+                              (("meter", "add", "meter=1"), "must specify bands")):
+            self.assertIn(reason, self.coua(*words, status=1).stderr)
+        for words in (("flow", "add"), ("flow", "add", ""), ("flow", "add", "a", "--file", "-"),
+                      ("flow", "del", "--strict"), ("group", "add"), ("meter", "mod")):
+            self.coua(*words, status=2)
+
+    def test_groups_and_meters(self):
+        self.coua("group", "add", "group_id=1,type=ff,bucket=watch_port:1,output:p0")
+        self.coua("group", "add", "group_id=2,type=all", status=0)
+        self.assertEqual(self.text("group", "dump", 1),
+                         " group_id=1,type=ff,bucket=watch_port:p0,actions=output:p0\n")
+        self.assertIn("ref_count=0", self.text("group", "dump", "--stats"))
+        self.assertEqual(self.json("group", "dump")["count"], 2)
+        self.coua("group", "del", "group_id=1")
+        self.coua("group", "del")
+        self.assertEqual(self.json("group", "dump"), {"groups": [], "count": 0})
+        self.coua("meter", "add", "meter=3,pktps,band=type=drop,rate=5")
+        self.coua("meter", "mod", "meter=3,pktps,band=type=drop,rate=6")
+        self.assertEqual(self.text("meter", "dump", 3), " meter=3 pktps bands= type=drop rate=6\n")
+        self.assertIn("flow_count:0", self.text("meter", "dump", "--stats"))
+        self.coua("meter", "del")
+        self.assertEqual(self.json("meter", "dump"), {"meters": [], "count": 0})
+
+
+class test_without_pipeline(cli_case):
+    OPTIONS = ("pipeline", "none")
+
+    def test_it_says_so(self):
+        for words in (("flow", "dump"), ("flow", "add", "actions=1"), ("flow", "stats")):
+            self.assertIn("has no OpenFlow pipeline", self.coua(*words, status=1).stderr)
 
 
 class test_reaching(cli_case):

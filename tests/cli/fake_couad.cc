@@ -3,12 +3,14 @@
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
+//        [pipeline none]
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "ctl/api_server.h"
+#include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 
 int main(int argc, char** argv) {
@@ -19,7 +21,9 @@ int main(int argc, char** argv) {
   sigaddset(&stop, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   coua::ctl::fake_switch sw;
+  coua::ctl::fake_pipeline pipeline;
   coua::ctl::api_params params;
+  params.pipeline = &pipeline;
   params.version = "0.0.0-fake";
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string what = argv[i], value = argv[i + 1];
@@ -28,6 +32,7 @@ int main(int argc, char** argv) {
     if (what == "fail-port")
       sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
+    if (what == "pipeline" && value == "none") params.pipeline = nullptr;
     if (what == "dumps") params.dumps = static_cast<unsigned>(std::stoul(value));
   }
   auto claim = coua::ctl::socket_claim::take(argv[1]);

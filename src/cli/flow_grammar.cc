@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs.h"
+
+namespace coua::cli {
+namespace {
+
+const parameter file_option{
+    .name = "file",
+    .value = "FILE",
+    .help = "one in each line; all of them are done, or none. '-' is the standard input"};
+const parameter strict_option{.name = "strict",
+                              .help = "the one rule with exactly this priority and match",
+                              .type = kind::flag};
+const parameter stats_option{
+    .name = "stats", .help = "what was counted, instead of what it is", .type = kind::flag};
+
+parameter text_argument(std::string name, std::string help) {
+  return {.name = std::move(name), .help = std::move(help), .optional = true};
+}
+parameter id_argument(std::string help) {
+  return {.name = "ID",
+          .help = std::move(help),
+          .type = kind::number,
+          .low = 0,
+          .high = 0xffff'ffff,
+          .optional = true};
+}
+
+const char* const changed_json = R"({"changed": true, "operations": 1, "changes": 1})";
+const char* const lines_help =
+    "A line of a file may begin with another kind and command: "
+    "[flow|group|meter] [add|modify|modify_strict|delete|delete_strict]; '#' starts a comment.";
+
+std::vector<verb> rule_verbs() {
+  return {
+      {.path = "flow add",
+       .summary = "Adds rules (flow entries), in the syntax of ovs-ofctl",
+       .details =
+           std::string("A rule with the same table, priority and match is replaced. ") + lines_help,
+       .arguments = {text_argument("FLOW", "as ovs-ofctl add-flow takes it; without a table: 0")},
+       .options = {file_option},
+       .example = "coua flow add table=0,priority=10,tcp,tp_dst=80,actions=dec_ttl,output:2",
+       .json = changed_json,
+       .id = flow_add},
+      {.path = "flow mod",
+       .summary = "Changes the actions of the rules that match",
+       .details = std::string("A rule that is not there is not added. ") + lines_help,
+       .arguments = {text_argument("FLOW", "as ovs-ofctl mod-flows takes it")},
+       .options = {strict_option, file_option},
+       .example = "coua flow mod --strict priority=10,tcp,tp_dst=80,actions=output:3",
+       .json = changed_json,
+       .id = flow_mod},
+      {.path = "flow del",
+       .summary = "Removes the rules that match; without FLOW, all rules of all tables",
+       .details = lines_help,
+       .arguments = {text_argument("FLOW", "as ovs-ofctl del-flows takes it")},
+       .options = {strict_option, file_option},
+       .example = "coua flow del table=1,tcp,out_port=2",
+       .alias = "remove",
+       .json = changed_json,
+       .id = flow_del},
+      {.path = "flow dump",
+       .summary = "Shows the rules with what they counted, as ovs-ofctl dump-flows",
+       .arguments = {text_argument("FILTER", "table, match, cookie/mask, out_port, out_group")},
+       .options = {{.name = "limit",
+                    .value = "COUNT",
+                    .help = "stop after so many",
+                    .type = kind::size,
+                    .low = 1}},
+       .example = "coua flow dump table=0,tcp",
+       .alias = "show",
+       .json = R"({"flows": [{"table": 0, "priority": 10, "cookie": 0, "packets": 3, "bytes": 180,
+  "duration_s": 3.25, "idle_s": 1.5,
+  "text": "cookie=0x0, duration=3.250s, table=0, n_packets=3, n_bytes=180, tcp actions=output:2"}],
+  "count": 1})",
+       .id = flow_dump},
+      {.path = "flow stats",
+       .summary = "Shows how many rules, groups and meters there are, and look-ups by table",
+       .example = "coua flow stats",
+       .json = R"({"flows": 1, "groups": 0, "meters": 0, "version": 1,
+  "tables": [{"table": 0, "flows": 1, "lookups": 10, "matches": 3}]})",
+       .id = flow_stats},
+  };
+}
+
+std::vector<verb> group_verbs() {
+  return {
+      {.path = "group add",
+       .summary = "Adds a group, in the syntax of ovs-ofctl",
+       .details = "A group of the same number is an error.",
+       .arguments = {text_argument("GROUP", "as ovs-ofctl add-group takes it")},
+       .options = {file_option},
+       .example = "coua group add group_id=1,type=select,bucket=output:1,bucket=output:2",
+       .json = changed_json,
+       .id = group_add},
+      {.path = "group mod",
+       .summary = "Gives a group another type and other buckets",
+       .arguments = {text_argument("GROUP", "as ovs-ofctl mod-group takes it")},
+       .options = {file_option},
+       .example = "coua group mod group_id=1,type=all,bucket=output:1",
+       .json = changed_json,
+       .id = group_mod},
+      {.path = "group del",
+       .summary = "Removes a group with the rules that use it; without GROUP, all",
+       .arguments = {text_argument("GROUP", "group_id=N")},
+       .options = {file_option},
+       .example = "coua group del group_id=1",
+       .alias = "remove",
+       .json = changed_json,
+       .id = group_del},
+      {.path = "group dump",
+       .summary = "Shows groups, as ovs-ofctl dump-groups or dump-group-stats",
+       .arguments = {id_argument("of one group")},
+       .options = {stats_option},
+       .example = "coua group dump --stats",
+       .alias = "show",
+       .json = R"({"groups": [{"group_id": 1, "type": "select", "packets": 3, "bytes": 180,
+  "buckets": [{"packets": 3, "bytes": 180}], "references": 1, "duration_s": 3.25,
+  "text": "group_id=1,type=select,bucket=actions=output:1"}], "count": 1})",
+       .id = group_dump},
+  };
+}
+
+std::vector<verb> meter_verbs() {
+  return {
+      {.path = "meter add",
+       .summary = "Adds a meter, in the syntax of ovs-ofctl",
+       .details = "A meter of the same number is an error.",
+       .arguments = {text_argument("METER", "as ovs-ofctl add-meter takes it")},
+       .options = {file_option},
+       .example = "coua meter add meter=1,kbps,band=type=drop,rate=1000",
+       .json = changed_json,
+       .id = meter_add},
+      {.path = "meter mod",
+       .summary = "Gives a meter other bands",
+       .arguments = {text_argument("METER", "as ovs-ofctl mod-meter takes it")},
+       .options = {file_option},
+       .example = "coua meter mod meter=1,pktps,burst,band=type=drop,rate=100,burst_size=10",
+       .json = changed_json,
+       .id = meter_mod},
+      {.path = "meter del",
+       .summary = "Removes a meter with the rules that use it; without METER, all",
+       .arguments = {text_argument("METER", "meter=N")},
+       .options = {file_option},
+       .example = "coua meter del meter=1",
+       .alias = "remove",
+       .json = changed_json,
+       .id = meter_del},
+      {.path = "meter dump",
+       .summary = "Shows meters, as ovs-ofctl dump-meters or meter-stats",
+       .arguments = {id_argument("of one meter")},
+       .options = {stats_option},
+       .example = "coua meter dump 1",
+       .alias = "show",
+       .json = R"({"meters": [{"meter_id": 1, "packets": 3, "bytes": 180,
+  "bands": [{"packets": 1, "bytes": 60}], "flows": 1, "duration_s": 3.25,
+  "text": "meter=1 kbps bands= type=drop rate=1000"}], "count": 1})",
+       .id = meter_dump},
+  };
+}
+
+}  // namespace
+
+std::vector<verb> flow_verbs() {
+  std::vector<verb> all = rule_verbs();
+  for (auto* verbs : {&group_verbs, &meter_verbs})
+    for (auto& one : verbs()) all.push_back(std::move(one));
+  return all;
+}
+
+}  // namespace coua::cli
