@@ -23,14 +23,13 @@ template <class Address>
 class coua_routes final : public route_table {
  public:
   coua_routes(unsigned root_bits, std::size_t batch)
-      : route_table("coua", {{"root", root_bits}}), batch_(batch) {}
+      : route_table("coua", {{"root", root_bits}}), root_bits_(root_bits), batch_(batch) {}
   ~coua_routes() override {
     if (table_ != nullptr) reclaim_.retire(std::move(table_));
   }
 
   result<void> load(const route_set& routes) {
-    const auto root_bits = params()["root"].get<unsigned>();
-    auto made = lpm_table<Address>::create({.root_bits = root_bits}, reclaim_);
+    auto made = lpm_table<Address>::create({.root_bits = root_bits_}, reclaim_);
     if (!made) return tl::unexpected(made.error());
     table_ = std::move(*made);
     for (std::size_t i = 0; i < routes.routes().size(); ++i) {
@@ -75,6 +74,7 @@ class coua_routes final : public route_table {
     return address;
   }
 
+  const unsigned root_bits_;
   const std::size_t batch_;
   qsbr domain_;
   reclaimer reclaim_{domain_};
