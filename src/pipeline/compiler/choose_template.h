@@ -25,11 +25,9 @@
 #include <vector>
 
 #include "pipeline/compiler/table_shape.h"
+#include "pipeline/datapath/table_template.h"
 
 namespace coua::pipeline {
-
-enum class table_template : std::uint8_t { direct, exact, lpm, classifier };
-const char* to_string(table_template which);
 
 inline constexpr std::size_t direct_rules_max = 16;
 

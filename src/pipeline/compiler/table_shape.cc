@@ -10,12 +10,27 @@ void append(std::string& text, const void* bytes, std::size_t n) {
   text.append(static_cast<const char*>(bytes), n);
 }
 
-/// The bits that a match takes, as a key of maps.
+/// The field whose value says where another one stands in a packet (datapath/field_place.h).
+std::optional<field> placed_by(field which) {
+  switch (which) {
+    case field::ip_dscp:
+    case field::ip_ecn:
+    case field::ip_ttl: return field::eth_type;
+    case field::nd_target: return field::icmpv6_type;
+    default: return std::nullopt;
+  }
+}
+
+/// The bits that a match takes, in packets, as a key of maps.
 std::string mask_key(const match& what) {
   std::string key;
   for (const match_term& term : what.terms()) {
     append(key, &term.which, sizeof term.which);
     append(key, &term.mask, sizeof term.mask);
+    if (const auto by = placed_by(term.which)) {
+      const value128 value = what.exact_value(*by).value_or(0);
+      append(key, &value, sizeof value);
+    }
   }
   return key;
 }
@@ -54,7 +69,7 @@ std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits) {
 void prefix_shape::count(const rule& one, bool added) {
   const match_term* term = one.match.find(which_);
   const auto length = term == nullptr ? 0U : prefix_length(term->mask, info(which_).n_bits);
-  count_in(others_, without(one.match, which_), added);
+  count_other(without(one.match, which_), added);
   if (!length) {
     n_without_ += added ? 1 : std::size_t{0} - 1;
     return;
@@ -68,10 +83,22 @@ void prefix_shape::count(const rule& one, bool added) {
   }
 }
 
+void prefix_shape::count_other(std::string other, bool added) {
+  const auto at = others_.find(other);
+  if (at != others_.end()) {
+    at->second += added ? 1 : std::size_t{0} - 1;
+    if (at->second == 0) others_.erase(at);
+  } else if (added && others_.size() < others_max) {
+    others_.emplace(std::move(other), 1);
+  } else {
+    n_more_ += added ? 1 : std::size_t{0} - 1;
+  }
+}
+
 std::string prefix_shape::why_not() const {
   const std::string name = info(which_).name;
   if (!is_matched()) return "no rule matches " + name;
-  if (others_.size() > 1) return "rules differ in more than " + name;
+  if (others_.size() + n_more_ > 1) return "rules differ in more than " + name;
   if (n_without_ > 0) return "a mask of " + name + " is not a prefix";
   unsigned shorter = 0;
   int highest = -1;  // of the lengths before

@@ -56,12 +56,17 @@ class prefix_shape {
 
  private:
   void count(const rule& one, bool added);
+  void count_other(std::string other, bool added);
   unsigned longest() const { return by_length_.rbegin()->first; }
 
   field which_;
-  std::size_t n_without_ = 0;                            // rules whose bits of it are no prefix
-  std::unordered_map<std::string, std::size_t> others_;  // what else rules match, how often
-  std::map<unsigned, priority_counts> by_length_;        // of the rules that are prefixes
+  std::size_t n_without_ = 0;  // rules whose bits of it are no prefix
+  // What else rules match, how often; past others_max, only how many rules there are besides: a
+  // table of a million different rules is no table of prefixes, and would take its memory twice.
+  static constexpr std::size_t others_max = 64;
+  std::unordered_map<std::string, std::size_t> others_;
+  std::size_t n_more_ = 0;
+  std::map<unsigned, priority_counts> by_length_;  // of the rules that are prefixes
 };
 
 class table_shape {

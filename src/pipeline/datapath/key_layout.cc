@@ -6,7 +6,9 @@
 #include <cstring>
 #include <map>
 
+#include "base/check.h"
 #include "net/ethernet.h"
+#include "net/headers.h"
 #include "net/ip_protocol.h"
 
 namespace coua::pipeline {
@@ -63,6 +65,27 @@ std::vector<layer::bits> ways_of(const match& what) {
   return {needs.all | ((vid.value & vlan_present) != 0 ? layer::vlan : layer::eth_type)};
 }
 
+/// Of the header that has its layer's bit, at least.
+int header_bytes(layer::bits needs) {
+  switch (needs) {
+    case layer::ethernet: return net::ethernet_header_bytes;
+    case layer::mpls: return 4;
+    case layer::arp: return 28;
+    case layer::ipv4: return net::wire::ipv4::header_bytes;
+    case layer::ipv6: return net::wire::ipv6::header_bytes;
+    case layer::tcp: return 20;
+    case layer::udp:
+    case layer::icmpv4: return 8;
+    case layer::sctp: return 12;
+    case layer::icmpv6: return 4;
+    case layer::nd_sol:
+    case layer::nd_adv: return 24;
+    case layer::nd_sll:
+    case layer::nd_tll: return 8;
+    default: COUA_CHECK(!"a layer with a header"); return 0;
+  }
+}
+
 /// The bits of a term, byte by byte.
 void spread(const match& what, const match_term& term, byte_map& out) {
   const field_place place = place_of(term.which, version_of(what));
@@ -93,30 +116,57 @@ int window_start(base from, const std::map<int, byte_bits>& bytes, int last) {
   }
 }
 
+/// The region of this base whose last byte is the first: a window that ends there may be read in
+/// more headers than one that ends behind.
+byte_map::iterator first_to_end(byte_map& all, base from) {
+  auto found = all.end();
+  for (auto at = all.begin(); at != all.end(); ++at) {
+    if (at->first.from != from || at->second.empty()) continue;
+    if (found == all.end() || at->second.rbegin()->first < found->second.rbegin()->first) {
+      found = at;
+    }
+  }
+  return found;
+}
+
+void add_windows(byte_map& all, base from, std::vector<key_window>& out) {
+  for (auto first = first_to_end(all, from); first != all.end(); first = first_to_end(all, from)) {
+    const int start = window_start(from, first->second, first->second.rbegin()->first);
+    const int end = start + static_cast<int>(word_bytes);
+    key_window window{from, static_cast<std::int16_t>(start), 0, 0};
+    for (auto& [where, bytes] : all) {
+      if (where.from != from) continue;
+      if (where.needs != 0 && header_bytes(where.needs) < end) continue;  // not all of it is there
+      auto at = bytes.lower_bound(start);
+      while (at != bytes.end() && at->first < end) {
+        window.needs |= where.needs;
+        window.mask |= std::uint64_t{at->second.mask} << 8 * (at->first - start);
+        at = bytes.erase(at);
+      }
+    }
+    out.push_back(window);
+  }
+}
+
 }  // namespace
 
-std::optional<key_layout> key_layout::of(std::span<const match> matches) {
+std::optional<key_layout> key_layout::of(std::span<const match> matches, width counts) {
   key_layout made;
   byte_map all;
   std::optional<layer_needs> common;
   for (const match& what : matches) {
-    for (const match_term& term : what.terms()) spread(what, term, all);
+    for (match_term term : what.terms()) {
+      if (counts == width::fields) term.mask = full_mask(term.which);
+      spread(what, term, all);
+    }
     const layer_needs needs = needs_of(what);
     if (common && *common != needs) made.n_first_ = 1;
     common = needs;
   }
   if (common && made.n_first_ == 0) made.needs_ = *common;
-  for (auto& [where, bytes] : all) {
-    while (!bytes.empty()) {
-      const int start = window_start(where.from, bytes, bytes.rbegin()->first);
-      key_window window{where.from, static_cast<std::int16_t>(start), where.needs, 0};
-      auto at = bytes.lower_bound(start);
-      while (at != bytes.end()) {
-        window.mask |= std::uint64_t{at->second.mask} << 8 * (at->first - start);
-        at = bytes.erase(at);
-      }
-      made.windows_.push_back(window);
-    }
+  for (const base from :
+       {base::state, base::frame, base::network, base::transport, base::nd_option}) {
+    add_windows(all, from, made.windows_);
   }
   if (made.n_words() > key_words::max) return std::nullopt;
   return made;
@@ -126,7 +176,7 @@ void key_layout::take(const packet_state& from, std::uint64_t* words) const noex
   if (has_layers()) *words++ = from.layers.present;
   for (const key_window& each : windows_) {
     std::uint64_t word = 0;
-    if (from.layers.has(each.needs)) {
+    if (each.needs == 0 || from.layers.has_any(each.needs)) {
       std::memcpy(&word, base_of(from, each.from) + each.offset, sizeof word);
     }
     *words++ = word & each.mask;
@@ -143,8 +193,8 @@ std::optional<std::vector<key_words>> key_layout::words_of(const match& what) co
       for (std::size_t i = 0; i < windows_.size() && !found; ++i) {
         const key_window& each = windows_[i];
         const int shift = 8 * (at - each.offset);
-        found = each.from == where.from && each.needs == where.needs && shift >= 0 && shift < 64 &&
-                (each.mask >> shift & bits.mask) == bits.mask;
+        found = each.from == where.from && (each.needs & where.needs) == where.needs &&
+                shift >= 0 && shift < 64 && (each.mask >> shift & bits.mask) == bits.mask;
         if (!found) continue;
         words.value[n_first_ + i] |= std::uint64_t{bits.value} << shift;
         words.mask[n_first_ + i] |= std::uint64_t{bits.mask} << shift;

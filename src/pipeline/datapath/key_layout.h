@@ -6,7 +6,8 @@
 //
 //   window   8 bytes at a place in the packet, or in the state that goes with it, and which bits of
 //            them count. Fields that stand near each other share one: both addresses of IPv4 and of
-//            Ethernet's sender, both ports.
+//            Ethernet's sender, both ports; and so do headers that stand in one place, as those of
+//            TCP and UDP.
 //   word 0   of a table whose rules need different layers: the layers that the packet has, so that
 //            a rule asks for its own like for any bit. Windows of layers that are not there are 0.
 //
@@ -27,8 +28,9 @@ namespace coua::pipeline {
 struct key_window {
   field_place::base from;
   std::int16_t offset;
-  net::layer::bits needs;  // all of them, or it is not read
+  net::layer::bits needs;  // one of them, or it is not read; 0: of the state, always there
   std::uint64_t mask;
+  bool operator==(const key_window&) const = default;
 };
 
 /// A rule's side of a comparison: word for word (key & mask) == value.
@@ -46,8 +48,11 @@ struct layer_needs {
 
 class key_layout {
  public:
+  /// Bits that count: those that a match takes, or all of each field that one takes, so that other
+  /// masks of the same fields need no other layout.
+  enum class width : std::uint8_t { bits, fields };
   /// For all of these matches. None: they take bits of more than key_words::max words.
-  static std::optional<key_layout> of(std::span<const match> matches);
+  static std::optional<key_layout> of(std::span<const match> matches, width counts = width::bits);
 
   unsigned n_words() const { return n_first_ + static_cast<unsigned>(windows_.size()); }
   const std::vector<key_window>& windows() const { return windows_; }
@@ -64,6 +69,8 @@ class key_layout {
   /// What a match asks of keys: one or two (a match on VLAN bits that leaves the present bit out
   /// is for packets with and without a tag). None: it takes bits that the layout does not have.
   std::optional<std::vector<key_words>> words_of(const match& what) const;
+
+  bool operator==(const key_layout&) const = default;
 
  private:
   std::vector<key_window> windows_;

@@ -34,6 +34,11 @@ of_result<change_list> bridge::apply(const operation& asked, time_ns now) {
 }
 
 of_result<change_list> bridge::apply(std::span<const operation> bundle, time_ns now) {
+  return apply(bundle, now, {});
+}
+
+of_result<change_list> bridge::apply(std::span<const operation> bundle, time_ns now,
+                                     const follower& follow) {
   for (std::size_t i = 0; i < bundle.size(); ++i) {
     auto good = perform_any(store_, bundle[i], now);
     if (good) continue;
@@ -42,6 +47,12 @@ of_result<change_list> bridge::apply(std::span<const operation> bundle, time_ns 
     failure.operation = i + 1;
     failure.where = "operation " + std::to_string(i + 1) + ": " + failure.where;
     return tl::unexpected(std::move(failure));
+  }
+  if (follow) {
+    if (auto good = follow(store_.changes()); !good) {
+      store_.undo();
+      return tl::unexpected(std::move(good.error()));
+    }
   }
   return commit();
 }

@@ -10,6 +10,7 @@
 // A clock is passed in; it must not go back. One thread at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -28,6 +29,11 @@ class bridge {
   /// A bundle, one after the other: all of it, or nothing. The error names the operation, counted
   /// from 1.
   of_result<change_list> apply(std::span<const operation> bundle, time_ns now);
+  /// The same, if `follow` can do it, too: it is told of the changes while the model shows what
+  /// comes of them, and when it refuses nothing is changed.
+  using follower = std::function<of_result<void>(const change_list&)>;
+  of_result<change_list> apply(std::span<const operation> bundle, time_ns now,
+                               const follower& follow);
   /// Removes the rules whose time has come.
   change_list expire(time_ns now);
   /// When expire() may next have something to do; 0: never, as things are.

@@ -76,7 +76,9 @@ class store {
   void put_port(const port& one);
   void drop_port(port_no gone);
 
-  /// What was done since the last commit or undo; from now on it stays.
+  /// What was done since the last commit or undo.
+  const change_list& changes() const { return journal_; }
+  /// The same; from now on it stays.
   change_list commit() { return std::exchange(journal_, {}); }
   void undo();
 

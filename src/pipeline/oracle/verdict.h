@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/model/bridge.h"
+#include "pipeline/model/packet_in_reason.h"
 
 namespace coua::pipeline {
 
@@ -21,13 +22,6 @@ struct sent {
 
   bool operator==(const sent&) const = default;
 };
-
-/// ofp_packet_in_reason.
-enum class packet_in_reason : std::uint8_t { no_match = 0, action = 1, invalid_ttl = 2 };
-
-/// The cookie of a packet-in that no rule is to be named for: its action stood in a bucket, or came
-/// from the action set.
-inline constexpr std::uint64_t no_cookie = ~std::uint64_t{0};
 
 /// A copy for the controller. `bytes` are all of it: who sends it cuts it to `max_len`, or for an
 /// invalid TTL to the switch's own miss_send_len.

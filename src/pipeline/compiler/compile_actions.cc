@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/compile_actions.h"
+
+#include <algorithm>
+
+#include "pipeline/model/action_set.h"
+
+namespace coua::pipeline {
+namespace {
+
+op make(op_code code, std::uint16_t small = 0, std::uint64_t value = 0) {
+  op made;
+  made.code = code;
+  made.small = small;
+  made.value = value;
+  return made;
+}
+
+op wide(stored_ops& in, op_code code, value128 value, value128 mask) {
+  in.wide.push_back({value & mask, mask});
+  op made;
+  made.code = code;
+  made.wide = &in.wide.back();
+  return made;
+}
+
+op compile_output(const act::output& to, packet_in_reason reason, std::uint64_t cookie) {
+  switch (to.port) {
+    case port_in_port: return make(op_code::in_port);
+    case port_table: return make(op_code::pipeline);
+    case port_normal: return make(op_code::normal);
+    case port_flood: return make(op_code::flood);
+    case port_all: return make(op_code::all);
+    case port_controller: {
+      op made = make(op_code::controller, to.max_len, cookie);
+      made.which = static_cast<std::uint8_t>(reason);
+      return made;
+    }
+    default: {
+      op made = make(op_code::output);
+      made.number = to.port;
+      return made;
+    }
+  }
+}
+
+op compile_set_field(stored_ops& in, const act::set_field& to) {
+  const bool whole = to.mask == full_mask(to.which) && info(to.which).n_bits <= 64;
+  op made = whole ? make(op_code::set, 0, static_cast<std::uint64_t>(to.value))
+                  : wide(in, op_code::set_bits, to.value, to.mask);
+  made.which = static_cast<std::uint8_t>(to.which);
+  return made;
+}
+
+}  // namespace
+
+op_list stored_ops::list() const {
+  return {ops.data(), static_cast<std::uint32_t>(ops.size()),
+          std::any_of(ops.begin(), ops.end(), changes_frame)};
+}
+
+op action_compiler::compile(stored_ops& in, const action& one, packet_in_reason reason,
+                            std::uint64_t cookie) const {
+  return std::visit(
+      overloaded{
+          [&](const act::output& a) { return compile_output(a, reason, cookie); },
+          [&](const act::group& a) {
+            op made = make(op_code::group);
+            made.group = references_.group(a.id);
+            return made;
+          },
+          [](const act::set_queue& a) {
+            op made = make(op_code::set_queue);
+            made.number = a.queue;
+            return made;
+          },
+          [](const act::push_vlan& a) { return make(op_code::push_vlan, a.ethertype); },
+          [](const act::pop_vlan&) { return make(op_code::pop_vlan); },
+          [](const act::push_mpls& a) { return make(op_code::push_mpls, a.ethertype); },
+          [](const act::pop_mpls& a) { return make(op_code::pop_mpls, a.ethertype); },
+          [&](const act::set_field& a) { return compile_set_field(in, a); },
+          [](const act::set_ip_ttl& a) { return make(op_code::set_ip_ttl, a.ttl); },
+          [&](const act::dec_ip_ttl&) { return make(op_code::dec_ip_ttl, 0, cookie); },
+          [](const act::set_mpls_ttl& a) { return make(op_code::set_mpls_ttl, a.ttl); },
+          [&](const act::dec_mpls_ttl&) { return make(op_code::dec_mpls_ttl, 0, cookie); },
+          [](const act::copy_ttl_out&) { return make(op_code::copy_ttl_out); },
+          [](const act::copy_ttl_in&) { return make(op_code::copy_ttl_in); },
+      },
+      one);
+}
+
+void action_compiler::add(stored_ops& to, const action_list& list, packet_in_reason reason,
+                          std::uint64_t cookie) const {
+  for (const action& one : list) to.ops.push_back(compile(to, one, reason, cookie));
+}
+
+stored_ops action_compiler::compile_list(const action_list& list, packet_in_reason reason,
+                                         std::uint64_t cookie) const {
+  stored_ops made;
+  add(made, list, reason, cookie);
+  return made;
+}
+
+stored_ops action_compiler::compile_set(const action_list& list) const {
+  return compile_list(action_set(list).ordered(), packet_in_reason::action, no_cookie);
+}
+
+stored_ops action_compiler::compile(const instructions& what, packet_in_reason reason,
+                                    std::uint64_t cookie) const {
+  stored_ops made;
+  if (what.meter) {
+    op one = make(op_code::meter);
+    one.meter = references_.meter(*what.meter);
+    made.ops.push_back(one);
+  }
+  if (what.apply) add(made, *what.apply, reason, cookie);
+  if (what.clear_actions) made.ops.push_back(make(op_code::clear_set));
+  if (what.write) {
+    made.lists.push_back(compile_list(*what.write, packet_in_reason::action, no_cookie));
+    const op_list written = made.lists.back().list();
+    made.lists.push_back(compile_set(*what.write));
+    made.sets.push_back({written, made.lists.back().list()});
+    op one = make(op_code::write_set);
+    one.set = &made.sets.back();
+    made.ops.push_back(one);
+  }
+  if (what.metadata) {
+    made.ops.push_back(
+        what.metadata->mask == ~std::uint64_t{0}
+            ? make(op_code::metadata, 0, what.metadata->value)
+            : wide(made, op_code::metadata_bits, what.metadata->value, what.metadata->mask));
+  }
+  return made;
+}
+
+compiled_rule action_compiler::compile(const rule& one) {
+  const auto reason = one.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
+  stored_ops ops = compile(one.instructions, reason, one.cookie);
+  action_shape shape;
+  shape.is_rule = true;
+  shape.next_table = one.instructions.goto_table.value_or(no_table);
+  bool says_cookie = false;
+  for (const op& each : ops.ops) {
+    const bool sets = each.code == op_code::set || each.code == op_code::set_bits;
+    shape.steps.push_back({each.code, sets ? each.which : std::uint8_t{0}});
+    says_cookie |= each.code == op_code::controller || each.code == op_code::dec_ip_ttl ||
+                   each.code == op_code::dec_mpls_ttl;
+  }
+  compiled_rule made;
+  made.shape = intern(std::move(shape));
+  if (ops.ops.size() <= action_record::n_inline && ops.wide.empty() && ops.sets.empty()) {
+    made.own = std::move(ops.ops);
+    return made;
+  }
+  std::string name = to_string(one.instructions);
+  if (says_cookie) name += " " + std::to_string(one.cookie) + (one.is_miss() ? " miss" : "");
+  std::weak_ptr<const stored_ops>& there = shared_[name];
+  made.shared = there.lock();
+  if (made.shared == nullptr) {
+    // What it points to goes with the last rule that has it.
+    made.shared = {new stored_ops(std::move(ops)), [this, name](const stored_ops* gone) {
+                     const auto at = shared_.find(name);
+                     if (at != shared_.end() && at->second.expired()) shared_.erase(at);
+                     delete gone;
+                   }};
+    there = made.shared;
+  }
+  return made;
+}
+
+}  // namespace coua::pipeline

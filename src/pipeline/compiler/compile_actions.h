@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actions and instructions of the model as ops of the datapath (datapath/op.h).
+//
+// Up to two ops without further memory are kept in a record itself; longer lists are made once and
+// shared by all rules that have the same ones (ESWITCH, SIGCOMM 2016, section 3: action sets).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/datapath/action_record.h"
+#include "pipeline/datapath/group_version.h"
+#include "pipeline/datapath/meter_version.h"
+#include "pipeline/model/packet_in_reason.h"
+#include "pipeline/model/rule.h"
+
+namespace coua::pipeline {
+
+/// Ops with all that they point to, but groups and meters.
+struct stored_ops {
+  std::vector<op> ops;
+  std::deque<wide_value> wide;
+  std::deque<action_set_ops> sets;
+  std::deque<stored_ops> lists;  // of the sets
+
+  op_list list() const;
+};
+
+/// Where groups and meters are found; what an operation names is there.
+struct op_references {
+  std::function<const versioned<group_version>*(group_id)> group;
+  std::function<const versioned<meter_version>*(meter_id)> meter;
+};
+
+struct compiled_rule {
+  const action_shape* shape = nullptr;
+  std::vector<op> own;                       // at most action_record::n_inline
+  std::shared_ptr<const stored_ops> shared;  // instead
+};
+
+class action_compiler {
+ public:
+  explicit action_compiler(op_references references) : references_(std::move(references)) {}
+
+  compiled_rule compile(const rule& one);
+  /// As an action set (ordered) or as it stands.
+  stored_ops compile_set(const action_list& list) const;
+  stored_ops compile_list(const action_list& list, packet_in_reason reason,
+                          std::uint64_t cookie) const;
+  /// That of a rule which is gone.
+  const action_shape* gone() { return intern({}); }
+
+  std::size_t n_shapes() const { return shapes_.size(); }
+  std::size_t n_shared() const { return shared_.size(); }
+
+ private:
+  stored_ops compile(const instructions& what, packet_in_reason reason, std::uint64_t cookie) const;
+  void add(stored_ops& to, const action_list& list, packet_in_reason reason,
+           std::uint64_t cookie) const;
+  op compile(stored_ops& in, const action& one, packet_in_reason reason,
+             std::uint64_t cookie) const;
+  const action_shape* intern(action_shape shape) {
+    return &*shapes_.insert(std::move(shape)).first;
+  }
+
+  op_references references_;
+  std::set<action_shape> shapes_;  // stays: there are few
+  std::unordered_map<std::string, std::weak_ptr<const stored_ops>> shared_;
+};
+
+}  // namespace coua::pipeline

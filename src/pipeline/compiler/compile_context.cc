@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/compile_context.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+
+result<void> compile_context::number(const rule_ptr& one) {
+  const std::uint32_t number = counts.take(1);
+  if (number == count_book::none) return fail(errc::no_room, "counters", "all are in use");
+  if (number >= rules_.size()) rules_.resize(number + 1);
+  rules_[number] = one;
+  numbers_[one->id] = number;
+  return {};
+}
+
+void compile_context::forget(rule_id gone) {
+  const auto at = numbers_.find(gone);
+  rules_[at->second] = nullptr;
+  counts.give_back(at->second, 1);
+  numbers_.erase(at);
+}
+
+result<record_id> compile_context::take() {
+  if (!free_.empty()) {
+    const record_id id = free_.back();
+    free_.pop_back();
+    return id;
+  }
+  if (held_.empty()) held_.emplace_back();  // 0 is no record
+  if (held_.size() == records_.max_size()) {
+    return fail(errc::no_room, "records", "all are in use: try again when packets have gone on");
+  }
+  held_.emplace_back();
+  return static_cast<record_id>(held_.size() - 1);
+}
+
+result<record_id> compile_context::make(const rule& of, record_id previous) {
+  const result<record_id> id = take();
+  if (!id) return id;
+  compiled_rule compiled = actions.compile(of);
+  action_record& record = records_[*id];
+  record.from = making;
+  record.previous = previous;
+  record.counters = number_of(of.id);
+  record.shape = compiled.shape;
+  if (compiled.shared != nullptr) {
+    record.ops = compiled.shared->ops.data();
+  } else {
+    std::copy(compiled.own.begin(), compiled.own.end(), record.own);
+    record.ops = record.own;
+  }
+  held_[*id] = std::move(compiled.shared);
+  return id;
+}
+
+result<record_id> compile_context::make_gone(record_id previous) {
+  const result<record_id> id = take();
+  if (!id) return id;
+  action_record& record = records_[*id];
+  record.from = making;
+  record.previous = previous;
+  record.counters = 0;
+  record.shape = gone_;
+  record.ops = nullptr;
+  return id;
+}
+
+rule_ptr compile_context::rule_of(record_id id) const {
+  if (id == 0 || !records_[id].shape->is_rule) return nullptr;
+  return rules_[records_[id].counters];
+}
+
+bool compile_context::is_of(record_id id, rule_id one) const {
+  const rule_ptr of = rule_of(id);
+  return of != nullptr && of->id == one;
+}
+
+void compile_context::retire(record_id id) {
+  garbage.emplace_back([this, id] {
+    held_[id] = nullptr;
+    free_.push_back(id);
+  });
+}
+
+}  // namespace coua::pipeline

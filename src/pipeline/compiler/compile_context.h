@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the parts of the compiler share while they carry out one version: the records, the numbers
+// of rules, and what workers may still use of what has been replaced.
+//
+// A record that was replaced is freed a grace period after the version is published. So is what an
+// unlinked thing held: each part puts it among the `garbage`, and nothing is freed before.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/compiler/compile_actions.h"
+#include "pipeline/compiler/count_book.h"
+
+namespace coua::pipeline {
+
+class compile_context {
+ public:
+  compile_context(action_records records, count_book counts, op_references references)
+      : counts(std::move(counts)),
+        actions(std::move(references)),
+        records_(std::move(records)),
+        gone_(actions.gone()) {}
+
+  version_no making = 0;
+  count_book counts;
+  action_compiler actions;
+  std::vector<std::function<void()>> garbage;  // run after a grace period
+
+  const action_records& records() const { return records_; }
+
+  // Rules by number: that of their counts.
+  /// Errors: no_room.
+  result<void> number(const rule_ptr& one);
+  /// The same rule, with other instructions.
+  void renumber(const rule_ptr& one) { rules_[number_of(one->id)] = one; }
+  /// After a grace period, unless no worker has seen it.
+  void forget(rule_id gone);
+  bool has_number(rule_id id) const { return numbers_.contains(id); }
+  std::uint32_t number_of(rule_id id) const { return numbers_.at(id); }
+  const std::unordered_map<rule_id, std::uint32_t>& numbers() const { return numbers_; }
+
+  // Records.
+  /// That of a numbered rule from the version that is being made on. Errors: no_room.
+  result<record_id> make(const rule& of, record_id previous);
+  /// That says that the rule before is gone.
+  result<record_id> make_gone(record_id previous);
+  /// The rule of which it is. Null: none.
+  rule_ptr rule_of(record_id id) const;
+  bool is_of(record_id id, rule_id one) const;
+  /// Nobody will find it any more who does not have it already.
+  void retire(record_id id);
+
+ private:
+  result<record_id> take();
+
+  action_records records_;
+  const action_shape* gone_;
+  std::vector<std::shared_ptr<const stored_ops>> held_;  // by record
+  std::vector<record_id> free_;
+  std::vector<rule_ptr> rules_;  // by number
+  std::unordered_map<rule_id, std::uint32_t> numbers_;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables' part of the compiler: which are changed in place, which are built anew, and with
+// what.
+#include <algorithm>
+
+#include "pipeline/compiler/direct_form.h"
+#include "pipeline/compiler/pipeline_compiler.h"
+#include "pipeline/compiler/prefix_form.h"
+#include "pipeline/compiler/wildcard_form.h"
+
+namespace coua::pipeline {
+namespace {
+
+constexpr std::uint64_t smallest_store = 256;  // entries
+
+/// Of the rules that are no catch-alls; none: there are only such, or they take too many bits.
+std::optional<key_layout> layout_of(const rule_table& rules, table_template kind) {
+  std::vector<match> matches;
+  rules.each([&](const rule_table::entry& one) {
+    if (one.rule->match.is_any() && kind == table_template::exact) return;
+    if (kind == table_template::exact && !matches.empty()) return;  // all have the same
+    matches.push_back(one.rule->match);
+  });
+  // A classifier's rules come with all kinds of masks.
+  return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
+                                                                    : key_layout::width::bits);
+}
+
+}  // namespace
+
+table_template pipeline_compiler::wanted(table_id table) const {
+  const table_template by_rules = tables_[table].keeper.now().which;
+  if (by_rules == table_template::exact) {
+    const auto layout = layout_of(model_.tables()[table], table_template::exact);
+    if (!layout || !exact_store::takes(*layout)) return table_template::classifier;
+  }
+  return by_rules;
+}
+
+bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) const {
+  const table_state& of = tables_[table];
+  if (of.form == nullptr || of.form->kind() != wanted(table)) return true;
+  return std::any_of(changes.begin(), changes.end(), [&](const rule_change* one) {
+    return one->after != nullptr && one->before == nullptr && !of.form->takes(one->after->match);
+  });
+}
+
+void pipeline_compiler::add_sharers(std::set<table_id>& build,
+                                    const std::map<table_id, rule_changes>& changes) {
+  for (const auto& [table, of_table] : changes) {
+    const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
+    if (form == nullptr || build.contains(table)) continue;
+    const shared_store& shared = *form->store();
+    // Entries of rules that are gone may still be there.
+    if (shared.store->size() + of_table.size() <= shared.store->room()) continue;
+    build.insert(shared.tables.begin(), shared.tables.end());
+    std::erase(stores_, form->store());
+  }
+}
+
+result<void> pipeline_compiler::change_tables(const change_list& changes) {
+  std::map<table_id, rule_changes> by_table;
+  for (const change& each : changes) {
+    if (const auto* one = std::get_if<rule_change>(&each)) {
+      by_table[(one->before != nullptr ? one->before : one->after)->table].push_back(one);
+    }
+  }
+  std::set<table_id> anew;
+  for (const auto& [table, of_table] : by_table) {
+    table_state& state = tables_[table];
+    (void)state.keeper.follow(state.shape);  // wanted() compares
+    if (model_.tables()[table].size() == 0) {
+      if (state.form != nullptr) install(table, nullptr);
+    } else if (must_build(table, of_table)) {
+      anew.insert(table);
+    }
+  }
+  add_sharers(anew, by_table);
+  if (auto good = build(anew); !good) return good;
+  for (const auto& [table, of_table] : by_table) {
+    if (anew.contains(table) || tables_[table].form == nullptr) continue;
+    if (auto good = change_in_place(table, of_table); !good) {
+      // Full before its time, or too many masks: another one may still do.
+      const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
+      std::set<table_id> again{table};
+      if (form != nullptr) {
+        again = form->store()->tables;
+        std::erase(stores_, form->store());
+      }
+      if (good = build(again); !good) return good;
+    }
+  }
+  return {};
+}
+
+result<void> pipeline_compiler::change_in_place(table_id table, const rule_changes& changes) {
+  table_form& form = *tables_[table].form;
+  for (const rule_change* one : changes) {
+    result<void> good;
+    if (one->before == nullptr) {
+      good = form.add(one->after);
+    } else if (one->after == nullptr) {
+      good = form.remove(one->before);
+    } else {
+      good = form.replace(one->after);
+    }
+    if (!good) return good;
+  }
+  return form.finish();
+}
+
+result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
+  std::map<table_id, std::shared_ptr<table_form>> made;
+  n_built_ = 0;
+  for (const table_id each : tables) n_built_ += model_.tables()[each].size();
+  for (const table_id each : tables) {
+    if (model_.tables()[each].size() == 0) continue;
+    auto form = make_form(each);
+    if (!form) {
+      for (const auto& [table, one] : made) one->retire();
+      return tl::unexpected(std::move(form.error()));
+    }
+    made[each] = std::move(*form);
+  }
+  for (auto& [table, form] : made) install(table, std::move(form));
+  return {};
+}
+
+result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table) {
+  const rule_table& rules = model_.tables()[table];
+  const table_template kind = wanted(table);
+  std::shared_ptr<table_form> form;
+  if (kind == table_template::direct) {
+    form = std::make_shared<direct_form>(context_, table);
+  } else if (kind == table_template::lpm) {
+    auto made = make_prefixes(table);
+    if (!made) return made;
+    form = std::move(*made);
+  } else {
+    const auto layout = layout_of(rules, kind);
+    if (!layout) {
+      return fail(errc::no_room, "table " + std::to_string(table),
+                  "its rules match on too many bits");
+    }
+    if (kind == table_template::exact) {
+      auto exact = make_exact(table, *layout);
+      if (!exact) return exact;
+      form = std::move(*exact);
+    } else {
+      auto made = wildcard_table::create(*layout, n_workers_);
+      if (!made) return tl::unexpected(std::move(made.error()));
+      form = std::make_shared<wildcard_form>(context_, table, std::move(*made));
+    }
+  }
+  result<void> good;
+  rules.each([&](const rule_table::entry& one) {
+    if (good) good = form->add(one.rule);
+  });
+  if (good) good = form->finish();
+  if (!good) {
+    form->retire();
+    return tl::unexpected(std::move(good.error()));
+  }
+  return form;
+}
+
+result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table,
+                                                                  const key_layout& layout) {
+  std::shared_ptr<shared_store> to;
+  const std::uint64_t n = model_.tables()[table].size();
+  for (const auto& each : stores_) {
+    const bool has_room = each->store->size() + n <= each->store->room();
+    const bool is_clean = !each->tables.contains(table) && !each->left.contains(table);
+    if (each->store->layout() == layout && has_room && is_clean) to = each;
+  }
+  if (to == nullptr) {
+    // Those that shared the one before it are likely to come, too.
+    auto made = exact_store::create(layout, std::max(smallest_store, 2 * n_built_), n_workers_);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    to = std::make_shared<shared_store>(std::move(*made));
+    stores_.push_back(to);
+  }
+  to->tables.insert(table);
+  return std::make_shared<exact_form>(context_, table, std::move(to));
+}
+
+result<std::shared_ptr<table_form>> pipeline_compiler::make_prefixes(table_id table) {
+  const rule_table& rules = model_.tables()[table];
+  const match* example = nullptr;
+  rules.each([&](const rule_table::entry& one) {
+    if (!one.rule->match.is_any()) example = &one.rule->match;
+  });
+  auto made = prefix_form::create(context_, table, *tables_[table].keeper.now().prefix_field,
+                                  *example, rules.size(), reclaimer_);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  return std::shared_ptr<table_form>(std::move(*made));
+}
+
+void pipeline_compiler::install(table_id table, std::shared_ptr<table_form> made) {
+  table_state& state = tables_[table];
+  plan_changes_ = true;
+  if (state.form != nullptr) {
+    if (const auto* exact = dynamic_cast<const exact_form*>(state.form.get())) {
+      shared_store& left = *exact->store();
+      left.tables.erase(table);
+      left.left.insert(table);
+      if (left.tables.empty()) std::erase(stores_, exact->store());
+    }
+    state.form->retire();
+    context_.garbage.emplace_back([old = std::move(state.form)] {});
+  }
+  state.form = std::move(made);
+}
+
+}  // namespace coua::pipeline

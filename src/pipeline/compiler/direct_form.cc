@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/direct_form.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+
+direct_form::~direct_form() = default;
+
+std::vector<direct_form::entry>::iterator direct_form::find(rule_id id) {
+  return std::find_if(entries_.begin(), entries_.end(),
+                      [id](const entry& one) { return !one.gone && one.rule->id == id; });
+}
+
+result<void> direct_form::put(entry& at, const result<record_id>& next) {
+  if (!next) return tl::unexpected(next.error());
+  if (at.head != 0) in_.retire(at.head);
+  at.head = *next;
+  changed_ = true;
+  return {};
+}
+
+result<void> direct_form::add(const rule_ptr& one) {
+  const auto behind = std::find_if(entries_.begin(), entries_.end(), [&](const entry& other) {
+    return other.rule->priority < one->priority;
+  });
+  return put(*entries_.insert(behind, {one, 0, false}), in_.make(*one, 0));
+}
+
+result<void> direct_form::replace(const rule_ptr& one) {
+  entry& at = *find(one->id);
+  at.rule = one;
+  return put(at, in_.make(*one, at.head));
+}
+
+result<void> direct_form::remove(const rule_ptr& one) {
+  entry& at = *find(one->id);
+  if (auto good = put(at, in_.make_gone(at.head)); !good) return good;
+  at.gone = true;
+  in_.garbage.emplace_back([form = weak_from_this(), gone = at.head] {
+    if (const auto there = form.lock()) there->bury(gone);
+  });
+  return {};
+}
+
+void direct_form::bury(record_id gone) {
+  const auto at = std::find_if(entries_.begin(), entries_.end(),
+                               [gone](const entry& one) { return one.head == gone; });
+  if (at == entries_.end()) return;
+  entries_.erase(at);
+  in_.retire(gone);
+  changed_ = true;
+  (void)finish();  // fewer rules than before always fit
+}
+
+result<void> direct_form::finish() {
+  if (!changed_) return {};
+  changed_ = false;
+  auto made = std::make_unique<direct_table>();
+  std::vector<match> matches;
+  for (const entry& one : entries_) matches.push_back(one.rule->match);
+  const auto layout = key_layout::of(matches);
+  if (!layout) {
+    return fail(errc::no_room, "table " + std::to_string(stage_.table),
+                "its rules match on too many bits");
+  }
+  made->layout = *layout;
+  made->n_rules = static_cast<unsigned>(entries_.size());
+  made->heads = std::make_unique<std::atomic<record_id>[]>(entries_.size());
+  std::vector<key_words> rows;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    made->heads[i].store(entries_[i].head, std::memory_order_relaxed);
+    const auto ways = layout->words_of(entries_[i].rule->match);
+    for (const key_words& each : *ways) {
+      made->rule_of[rows.size()] = static_cast<std::uint8_t>(i);
+      rows.push_back(each);
+    }
+  }
+  constexpr std::size_t group = simd::direct_rules::group;
+  const std::size_t n_rows = (rows.size() + group - 1) / group * group;
+  const std::size_t n_words = layout->n_words();
+  made->values.assign(n_words * n_rows, simd::direct_rules::never);
+  made->masks.assign(n_words * n_rows, 0);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t w = 0; w < n_words; ++w) {
+      made->values[w * n_rows + r] = rows[r].value[w];
+      made->masks[w * n_rows + r] = rows[r].mask[w];
+    }
+  }
+  made->rows = {static_cast<unsigned>(n_words), static_cast<unsigned>(n_rows), made->values.data(),
+                made->masks.data()};
+  stage_.direct.store(made.get(), std::memory_order_release);  // with look_up_direct
+  if (table_ != nullptr) {
+    in_.garbage.emplace_back([old = std::shared_ptr<const direct_table>(std::move(table_))] {});
+  }
+  table_ = std::move(made);
+  return {};
+}
+
+void direct_form::retire() {
+  for (const entry& one : entries_) in_.retire(one.head);
+  entries_.clear();
+}
+
+std::uint64_t direct_form::bytes() const {
+  return sizeof(direct_table) + table_->values.size() * 2 * sizeof(std::uint64_t);
+}
+
+}  // namespace coua::pipeline

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The direct template: the few rules of the table are built anew at each version that changes them.
+#pragma once
+
+#include <vector>
+
+#include "pipeline/compiler/table_form.h"
+
+namespace coua::pipeline {
+
+class direct_form final : public table_form {
+ public:
+  direct_form(compile_context& in, table_id table)
+      : table_form(in, table_template::direct, table) {}
+  ~direct_form() override;
+
+  bool takes(const match&) const override { return entries_.size() < entries_max; }
+  result<void> add(const rule_ptr& one) override;
+  result<void> replace(const rule_ptr& one) override;
+  result<void> remove(const rule_ptr& one) override;
+  result<void> finish() override;
+  void bury(record_id gone) override;
+  void retire() override;
+  std::uint64_t bytes() const override;
+
+ private:
+  // With rules that are gone and not buried: past it the table is built anew.
+  static constexpr std::size_t entries_max = direct_table::rows_max / 2;
+
+  struct entry {
+    rule_ptr rule;  // also of one that is gone
+    record_id head;
+    bool gone;
+  };
+  std::vector<entry>::iterator find(rule_id id);
+  result<void> put(entry& at, const result<record_id>& next);
+
+  std::vector<entry> entries_;  // the highest priority first, then the one that was added first
+  std::unique_ptr<const direct_table> table_;
+  bool changed_ = true;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/pipeline_compiler.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+namespace {
+
+/// Groups, buckets, meters and bands count besides rules; and of what was replaced, both are there
+/// for a while.
+std::uint32_t numbers_for(const bridge_params& of) {
+  return static_cast<std::uint32_t>(
+      std::min<std::size_t>(2 * of.rules_max + (std::size_t{1} << 22), 1U << 28));
+}
+std::size_t records_for(const bridge_params& of) {
+  return std::min<std::size_t>(2 * of.rules_max + (std::size_t{1} << 16), 1U << 28);
+}
+
+}  // namespace
+
+result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
+    const bridge& model, const compiler_params& params) {
+  if (params.n_workers < 1 || params.n_workers > qsbr::max_readers) {
+    return fail(errc::invalid, "n_workers", "must be 1 to 256");
+  }
+  auto records = action_records::create(records_for(model.params()));
+  if (!records) return tl::unexpected(std::move(records.error()));
+  auto counts = count_book::create(params.n_workers, numbers_for(model.params()));
+  if (!counts) return tl::unexpected(std::move(counts.error()));
+  std::unique_ptr<pipeline_compiler> made(
+      new pipeline_compiler(model, std::move(*records), std::move(*counts), params.n_workers));
+  return made;
+}
+
+pipeline_compiler::pipeline_compiler(const bridge& model, action_records records, count_book counts,
+                                     unsigned n_workers)
+    : model_(model),
+      n_workers_(n_workers),
+      reclaimer_(published_.grace),
+      groups_(model),
+      context_(std::move(records), std::move(counts),
+               {[this](group_id id) { return groups_.group_of(id); },
+                [this](meter_id id) { return groups_.meter_of(id); }}) {
+  published_.records = &context_.records();
+  ports_ = std::make_unique<port_list>();
+  plan_changes_ = true;
+  publish();
+}
+
+pipeline_compiler::~pipeline_compiler() {
+  // Actions may defer more.
+  while (reclaimer_.pending() != 0 || !context_.garbage.empty()) {
+    defer_garbage();
+    (void)reclaimer_.reclaim();
+  }
+}
+
+void pipeline_compiler::note(const change_list& changes, bool forward) {
+  const auto each = [&](const change& one) {
+    std::visit(overloaded{
+                   [&](const rule_change& c) {
+                     const rule_ptr& gone = forward ? c.before : c.after;
+                     const rule_ptr& come = forward ? c.after : c.before;
+                     if (gone != nullptr) {
+                       tables_[gone->table].shape.remove(*gone);
+                       depth_.remove(*gone);
+                     }
+                     if (come != nullptr) {
+                       tables_[come->table].shape.add(*come);
+                       depth_.add(*come);
+                     }
+                   },
+                   [&](const group_change& c) {
+                     if (const auto& gone = forward ? c.before : c.after) depth_.remove(*gone);
+                     if (const auto& come = forward ? c.after : c.before) depth_.add(*come);
+                   },
+                   [&](const meter_change& c) {
+                     if (const auto& gone = forward ? c.before : c.after) depth_.remove(*gone);
+                     if (const auto& come = forward ? c.after : c.before) depth_.add(*come);
+                   },
+                   [](const port_change&) {},
+               },
+               one);
+  };
+  if (forward) {
+    std::for_each(changes.begin(), changes.end(), each);
+  } else {
+    std::for_each(changes.rbegin(), changes.rend(), each);
+  }
+}
+
+result<void> pipeline_compiler::number_rules(const change_list& changes) {
+  for (const change& each : changes) {
+    const auto* of_rule = std::get_if<rule_change>(&each);
+    if (of_rule == nullptr || of_rule->after == nullptr) continue;
+    if (of_rule->before != nullptr) {
+      context_.renumber(of_rule->after);
+    } else if (auto good = context_.number(of_rule->after); !good) {
+      return good;
+    }
+  }
+  return {};
+}
+
+void pipeline_compiler::forget_rules(const change_list& changes) {
+  for (const change& each : changes) {
+    const auto* of_rule = std::get_if<rule_change>(&each);
+    if (of_rule == nullptr || of_rule->after != nullptr) continue;
+    context_.garbage.emplace_back([this, id = of_rule->before->id] { context_.forget(id); });
+  }
+}
+
+result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) {
+  if (changes.empty()) return {};
+  context_.making = published_.version.load(std::memory_order_relaxed) + 1;
+  plan_changes_ = false;
+  note(changes, true);
+  if (auto good = carry_out(changes, now); !good) {
+    note(changes, false);
+    for (const change& each : changes) {
+      const auto* of_rule = std::get_if<rule_change>(&each);
+      const bool is_new = of_rule != nullptr && of_rule->before == nullptr;
+      if (is_new && context_.has_number(of_rule->after->id)) context_.forget(of_rule->after->id);
+    }
+    return good;
+  }
+  forget_rules(changes);
+  publish();
+  return {};
+}
+
+result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {
+  if (auto good = number_rules(changes); !good) return good;
+  if (auto good = groups_.follow(context_, changes, now); !good) return good;
+  if (auto good = change_tables(changes); !good) return good;
+  const bool ports_change = std::any_of(changes.begin(), changes.end(), [](const change& one) {
+    return std::holds_alternative<port_change>(one);
+  });
+  if (!ports_change) return {};
+  std::vector<port> all;
+  for (const auto& [number, one] : model_.ports()) all.push_back(one);
+  context_.garbage.emplace_back([old = std::shared_ptr(std::move(ports_))] {});
+  ports_ = std::make_unique<port_list>(std::move(all));
+  plan_changes_ = true;
+  return {};
+}
+
+void pipeline_compiler::recover(time_ns now) {
+  context_.making = published_.version.load(std::memory_order_relaxed) + 1;
+  COUA_CHECK(groups_.restore(context_, now).has_value());
+  std::set<table_id> all;
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    const auto id = static_cast<table_id>(i);
+    const bool has_rules = i < model_.tables().size() && model_.tables()[i].size() != 0;
+    if (has_rules) all.insert(id);
+    if (!has_rules && tables_[i].form != nullptr) install(id, nullptr);
+    if (has_rules) {
+      model_.tables()[i].each(
+          [this](const rule_table::entry& one) { context_.renumber(one.rule); });
+    }
+  }
+  stores_.clear();
+  COUA_CHECK(build(all).has_value());
+  publish();
+}
+
+void pipeline_compiler::publish() {
+  if (context_.making == 0) context_.making = 1;
+  if (plan_ == nullptr || plan_->depth != depth_.deepest()) plan_changes_ = true;
+  if (plan_changes_) {
+    auto next = std::make_unique<plan>();
+    next->from = context_.making;
+    next->depth = depth_.deepest();
+    next->ports = ports_.get();
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      next->tables[i] = tables_[i].form == nullptr ? nullptr : &tables_[i].form->stage();
+    }
+    published_.root.store(next.get(), std::memory_order_release);
+    if (plan_ != nullptr) {
+      context_.garbage.emplace_back([old = std::shared_ptr<plan>(std::move(plan_))] {});
+    }
+    plan_ = std::move(next);
+  }
+  // Last: who loads it (acquire) sees all of the above.
+  published_.version.store(context_.making, std::memory_order_release);
+  defer_garbage();
+}
+
+void pipeline_compiler::defer_garbage() {
+  if (context_.garbage.empty()) return;
+  auto all = std::make_shared<std::vector<std::function<void()>>>(std::move(context_.garbage));
+  context_.garbage.clear();
+  reclaimer_.defer([all] {
+    for (const auto& each : *all) each();
+  });
+}
+
+std::size_t pipeline_compiler::reclaim() {
+  (void)reclaimer_.reclaim();
+  defer_garbage();  // what was buried
+  return reclaimer_.pending();
+}
+
+void pipeline_compiler::collect(bridge& model, time_ns now) {
+  for (const auto& [id, number] : context_.numbers()) {
+    const traffic more = context_.counts.news(number);
+    if (more.packets == 0) continue;
+    const rule_table::entry* entry = model.find_rule(id);
+    if (entry == nullptr) continue;  // it has just gone
+    traffic shown = more;
+    if ((entry->rule->flags & rule_no_packet_counts) != 0) shown.packets = 0;
+    if ((entry->rule->flags & rule_no_byte_counts) != 0) shown.bytes = 0;
+    model.count_rule(id, shown, now);
+  }
+  for (unsigned i = 0; i < model.tables().size(); ++i) {
+    const auto id = static_cast<table_id>(i);
+    const worker_counts::table_cell more = context_.counts.news_of_table(id);
+    model.count_table(id, more.lookups, more.matches);
+  }
+  groups_.collect(context_, model);
+}
+
+const template_choice* pipeline_compiler::choice(table_id table) const {
+  return tables_[table].form == nullptr ? nullptr : &tables_[table].keeper.now();
+}
+
+}  // namespace coua::pipeline

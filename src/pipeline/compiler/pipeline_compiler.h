@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The flow compiler (ESWITCH, SIGCOMM 2016): keeps a plan of specialised tables that does what a
+// bridge of the model says, through all of its changes.
+//
+//   change_list --> groups and meters --> tables --> plan, if one changed its shape --> version
+//                   group_compiler        table_form      datapath/plan.h               published
+//
+// A table's rules decide its template (choose_template.h). A change that the template takes is made
+// in place; one that it does not has the table built anew beside the old one, by the template that
+// serves it now. Either way packets see all of a change list, or nothing of it: everything that is
+// new counts from the version that is being made, which is published last (datapath/versions.h).
+//
+// What fails (memory, room) fails before the version is published. What is half made then is made
+// anew by recover(), when the model has been put back.
+//
+// Thread rules: one thread, that of the model. Workers read the plan and write their counts.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <set>
+
+#include "base/reclaimer.h"
+#include "pipeline/compiler/choose_template.h"
+#include "pipeline/compiler/exact_form.h"
+#include "pipeline/compiler/group_compiler.h"
+#include "pipeline/compiler/needed_depth.h"
+
+namespace coua::pipeline {
+
+struct compiler_params {
+  unsigned n_workers = 1;
+};
+
+class pipeline_compiler {
+ public:
+  /// For a bridge that has nothing in it yet, and outlives it. Errors: no_memory.
+  static result<std::unique_ptr<pipeline_compiler>> create(const bridge& model,
+                                                           const compiler_params& params = {});
+  /// No worker is under way.
+  ~pipeline_compiler();
+  pipeline_compiler(const pipeline_compiler&) = delete;
+  pipeline_compiler& operator=(const pipeline_compiler&) = delete;
+
+  published_plan& published() { return published_; }
+  worker_counts& counts(unsigned worker) { return context_.counts.of(worker); }
+
+  /// After the model did them, before it lets go of what was. Errors: no_room, no_memory; then the
+  /// model must be put back, and recover() called.
+  result<void> follow(const change_list& changes, time_ns now);
+  void recover(time_ns now);
+
+  /// Of a packet-out, whose actions were checked. For the version that is published now.
+  stored_ops compile_packet_out(const action_list& actions) const {
+    return context_.actions.compile_list(actions, packet_in_reason::action, no_cookie);
+  }
+
+  /// Frees what workers have left; never waits. Returns how much is still held.
+  std::size_t reclaim();
+  /// Adds what workers counted since the last time to the model.
+  void collect(bridge& model, time_ns now);
+
+  // How it serves a table now; null: there are no rules.
+  const template_choice* choice(table_id table) const;
+  const table_form* form(table_id table) const { return tables_[table].form.get(); }
+
+ private:
+  struct table_state {
+    table_shape shape;
+    template_keeper keeper;
+    std::shared_ptr<table_form> form;
+  };
+  /// Of one table, in one version.
+  using rule_changes = std::vector<const rule_change*>;
+
+  pipeline_compiler(const bridge& model, action_records records, count_book counts,
+                    unsigned n_workers);
+
+  void note(const change_list& changes, bool forward);
+  result<void> carry_out(const change_list& changes, time_ns now);
+  result<void> number_rules(const change_list& changes);
+  void forget_rules(const change_list& changes);
+  result<void> change_tables(const change_list& changes);
+  result<void> change_in_place(table_id table, const rule_changes& changes);
+  bool must_build(table_id table, const rule_changes& changes) const;
+  table_template wanted(table_id table) const;
+  /// Tables that must be built anew, and those that share a store with them and have to follow.
+  void add_sharers(std::set<table_id>& build, const std::map<table_id, rule_changes>& changes);
+  result<void> build(const std::set<table_id>& tables);
+  result<std::shared_ptr<table_form>> make_form(table_id table);
+  result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout);
+  result<std::shared_ptr<table_form>> make_prefixes(table_id table);
+  void install(table_id table, std::shared_ptr<table_form> made);
+  void publish();
+  void defer_garbage();
+
+  const bridge& model_;
+  const unsigned n_workers_;
+  published_plan published_;
+  reclaimer reclaimer_;
+  group_compiler groups_;
+  compile_context context_;
+  std::array<table_state, n_tables_max> tables_;
+  std::vector<std::shared_ptr<shared_store>> stores_;
+  needed_depth depth_;
+  std::unique_ptr<port_list> ports_;
+  std::unique_ptr<plan> plan_;
+  // In the version that is being made.
+  bool plan_changes_ = false;
+  std::uint64_t n_built_ = 0;  // rules of the tables that are built anew
+};
+
+}  // namespace coua::pipeline

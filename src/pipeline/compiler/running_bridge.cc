@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/running_bridge.h"
+
+namespace coua::pipeline {
+
+result<std::unique_ptr<running_bridge>> running_bridge::create(const bridge_params& params,
+                                                               const compiler_params& compiler) {
+  auto model = bridge::create(params);
+  if (!model) return tl::unexpected(std::move(model.error()));
+  std::unique_ptr<running_bridge> made(new running_bridge(std::move(*model)));
+  auto compiled = pipeline_compiler::create(made->model_, compiler);
+  if (!compiled) return tl::unexpected(std::move(compiled.error()));
+  made->compiler_ = std::move(*compiled);
+  return made;
+}
+
+of_result<change_list> running_bridge::apply(std::span<const operation> bundle, time_ns now) {
+  bool failed = false;
+  auto done = model_.apply(bundle, now, [&](const change_list& changes) -> of_result<void> {
+    auto good = compiler_->follow(changes, now);
+    if (good) return {};
+    failed = true;
+    return refuse(of_error::flow_mod_table_full, good.error().where, good.error().what);
+  });
+  if (failed) compiler_->recover(now);
+  return done;
+}
+
+change_list running_bridge::expire(time_ns now) {
+  change_list gone = model_.expire(now);
+  // A removal asks for nothing but a record; when they are used up, those that wait are freed
+  // first.
+  if (auto good = compiler_->follow(gone, now); !good) compiler_->recover(now);
+  return gone;
+}
+
+}  // namespace coua::pipeline

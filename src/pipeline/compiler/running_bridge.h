@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bridge that forwards: the model, and the plan that the compiler keeps of it. An operation is
+// done in both or in none.
+//
+// Thread rules: one thread. Workers take published() and counts().
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "pipeline/compiler/pipeline_compiler.h"
+#include "pipeline/model/bridge.h"
+
+namespace coua::pipeline {
+
+class running_bridge {
+ public:
+  /// Errors: invalid, no_memory.
+  static result<std::unique_ptr<running_bridge>> create(const bridge_params& params = {},
+                                                        const compiler_params& compiler = {});
+
+  /// As bridge::apply; besides, flow_mod_table_full when the datapath has no room.
+  of_result<change_list> apply(std::span<const operation> bundle, time_ns now);
+  of_result<change_list> apply(const operation& one, time_ns now) { return apply({&one, 1}, now); }
+  /// Removes rules whose time has come, by what was collected of their packets.
+  change_list expire(time_ns now);
+  /// Takes over what workers counted.
+  void collect(time_ns now) { compiler_->collect(model_, now); }
+  std::size_t reclaim() { return compiler_->reclaim(); }
+
+  const bridge& model() const { return model_; }
+  pipeline_compiler& compiler() { return *compiler_; }
+
+ private:
+  explicit running_bridge(bridge model) : model_(std::move(model)) {}
+
+  bridge model_;
+  std::unique_ptr<pipeline_compiler> compiler_;
+};
+
+}  // namespace coua::pipeline

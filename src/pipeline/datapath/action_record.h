@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the look-up of a table leads to: a record, one cache line for one version of one rule.
+//
+//   from       the version from which on it counts (versions.h)
+//   previous   the record that counts before, or none: then the rule was not there
+//   counters   where workers count its packets
+//   shape      codes of its ops, the fields that they set, and the next table: packets whose
+//              records have one shape are executed together (executor.h)
+//   ops        two of them in the record itself; longer lists are apart, and shared by records that
+//              have the same ones
+//
+// A record whose shape is no rule says that the rule is gone from that version on: the look-up goes
+// on to what matches next.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/reserved_array.h"
+#include "pipeline/datapath/op.h"
+#include "pipeline/datapath/versions.h"
+
+namespace coua::pipeline {
+
+inline constexpr std::uint8_t no_table = 255;
+
+struct action_shape {
+  bool is_rule = false;
+  std::uint8_t next_table = no_table;
+  struct step {
+    op_code code;
+    std::uint8_t field = 0;  // of set and set_bits
+    auto operator<=>(const step&) const = default;
+  };
+  std::vector<step> steps;
+  auto operator<=>(const action_shape&) const = default;
+};
+
+/// Of one action_records; 0: none.
+using record_id = std::uint32_t;
+
+struct alignas(64) action_record {
+  static constexpr std::size_t n_inline = 2;
+
+  version_no from;
+  record_id previous;
+  std::uint32_t counters;
+  const action_shape* shape;
+  const op* ops;
+  op own[n_inline];
+};
+static_assert(sizeof(action_record) == 64);
+
+/// All records of a bridge, by number. Numbers are given out by the compiler.
+class action_records {
+ public:
+  static result<action_records> create(std::size_t n_max) {
+    auto memory = reserved_array<action_record>::create(n_max);
+    if (!memory) return tl::unexpected(std::move(memory.error()));
+    action_records made;
+    made.memory_ = std::move(*memory);
+    return made;
+  }
+
+  action_record& operator[](record_id id) const noexcept { return memory_[id]; }
+  std::size_t max_size() const noexcept { return memory_.max_size(); }
+
+  /// The record that counts at version `v`, of those that `head` begins. Null: there is none, or it
+  /// is no rule.
+  const action_record* at(record_id head, version_no v) const noexcept {
+    while (head != 0) {
+      const action_record& one = memory_[head];
+      if (one.from <= v) return one.shape->is_rule ? &one : nullptr;
+      head = one.previous;
+    }
+    return nullptr;
+  }
+
+ private:
+  reserved_array<action_record> memory_;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a burst comes to: packets and copies of them, each with where it goes.
+#pragma once
+
+#include <cstdint>
+
+#include "net/packet.h"
+#include "pipeline/model/packet_in_reason.h"
+#include "pipeline/model/port.h"
+
+namespace coua::pipeline {
+
+/// A packet, and the thing that its buffer belongs to (an mbuf).
+struct owned_packet {
+  net::packet buffer;
+  void* owner = nullptr;
+};
+
+struct delivery {
+  enum class kind : std::uint8_t { port, normal, controller };
+
+  owned_packet what;
+  kind to = kind::port;
+  packet_in_reason reason = packet_in_reason::action;  // controller, as the rest of this line
+  std::uint8_t table = 0;
+  std::uint16_t max_len = 0;
+  port_no port = 0;
+  port_no in_port = 0;
+  std::uint32_t queue = 0;
+  std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;  // controller
+  std::uint32_t next = 0;                                 // of the same packet; 0: the last one
+};
+
+/// Where copies come from.
+class packet_copier {
+ public:
+  virtual ~packet_copier() = default;
+  /// A packet with the same bytes and at least as much headroom, in a buffer of its own. False:
+  /// there is no memory.
+  virtual bool copy(const owned_packet& from, owned_packet& to) noexcept = 0;
+  /// A copy that went nowhere.
+  virtual void give_back(const owned_packet& copy) noexcept = 0;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/datapath/exact_store.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace coua::pipeline {
+namespace {
+
+constexpr unsigned word_bytes = sizeof(std::uint64_t);
+
+/// A byte of the layout's words that no key uses: word * 8 + byte. None: n_words * 8.
+unsigned free_byte(const key_layout& layout) {
+  const unsigned first = layout.has_layers() ? 1 : 0;
+  for (unsigned w = 0; w < layout.windows().size(); ++w) {
+    for (unsigned b = 0; b < word_bytes; ++b) {
+      if ((layout.windows()[w].mask >> 8 * b & 0xff) == 0) return (first + w) * word_bytes + b;
+    }
+  }
+  return layout.n_words() * word_bytes;
+}
+
+/// The flow table has kernels of their own for 2 and for 5 words; a key of one word is as fast
+/// with another one.
+unsigned padded(unsigned n_words) {
+  if (n_words <= 2) return 2;
+  return n_words <= 5 ? 5 : n_words;
+}
+
+unsigned words_needed(const key_layout& layout) { return free_byte(layout) / word_bytes + 1; }
+
+}  // namespace
+
+bool exact_store::takes(const key_layout& layout) {
+  return std::max(layout.n_words(), words_needed(layout)) <= key_words::max;
+}
+
+exact_store::exact_store(const key_layout& layout)
+    : layout_(layout),
+      n_words_(padded(std::max(layout.n_words(), words_needed(layout)))),
+      mark_word_(free_byte(layout) / word_bytes),
+      mark_shift_(free_byte(layout) % word_bytes * 8) {}
+
+exact_store::~exact_store() {
+  for (const auto& each : readers_) table_->detach(each.get());
+}
+
+result<std::unique_ptr<exact_store>> exact_store::create(const key_layout& layout,
+                                                         std::uint64_t n_entries,
+                                                         unsigned n_workers) {
+  COUA_CHECK(takes(layout));
+  std::unique_ptr<exact_store> made(new exact_store(layout));
+  coua_flow_params params = COUA_FLOW_PARAMS_INIT;
+  params.entries = n_entries;
+  params.max_load = 0.9;
+  params.key_bytes = made->n_words_ * word_bytes;
+  params.value_bytes = sizeof(std::uint64_t);
+  params.sync = COUA_FLOW_ONE_WRITER;
+  auto table = flow_table::create(params);
+  if (!table) return tl::unexpected(std::move(table.error()));
+  made->table_ = std::move(*table);
+  made->n_room_ = n_entries;
+  for (unsigned i = 0; i <= n_workers; ++i) {  // the last one is the writer's
+    made->readers_.push_back(std::make_unique<simd::flow_reader_state>(made->table_->view()));
+    made->table_->attach(made->readers_.back().get());
+  }
+  return made;
+}
+
+exact_store::key exact_store::key_of(const match& what, std::uint8_t table) const {
+  const auto ways = layout_.words_of(what);
+  COUA_CHECK(ways && ways->size() == 1);
+  key made;
+  std::copy_n((*ways)[0].value, layout_.n_words(), made.words);
+  mark(made.words, table);
+  return made;
+}
+
+record_id exact_store::find(const key& of) const {
+  record_id head = 0;
+  look_up(static_cast<unsigned>(readers_.size()) - 1, of.words, 1, &head);
+  return head;
+}
+
+bool exact_store::put(const key& of, record_id head) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(of.words);
+  if (table_->store_value_word(bytes, 0, head)) return true;
+  std::uint64_t value = head;
+  const int done =
+      table_->put(put_mode::replace, bytes, reinterpret_cast<std::uint8_t*>(&value), 0);
+  if (done == COUA_FLOW_FULL) return false;
+  ++n_entries_;
+  return true;
+}
+
+void exact_store::erase(const key& of) {
+  if (table_->erase(reinterpret_cast<const std::uint8_t*>(of.words), nullptr)) --n_entries_;
+}
+
+std::uint64_t exact_store::bytes() const {
+  return table_->geometry().line_bytes() + table_->geometry().entry_bytes();
+}
+
+void exact_store::look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
+                          record_id* heads) const noexcept {
+  std::uint64_t values[64], hits = 0;
+  table_->kernels().batch(table_->view(), *readers_[worker],
+                          reinterpret_cast<const std::uint8_t*>(keys), nullptr, n,
+                          reinterpret_cast<std::uint8_t*>(values), &hits);
+  for (std::size_t i = 0; i < n; ++i) {
+    heads[i] = (hits >> i & 1) != 0 ? static_cast<record_id>(values[i]) : 0;
+  }
+}
+
+}  // namespace coua::pipeline

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The entries of all exact tables that take the same bits of a packet: one flow table (Cuckoo++,
+// flow/flow_table.h), whose keys say besides which table they are of. So packets that are at
+// different tables of one kind are looked up in one batch, and a table with ten entries costs what
+// they take.
+//
+//   key     the words of the layout, and the number of the table in a byte that they leave free;
+//           where there is none, in a word of its own
+//   value   the record of the entry (action_record.h)
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "flow/flow_table.h"
+#include "pipeline/datapath/action_record.h"
+#include "pipeline/datapath/key_layout.h"
+
+namespace coua::pipeline {
+
+class exact_store {
+ public:
+  struct key {
+    std::uint64_t words[key_words::max] = {};
+    auto operator<=>(const key&) const = default;
+  };
+
+  /// Whether keys of the layout, with the table's number, are short enough.
+  static bool takes(const key_layout& layout);
+  /// Errors: no_memory, io.
+  static result<std::unique_ptr<exact_store>> create(const key_layout& layout,
+                                                     std::uint64_t n_entries, unsigned n_workers);
+  ~exact_store();
+  exact_store(const exact_store&) = delete;
+  exact_store& operator=(const exact_store&) = delete;
+
+  const key_layout& layout() const { return layout_; }
+  /// From key to key, in words.
+  unsigned stride() const { return n_words_; }
+  /// Puts a table's number into a key that layout().take() wrote; words behind it are cleared.
+  void mark(std::uint64_t* words, std::uint8_t table) const noexcept {
+    for (unsigned i = layout_.n_words(); i < n_words_; ++i) words[i] = 0;
+    words[mark_word_] |= std::uint64_t{table} << mark_shift_;
+  }
+
+  // Writer.
+  /// The key of a rule; the layout has its bits.
+  key key_of(const match& what, std::uint8_t table) const;
+  /// 0: it is not there.
+  record_id find(const key& of) const;
+  /// Adds it, or replaces its record. False: no room.
+  bool put(const key& of, record_id head);
+  void erase(const key& of);
+  std::uint64_t size() const { return n_entries_; }
+  /// So many entries go in without a refusal.
+  std::uint64_t room() const { return n_room_; }
+  std::uint64_t bytes() const;
+
+  /// Of worker `worker`, one thread at a time: the heads of `n` keys, 0 for those that are not
+  /// there. At most 64 keys.
+  void look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
+               record_id* heads) const noexcept;
+
+ private:
+  explicit exact_store(const key_layout& layout);
+
+  const key_layout layout_;
+  unsigned n_words_, mark_word_, mark_shift_;
+  std::uint64_t n_entries_ = 0, n_room_ = 0;
+  std::unique_ptr<flow_table> table_;
+  std::vector<std::unique_ptr<simd::flow_reader_state>> readers_;  // by worker
+};
+
+}  // namespace coua::pipeline

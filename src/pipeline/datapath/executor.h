@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One worker's way through a plan: a burst of packets goes through the tables together.
+//
+//   parse --> pending[table 0]
+//
+//   while a table has pending packets, the lowest first (goto only goes up):
+//     take     its packets, and those of other tables whose entries are in the same store
+//     look up  all keys as one batch; heads of records
+//     resolve  the record that counts at the burst's version; where a rule is not there at that
+//              version, what matches next
+//     execute  packets whose records have one shape, op by op: each op runs over all of them
+//     next     pending[next table of the shape]; or the action set, and the end
+//
+// Copies. A packet that is sent is not copied yet: the delivery borrows it. Only when it is sent
+// again, or its frame is about to be changed, does the earlier delivery get a copy of its own. So a
+// packet that is sent once, as the last thing, is never copied, whatever the actions looked like to
+// the compiler.
+//
+// Order. The deliveries of one packet are in the order of its actions, and packets in that of the
+// burst. They are listed packet by packet (delivery::next) as they come, whatever the order of
+// tables in which they were made.
+//
+// Versions, docs/pipeline.md; counters, worker_counts.h. Nothing here allocates, waits, or calls
+// the system, but the copier and the lock of a meter.
+//
+// Thread rules: one thread at a time, a reader of the plan's grace periods. Between two runs it
+// holds nothing of the plan, but deliveries of the last run are valid until the next one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/reserved_array.h"
+#include "net/rewrite.h"
+#include "pipeline/datapath/delivery.h"
+#include "pipeline/datapath/group_version.h"
+#include "pipeline/datapath/meter_version.h"
+#include "pipeline/datapath/packet_state.h"
+#include "pipeline/datapath/plan.h"
+#include "pipeline/datapath/worker_counts.h"
+
+namespace coua::pipeline {
+
+class executor {
+ public:
+  static constexpr unsigned burst_max = 32;
+  /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
+  static constexpr std::uint32_t deliveries_max = 1 << 17;
+
+  struct arrival {
+    owned_packet what;
+    port_no in_port = 0;
+  };
+
+  /// `worker` is below the number that the compiler was made for. All must outlive it. Errors:
+  /// no_room (256 readers), no_memory.
+  static result<std::unique_ptr<executor>> create(published_plan& follows, unsigned worker,
+                                                  worker_counts& counts, packet_copier& copier);
+  ~executor();
+  executor(const executor&) = delete;
+  executor& operator=(const executor&) = delete;
+
+  /// Up to burst_max packets. Afterwards each of them is in a delivery, or left over.
+  void run(std::span<const arrival> burst, time_ns now) noexcept;
+  /// One packet through a list of actions, as a packet-out asks for; in_port may be
+  /// port_controller. The list was compiled under a version that is published.
+  void run_actions(const arrival& one, const op_list& actions, time_ns now) noexcept;
+
+  /// Calls `call(delivery)` for each of the last run, packet by packet.
+  template <class Call>
+  void each_delivery(Call call) const {
+    for (unsigned i = 0; i < n_; ++i) {
+      for (std::uint32_t at = first_[i]; at != 0; at = deliveries_[at].next) call(deliveries_[at]);
+    }
+  }
+  /// Packets of the last run that go nowhere.
+  std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
+
+  /// A worker that stops polling for a while lets grace periods pass.
+  void go_offline() noexcept { grace_.offline(); }
+  void go_online() noexcept { grace_.online(); }
+
+ private:
+  // A slot has a packet: those of the burst, and behind them copies that buckets work on, which
+  // live as long as their bucket.
+  using slot = std::uint8_t;
+  static constexpr unsigned n_slots = burst_max + group_depth_max + 1;
+
+  struct slot_state {
+    void* owner = nullptr;
+    std::uint32_t borrowed = 0;  // by this delivery; 0: by none
+    std::uint16_t n_sets = 0;    // action sets written since the last clear
+    std::uint8_t origin = 0;     // which packet of the burst
+    table_id table = 0;
+    bool copied = false;  // into a slot behind the burst
+  };
+  /// Packets of one shape, with the ops of each.
+  struct work {
+    unsigned n = 0;
+    slot at[burst_max];
+    const op* ops[burst_max];
+  };
+  /// Packets at one table, in the order of the burst.
+  struct packet_list {
+    unsigned n = 0;
+    slot at[burst_max];
+  };
+
+  executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
+
+  // executor.cc
+  void begin(time_ns now) noexcept;
+  void load(std::span<const arrival> burst) noexcept;
+  void finish() noexcept;
+  void send_to(slot at, table_id table) noexcept;
+  void run_tables() noexcept;
+  void take_pending(table_id first, packet_list& out) noexcept;
+  void execute(const packet_list& list, const action_record* const* records) noexcept;
+  void end_of_pipeline(const work& all) noexcept;
+  void run_sets(slot at) noexcept;
+
+  // executor_look_up.cc: the record of each packet's rule, null where none matches.
+  void look_up(const table_stage& of, const packet_list& list,
+               const action_record** records) noexcept;
+  void look_up_direct(const table_stage& of, const packet_list& list,
+                      const action_record** records) noexcept;
+  void look_up_exact(const table_stage& of, const packet_list& list,
+                     const action_record** records) noexcept;
+  template <class Address>
+  void look_up_prefixes(const packet_list& list, const action_record** records) noexcept;
+  void look_up_wildcard(const table_stage& of, const packet_list& list,
+                        const action_record** records) noexcept;
+  const action_record* catch_all_of(slot at) const noexcept;
+
+  // executor_ops.cc
+  /// Whether anything is done with the packet, as it is now, after an op or a list.
+  enum class then : std::uint8_t { more, nothing };
+  void run_op(work& all, unsigned index, then after) noexcept;
+  void run_list(slot at, const op_list& list, then after) noexcept;
+  void run_output(const work& all, unsigned index) noexcept;
+  void run_on_frames(work& all, unsigned index) noexcept;
+  void run_decrement(work& all, unsigned index) noexcept;
+  /// False: it was dropped.
+  bool pass_meter(slot at, const op& one) noexcept;
+  void run_pipeline(slot at) noexcept;
+  void settle(slot at, net::rewrite_result done) noexcept;
+
+  // executor_groups.cc
+  void run_group(slot at, const versioned<group_version>& group, then after) noexcept;
+  void run_bucket(slot at, const group_version& of, std::size_t index, then after) noexcept;
+  /// A slot with a copy; none: there is no memory, which is counted.
+  std::optional<slot> copy_to_slot(slot at) noexcept;
+  void leave_slot(slot copy) noexcept;
+
+  // executor_outputs.cc
+  void deliver(slot at, const delivery& one) noexcept;
+  void output(slot at, port_no to) noexcept;
+  void output_all(slot at, bool flood) noexcept;
+  void output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
+                         std::uint64_t cookie) noexcept;
+  /// Before the frame changes: a delivery that borrows it gets a copy.
+  void own_frame(slot at) noexcept;
+  void own_frames(const work& all) noexcept {
+    if (!some_borrowed_) return;
+    for (unsigned k = 0; k < all.n; ++k) own_frame(all.at[k]);
+  }
+
+  published_plan& follows_;
+  const unsigned worker_;
+  worker_counts& counts_;
+  packet_copier& copier_;
+  const simd::direct_match_kernel match_rows_;
+  qsbr::reader grace_;
+
+  // Of the run under way.
+  const plan* plan_ = nullptr;
+  version_no version_ = 0;
+  time_ns now_ = 0;
+  net::parse_depth depth_ = net::parse_depth::link;
+  unsigned n_ = 0;        // packets
+  unsigned n_slots_ = 0;  // in use: copies are behind the burst
+  bool some_borrowed_ = false;
+  packet_state packets_[n_slots];
+  slot_state slots_[n_slots];
+  std::uint32_t frame_bytes_[burst_max];     // as they came
+  std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
+  std::uint64_t pending_tables_[4] = {};
+  std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots
+  alignas(64) std::uint64_t keys_[burst_max * key_words::max];
+
+  reserved_array<delivery> deliveries_;  // from 1
+  std::uint32_t n_deliveries_ = 0;
+  std::uint32_t first_[burst_max], last_[burst_max];  // of a packet; 0: none
+  std::vector<owned_packet> left_over_;
+  std::size_t n_left_over_ = 0;
+};
+
+}  // namespace coua::pipeline

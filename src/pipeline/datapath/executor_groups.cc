@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/datapath/executor.h"
+#include "pipeline/datapath/select_key_of.h"
+
+namespace coua::pipeline {
+
+void executor::run_group(slot at, const versioned<group_version>& group, then after) noexcept {
+  const group_version* of = group.at(version_);
+  if (of == nullptr) return;  // a rule never names a group that is not there at its version
+  counts_.add(of->counters, frame_bytes_[slots_[at].origin]);
+  std::size_t chosen = group_version::none;
+  switch (of->type) {
+    case group_type::all:
+    case group_type::indirect:
+      for (std::size_t i = 0; i < of->buckets.size(); ++i) {
+        run_bucket(at, *of, i, i + 1 == of->buckets.size() ? after : then::more);
+      }
+      return;
+    case group_type::fast_failover: chosen = of->first_live; break;
+    case group_type::select: {
+      const std::uint64_t hash = hash_select_key(select_key_of(packets_[at]), of->hash);
+      chosen = of->map.bucket(hash).value_or(group_version::none);
+      break;
+    }
+  }
+  if (chosen == group_version::none) return counts_.add(pipeline_drop::no_bucket);
+  run_bucket(at, *of, chosen, after);
+}
+
+void executor::run_bucket(slot at, const group_version& of, std::size_t index,
+                          then after) noexcept {
+  counts_.add(of.counters + 1 + static_cast<std::uint32_t>(index), frame_bytes_[slots_[at].origin]);
+  const op_list& list = of.buckets[index];
+  if (after == then::nothing) return run_list(at, list, after);
+  if (!list.changes_frames) {
+    // Queue and registers are the bucket's own.
+    const packet_state before = packets_[at];
+    run_list(at, list, then::more);
+    packets_[at] = before;
+    return;
+  }
+  const std::optional<slot> copy = copy_to_slot(at);
+  if (!copy) return;
+  run_list(*copy, list, then::nothing);
+  leave_slot(*copy);
+}
+
+std::optional<executor::slot> executor::copy_to_slot(slot at) noexcept {
+  owned_packet copied;
+  if (!copier_.copy({packets_[at].buffer, slots_[at].owner}, copied)) {
+    counts_.add(pipeline_drop::no_buffer);
+    return std::nullopt;
+  }
+  COUA_ASSERT(n_slots_ < n_slots);
+  const auto to = static_cast<slot>(n_slots_++);
+  packets_[to] = packets_[at];
+  packets_[to].buffer = copied.buffer;
+  slots_[to] = {copied.owner, 0, 0, slots_[at].origin, slots_[at].table, true};
+  return to;
+}
+
+void executor::leave_slot(slot copy) noexcept {
+  --n_slots_;
+  const owned_packet one{packets_[copy].buffer, slots_[copy].owner};
+  if (slots_[copy].borrowed != 0) {
+    deliveries_[slots_[copy].borrowed].what = one;
+  } else {
+    copier_.give_back(one);
+  }
+}
+
+}  // namespace coua::pipeline

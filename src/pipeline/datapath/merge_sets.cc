@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/datapath/merge_sets.h"
+
+#include <algorithm>
+
+namespace coua::pipeline {
+namespace {
+
+/// Where a kind of op stands in the order of execution.
+unsigned place(const op& one) {
+  switch (one.code) {
+    case op_code::copy_ttl_in: return 0;
+    case op_code::pop_vlan:
+    case op_code::pop_mpls: return 1;
+    case op_code::push_mpls: return 2;
+    case op_code::push_vlan: return 3;
+    case op_code::copy_ttl_out: return 4;
+    case op_code::dec_mpls_ttl:
+    case op_code::dec_ip_ttl: return 5;
+    case op_code::set_queue: return 7;
+    case op_code::group: return 8;
+    case op_code::output:
+    case op_code::in_port:
+    case op_code::normal:
+    case op_code::all:
+    case op_code::flood:
+    case op_code::controller: return 9;
+    default: return 6;  // set
+  }
+}
+
+bool is_output(const op& one) { return place(one) == 9; }
+bool sets_field(const op& one) { return one.code == op_code::set || one.code == op_code::set_bits; }
+bool same_kind(const op& a, const op& b) {
+  if (is_output(a)) return is_output(b);
+  if (sets_field(a)) return sets_field(b) && a.which == b.which;
+  return a.code == b.code;
+}
+
+}  // namespace
+
+op_list merge_sets(std::span<const action_set_ops* const> written, op* room) noexcept {
+  if (written.size() == 1) return written[0]->ordered;
+  op_list made{room, 0, false};
+  for (const action_set_ops* each : written) {
+    for (const op* one = each->written.ops; one != each->written.ops + each->written.n; ++one) {
+      op* const at = std::find_if(room, room + made.n,
+                                  [&](const op& other) { return same_kind(*one, other); });
+      if (at == room + made.n) ++made.n;
+      *at = *one;
+    }
+  }
+  // Stable, and they are few.
+  for (unsigned i = 1; i < made.n; ++i) {
+    const op one = room[i];
+    unsigned to = i;
+    for (; to > 0 && place(room[to - 1]) > place(one); --to) room[to] = room[to - 1];
+    room[to] = one;
+  }
+  // A group hides an output, which stands behind it.
+  for (unsigned i = 0; i + 1 < made.n; ++i) {
+    if (room[i].code == op_code::group) made.n = i + 1;
+  }
+  for (unsigned i = 0; i < made.n; ++i) made.changes_frames |= changes_frame(room[i]);
+  return made;
+}
+
+}  // namespace coua::pipeline

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Actions and instructions as the datapath executes them: a rule is a short list of ops, a bucket
+// of a group and an action set are one each. The compiler (compiler/compile_actions.h) makes them.
+//
+//   16 bytes: code:8 which:8 small:16 number:32 argument:64
+#pragma once
+
+#include <cstdint>
+
+#include "pipeline/model/field.h"
+
+namespace coua::pipeline {
+
+struct group_version;
+struct meter_version;
+struct action_set_ops;
+
+enum class op_code : std::uint8_t {
+  // Where to.
+  output,      // number: the port
+  in_port,     // back
+  normal,      // as an L2 switch
+  all,         // every port
+  flood,       // every port that does not forbid it
+  controller,  // which: packet_in_reason, small: max_len, value: cookie
+  pipeline,    // through the tables, from the first one
+  group,       // group
+  set_queue,   // number
+
+  // Instructions that are no actions.
+  meter,          // meter
+  clear_set,      //
+  write_set,      // set
+  metadata,       // value
+  metadata_bits,  // wide
+
+  // Headers, and what goes with the packet.
+  push_vlan,  // small: the Ethernet type
+  pop_vlan,
+  push_mpls,     // small
+  pop_mpls,      // small: of what is below
+  set,           // which: the field, value: all of it (fields of up to 64 bits)
+  set_bits,      // which, wide: value and mask
+  set_ip_ttl,    // small
+  dec_ip_ttl,    // value: cookie, of the packet-in for one that is not valid
+  set_mpls_ttl,  // small
+  dec_mpls_ttl,  // value: cookie
+  copy_ttl_out,
+  copy_ttl_in,
+};
+
+struct wide_value {
+  value128 value = 0, mask = 0;
+};
+
+/// A group or a meter, through its versions (versions.h). Stays while anything refers to it.
+template <class Version>
+struct versioned;
+
+struct op {
+  op_code code = op_code::output;
+  std::uint8_t which = 0;
+  std::uint16_t small = 0;
+  std::uint32_t number = 0;
+  union {
+    std::uint64_t value = 0;
+    const wide_value* wide;
+    const versioned<group_version>* group;
+    const versioned<meter_version>* meter;
+    const action_set_ops* set;
+  };
+};
+static_assert(sizeof(op) == 16);
+
+/// The frame is other bytes afterwards: a copy that was sent before must be one of its own.
+constexpr bool changes_frame(const op& one) noexcept {
+  if (one.code < op_code::push_vlan) return false;
+  if (one.code != op_code::set && one.code != op_code::set_bits) return true;
+  const auto which = static_cast<field>(one.which);
+  return !is_reg(which) && which != field::tunnel_id;
+}
+
+struct op_list {
+  const op* ops = nullptr;
+  std::uint32_t n = 0;
+  bool changes_frames = false;  // some op does
+};
+
+/// What one write-actions instruction writes: in its order, and as it is executed when nothing else
+/// is in the set.
+struct action_set_ops {
+  op_list written, ordered;
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What workers follow: the plan of a bridge, made by the compiler and never changed afterwards.
+//
+//   published.root --> plan --> table_stage, one for each table that has rules
+//                       |           |--> what its template keeps: direct_table, exact_store, ...
+//                       |           '--> head of the records of its catch-all
+//                       '--> ports
+//
+// Entries change in place, under the same plan (versions.h). What changes the shape of a table (its
+// template, the bits that its rules take, room) makes a new stage, and a new plan that shares all
+// others; a port that changes does, too. A batch loads the version first and then the root, and
+// uses the later of the version and plan.from: who sees a version sees its plan.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "base/qsbr.h"
+#include "net/layers.h"
+#include "pipeline/datapath/action_record.h"
+#include "pipeline/datapath/direct_table.h"
+#include "pipeline/datapath/exact_store.h"
+#include "pipeline/datapath/port_list.h"
+#include "pipeline/datapath/prefix_table.h"
+#include "pipeline/datapath/table_template.h"
+#include "pipeline/datapath/wildcard_table.h"
+#include "pipeline/model/instructions.h"
+
+namespace coua::pipeline {
+
+/// A table; of the pointers, that of its kind.
+struct table_stage {
+  table_template kind = table_template::direct;
+  table_id table = 0;
+  std::atomic<const direct_table*> direct{nullptr};
+  const exact_store* exact = nullptr;
+  const prefix_table* prefixes = nullptr;
+  const wildcard_table* wildcard = nullptr;
+  /// Of exact and lpm: for packets that no other rule takes; 0: none.
+  std::atomic<record_id> catch_all{0};
+};
+
+/// Packets at both are looked up as one batch.
+inline bool goes_with(const table_stage& one, const table_stage& other) {
+  if (one.kind != other.kind) return false;
+  if (one.kind == table_template::exact) return one.exact == other.exact;
+  return one.kind == table_template::lpm && one.prefixes->is_ipv4() == other.prefixes->is_ipv4();
+}
+
+inline constexpr std::size_t n_tables_max = std::size_t{table_max} + 1;
+
+struct plan {
+  version_no from = 0;
+  net::parse_depth depth = net::parse_depth::link;
+  const port_list* ports = nullptr;
+  std::array<const table_stage*, n_tables_max> tables{};  // null: no rules
+};
+
+/// What the compiler gives the workers of a bridge.
+struct published_plan {
+  std::atomic<version_no> version{0};
+  std::atomic<const plan*> root{nullptr};
+  const action_records* records = nullptr;
+  qsbr grace;
+};
+
+}  // namespace coua::pipeline

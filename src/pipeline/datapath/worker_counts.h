@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one worker counts. Rules, groups, buckets, meters and bands have numbers, which the compiler
+// gives out; it reads the counts of all workers and adds what is new to the model. Counts only
+// grow, also when a number goes on to another thing.
+//
+// Memory order: relaxed; one worker writes, whoever reads sees each number at some recent moment.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/atomic_word.h"
+#include "base/reserved_array.h"
+#include "pipeline/model/instructions.h"
+#include "pipeline/model/rule.h"
+
+namespace coua::pipeline {
+
+enum class pipeline_drop : std::uint8_t {
+  no_rule,       // no rule of a table matches
+  no_output,     // the rules send the packet nowhere
+  port_closed,   // it came from a port that receives nothing
+  no_port,       // a copy for a port that is not there
+  port_forbids,  // a copy for a port that forwards nothing, or no packet-ins
+  own_port,      // a copy for the port where it came from
+  no_bucket,     // no bucket of a group lives
+  meter,         // a band of a meter dropped it
+  invalid_ttl,   // it went to the controller instead
+  no_buffer,     // there was no memory for a copy
+  no_headroom,   // a tag or label found no room: it was not pushed
+  too_many,      // copies of one burst: deliveries_max
+};
+inline constexpr std::size_t n_pipeline_drops =
+    static_cast<std::size_t>(pipeline_drop::too_many) + 1;
+const char* to_string(pipeline_drop why);
+
+class worker_counts {
+ public:
+  struct cell {
+    std::uint64_t packets, bytes;
+  };
+  struct table_cell {
+    std::uint64_t lookups = 0, matches = 0;
+  };
+
+  static result<worker_counts> create(std::size_t n_max) {
+    auto cells = reserved_array<cell>::create(n_max);
+    if (!cells) return tl::unexpected(std::move(cells.error()));
+    worker_counts made;
+    made.cells_ = std::move(*cells);
+    return made;
+  }
+
+  // The worker.
+  const cell* place(std::uint32_t number) const noexcept { return &cells_[number]; }
+  void add(std::uint32_t number, std::uint64_t n_bytes) noexcept {
+    cell& to = cells_[number];
+    bump(to.packets, 1);
+    bump(to.bytes, n_bytes);
+  }
+  void add_table(table_id id, std::uint64_t lookups, std::uint64_t matches) noexcept {
+    bump(tables_[id].lookups, lookups);
+    bump(tables_[id].matches, matches);
+  }
+  void add(pipeline_drop why) noexcept { bump(drops_[static_cast<std::size_t>(why)], 1); }
+
+  // Any thread.
+  traffic at(std::uint32_t number) const noexcept {
+    return {load_relaxed(&cells_[number].packets), load_relaxed(&cells_[number].bytes)};
+  }
+  table_cell table(table_id id) const noexcept {
+    return {load_relaxed(&tables_[id].lookups), load_relaxed(&tables_[id].matches)};
+  }
+  std::uint64_t drops(pipeline_drop why) const noexcept {
+    return load_relaxed(&drops_[static_cast<std::size_t>(why)]);
+  }
+
+ private:
+  static void bump(std::uint64_t& counter, std::uint64_t by) noexcept {
+    store_relaxed(&counter, load_relaxed(&counter) + by);
+  }
+
+  reserved_array<cell> cells_;
+  std::array<table_cell, std::size_t{table_max} + 1> tables_{};
+  std::array<std::uint64_t, n_pipeline_drops> drops_{};
+};
+
+}  // namespace coua::pipeline

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checked_pipeline.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/check.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+
+/// What NORMAL does here: ports 1 and 2, the second copy with a byte more.
+class two_ports final : public normal_switch {
+ public:
+  std::vector<copy> forward(const packet& frame, time_ns) override {
+    std::vector<std::uint8_t> longer = frame.bytes;
+    longer.push_back(0x55);
+    return {{1, frame.bytes}, {2, std::move(longer)}};
+  }
+};
+two_ports the_normal_switch;
+
+bridge_params parameters() {
+  bridge_params made;
+  made.n_tables = 8;
+  made.rules_max = 1 << 16;
+  return made;
+}
+
+template <class T>
+T must(result<T> made) {
+  if (!made) throw std::runtime_error(made.error().message());
+  return std::move(*made);
+}
+
+std::string hex_of(const std::vector<std::uint8_t>& bytes) {
+  std::string text;
+  for (const std::uint8_t each : bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    text += {digits[each >> 4], digits[each & 15]};
+  }
+  return text;
+}
+
+std::string text_of(const sent& one) {
+  return "port " + port_name(one.port) + " queue " + std::to_string(one.queue) + " " +
+         hex_of(one.bytes);
+}
+std::string text_of(const packet_in& one) {
+  return "reason " + std::to_string(static_cast<int>(one.reason)) + " table " +
+         std::to_string(one.table) + " cookie " + std::to_string(one.cookie) + " max_len " +
+         std::to_string(one.max_len) + " in_port " + std::to_string(one.in_port) + " metadata " +
+         std::to_string(one.metadata) + " tunnel " + std::to_string(one.tunnel_id) + " " +
+         hex_of(one.bytes);
+}
+
+template <class T>
+void compare_lists(const char* what, const std::vector<T>& got, const std::vector<T>& expected) {
+  if (got == expected) return;
+  std::string text = std::string(what) + " differ; got:";
+  for (const T& each : got) text += "\n  " + text_of(each);
+  text += "\nexpected:";
+  for (const T& each : expected) text += "\n  " + text_of(each);
+  throw std::runtime_error(text);
+}
+
+void compare_counts(const std::string& what, const traffic& got, const traffic& expected) {
+  if (got == expected) return;
+  throw std::runtime_error(what + " counted " + std::to_string(got.packets) + " packets, " +
+                           std::to_string(got.bytes) + " bytes; expected " +
+                           std::to_string(expected.packets) + ", " +
+                           std::to_string(expected.bytes));
+}
+
+}  // namespace
+
+owned_packet test_buffers::make(const std::vector<std::uint8_t>& bytes) {
+  // The end is that of the block; room for pushes is before it.
+  auto* block = new std::uint8_t[headroom + std::max<std::size_t>(bytes.size(), 1)];
+  std::copy(bytes.begin(), bytes.end(), block + headroom);
+  const auto n = static_cast<std::uint32_t>(bytes.size());
+  ++n_out;
+  return {{block + headroom, n, n, headroom}, block};
+}
+
+std::vector<std::uint8_t> test_buffers::bytes_of(const owned_packet& one) {
+  return {one.buffer.bytes, one.buffer.bytes + one.buffer.length};
+}
+
+bool test_buffers::copy(const owned_packet& from, owned_packet& to) noexcept {
+  to = make(bytes_of(from));
+  return true;
+}
+
+void test_buffers::give_back(const owned_packet& copy) noexcept {
+  delete[] static_cast<std::uint8_t*>(copy.owner);
+  --n_out;
+}
+
+checked_pipeline::checked_pipeline()
+    : bridge_(must(running_bridge::create(parameters()))),
+      executor_(must(executor::create(bridge_->compiler().published(), 0,
+                                      bridge_->compiler().counts(0), buffers_))),
+      model_(must(bridge::create(parameters()))),
+      oracle_(model_, &the_normal_switch) {}
+
+bool checked_pipeline::apply(const std::vector<operation>& bundle) {
+  const std::uint64_t version = bridge_->model().version();
+  const auto got = bridge_->apply(bundle, now_);
+  if (!got && got.error().code == of_error::flow_mod_table_full) {
+    // The datapath's own limits; the model has none that these lists reach.
+    if (bridge_->model().version() != version) throw std::runtime_error("a refusal changed");
+    ++n_full;
+    return false;
+  }
+  const auto expected = model_.apply(bundle, now_);
+  if (expected.has_value() != got.has_value()) {
+    throw std::runtime_error(got ? "taken; expected: " + expected.error().message()
+                                 : "refused: " + got.error().message());
+  }
+  if (!got && bridge_->model().version() != version) throw std::runtime_error("a refusal changed");
+  bridge_->reclaim();
+  return got.has_value();
+}
+
+void checked_pipeline::wait(time_ns passed) {
+  now_ += passed;
+  bridge_->collect(now_);
+  if (bridge_->expire(now_).size() != model_.expire(now_).size()) {
+    throw std::runtime_error("other rules expired");
+  }
+}
+
+checked_pipeline::outcome checked_pipeline::deliver() {
+  outcome got;
+  executor_->each_delivery([&](const delivery& one) {
+    std::vector<std::uint8_t> bytes = test_buffers::bytes_of(one.what);
+    buffers_.give_back(one.what);
+    switch (one.to) {
+      case delivery::kind::port:
+        got.outputs.push_back({one.port, one.queue, std::move(bytes)});
+        break;
+      case delivery::kind::controller:
+        got.packet_ins.push_back({one.reason, one.table, one.cookie, one.max_len, one.in_port,
+                                  one.metadata, one.tunnel_id, std::move(bytes)});
+        break;
+      case delivery::kind::normal: {
+        packet frame;
+        frame.bytes = std::move(bytes);
+        for (normal_switch::copy& each : the_normal_switch.forward(frame, now_)) {
+          const port* to = bridge_->model().find_port(each.port);
+          if (each.port == one.in_port || to == nullptr || to->no_fwd) continue;
+          got.outputs.push_back({each.port, one.queue, std::move(each.bytes)});
+        }
+      }
+    }
+  });
+  for (const owned_packet& each : executor_->left_over()) buffers_.give_back(each);
+  if (buffers_.n_out != 0) {
+    throw std::runtime_error(std::to_string(buffers_.n_out) + " packets were lost");
+  }
+  n_outputs += got.outputs.size();
+  n_packet_ins += got.packet_ins.size();
+  return got;
+}
+
+void checked_pipeline::compare(const outcome& got, const outcome& expected) const {
+  try {
+    compare_lists("outputs", got.outputs, expected.outputs);
+    compare_lists("packet-ins", got.packet_ins, expected.packet_ins);
+  } catch (const std::runtime_error& difference) {
+    throw std::runtime_error(difference.what() + tables_text());
+  }
+}
+
+std::string checked_pipeline::tables_text() const {
+  std::string text;
+  for (const rule_table& table : model_.tables()) {
+    table.each([&](const rule_table::entry& one) {
+      const table_form* form = bridge_->compiler().form(one.rule->table);
+      text += std::string("\n  ") + (form == nullptr ? "?" : to_string(form->kind())) + " " +
+              name_rule(one.rule->table, one.rule->priority, one.rule->match) + " -> " +
+              to_string(one.rule->instructions);
+    });
+  }
+  for (const auto& [id, one] : model_.groups()) text += "\n  " + to_string(*one.group);
+  return text;
+}
+
+void checked_pipeline::receive(const std::vector<packet>& burst) {
+  std::vector<executor::arrival> arrivals;
+  outcome expected;
+  for (const packet& each : burst) {
+    arrivals.push_back({buffers_.make(each.bytes), each.in_port});
+    const verdict one = oracle_.receive(each, now_);
+    one.counts.add_to(model_, now_);
+    expected.outputs.insert(expected.outputs.end(), one.outputs.begin(), one.outputs.end());
+    expected.packet_ins.insert(expected.packet_ins.end(), one.packet_ins.begin(),
+                               one.packet_ins.end());
+  }
+  executor_->run(arrivals, now_);
+  compare(deliver(), expected);
+  bridge_->collect(now_);
+  bridge_->reclaim();
+}
+
+void checked_pipeline::packet_out(const packet& one, const action_list& actions) {
+  const auto answer = oracle_.packet_out(one, actions, now_);
+  if (!answer) return;  // the compiler is never asked for such
+  answer->counts.add_to(model_, now_);
+  const stored_ops ops = bridge_->compiler().compile_packet_out(actions);
+  executor_->run_actions({buffers_.make(one.bytes), one.in_port}, ops.list(), now_);
+  compare(deliver(), {answer->outputs, answer->packet_ins});
+  bridge_->collect(now_);
+}
+
+void checked_pipeline::check_counters() {
+  const class bridge& got = bridge_->model();
+  for (std::size_t t = 0; t < model_.tables().size(); ++t) {
+    const rule_table& expected = model_.tables()[t];
+    const std::string name = "table " + std::to_string(t);
+    compare_counts(name + " (look-ups, matches)",
+                   {got.tables()[t].lookups, got.tables()[t].matches},
+                   {expected.lookups, expected.matches});
+    if (got.tables()[t].size() != expected.size()) throw std::runtime_error(name + ": other rules");
+    expected.each([&](const rule_table::entry& one) {
+      compare_counts(name_rule(one.rule->table, one.rule->priority, one.rule->match),
+                     got.tables()[t].find(one.rule->priority, one.rule->match)->state.counted,
+                     one.state.counted);
+    });
+  }
+  for (const auto& [id, one] : model_.groups()) {
+    const group_state& state = got.find_group(id)->state;
+    const std::string name = "group " + std::to_string(id);
+    compare_counts(name, state.counted, one.state.counted);
+    for (std::size_t i = 0; i < one.state.buckets.size(); ++i) {
+      compare_counts(name + " bucket " + std::to_string(i), state.buckets[i], one.state.buckets[i]);
+    }
+  }
+  for (const auto& [id, one] : model_.meters()) {
+    const meter_state& state = got.find_meter(id)->state;
+    const std::string name = "meter " + std::to_string(id);
+    compare_counts(name, state.counted, one.state.counted);
+    for (std::size_t i = 0; i < one.state.bands.size(); ++i) {
+      compare_counts(name + " band " + std::to_string(i), state.bands[i], one.state.bands[i]);
+    }
+  }
+}
+
+}  // namespace coua::test

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bridge that forwards, beside a model that the oracle interprets: the same operations and
+// packets go to both, and what comes of them must be the same, bit for bit, counters included.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/compiler/running_bridge.h"
+#include "pipeline/datapath/executor.h"
+#include "pipeline/oracle/oracle.h"
+
+namespace coua::test {
+
+/// Packets of tests: each in a block of its own, so that what reads beyond it is caught.
+class test_buffers final : public pipeline::packet_copier {
+ public:
+  static constexpr std::size_t headroom = 128;
+
+  pipeline::owned_packet make(const std::vector<std::uint8_t>& bytes);
+  static std::vector<std::uint8_t> bytes_of(const pipeline::owned_packet& one);
+  bool copy(const pipeline::owned_packet& from, pipeline::owned_packet& to) noexcept override;
+  void give_back(const pipeline::owned_packet& copy) noexcept override;
+
+  /// That were made and not given back.
+  std::size_t n_out = 0;
+};
+
+class checked_pipeline {
+ public:
+  checked_pipeline();
+
+  /// One bundle. Whether it was taken; throws where one side takes what the other refuses.
+  bool apply(const std::vector<pipeline::operation>& bundle);
+  void wait(pipeline::time_ns passed);
+  /// Throws with what differs.
+  void receive(const std::vector<pipeline::packet>& burst);
+  void packet_out(const pipeline::packet& one, const pipeline::action_list& actions);
+  void check_counters();
+
+  pipeline::running_bridge& bridge() { return *bridge_; }
+  std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0;
+
+ private:
+  struct outcome {
+    std::vector<pipeline::sent> outputs;
+    std::vector<pipeline::packet_in> packet_ins;
+  };
+  outcome deliver();
+  void compare(const outcome& got, const outcome& expected) const;
+  /// The tables with their templates, for what failed.
+  std::string tables_text() const;
+
+  std::unique_ptr<pipeline::running_bridge> bridge_;
+  test_buffers buffers_;
+  std::unique_ptr<pipeline::executor> executor_;
+  pipeline::bridge model_;
+  pipeline::oracle oracle_;
+  pipeline::time_ns now_ = 1;
+};
+
+}  // namespace coua::test

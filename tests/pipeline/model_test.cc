@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random pipelines, packets and changes through the compiled datapath and through the oracle; a
+// failing list of steps is shrunk. RC_PARAMS="seed=... max_success=10000" repeats or lengthens a
+// run; it prints how many packets were compared.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <random>
+
+#include "checked_pipeline.h"
+#include "pipeline/model/test_model.h"
+#include "random_pipeline.h"
+
+namespace coua::test {
+namespace {
+
+struct step {
+  enum kind { change, fill, bundle, burst, out, wait } what;
+  std::uint64_t number;
+  unsigned n;  // operations of a bundle, packets of a burst
+};
+std::ostream& operator<<(std::ostream& out, const step& one) {
+  constexpr const char* names[] = {"change", "fill", "bundle", "burst", "out", "wait"};
+  return out << names[one.what] << " " << one.number << " " << one.n;
+}
+
+rc::Gen<step> arbitrary_step() {
+  return rc::gen::map(rc::gen::tuple(rc::gen::weightedElement<step::kind>({{40, step::change},
+                                                                           {3, step::bundle},
+                                                                           {2, step::fill},
+                                                                           {20, step::burst},
+                                                                           {2, step::out},
+                                                                           {1, step::wait}}),
+                                     rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>()),
+                                     rc::gen::inRange(1U, 33U)),
+                      [](const auto& parts) {
+                        return step{std::get<0>(parts), std::get<1>(parts), std::get<2>(parts)};
+                      });
+}
+
+/// What many runs saw, for the checks at the end and whoever reads the output.
+struct totals {
+  std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
+  std::array<std::size_t, 4> forms{};  // bursts that met a table of each template
+};
+totals all;
+
+void note_forms(checked_pipeline& in) {
+  for (unsigned table = 0; table < pipeline_tables; ++table) {
+    if (const auto* form = in.bridge().compiler().form(static_cast<pipeline::table_id>(table))) {
+      ++all.forms[static_cast<std::size_t>(form->kind())];
+    }
+  }
+}
+
+void run(checked_pipeline& in, const step& one) {
+  std::mt19937_64 random(one.number);
+  const auto operations = [&](unsigned n) {
+    std::vector<pipeline::operation> made;
+    for (unsigned i = 0; i < n; ++i) made.push_back(random_operation(random()));
+    return made;
+  };
+  const auto apply = [&](const std::vector<pipeline::operation>& some) {
+    ++(in.apply(some) ? all.taken : all.refused);
+  };
+  switch (one.what) {
+    case step::change: return apply(operations(1));
+    case step::fill: {
+      const auto table = static_cast<pipeline::table_id>(1 + random() % 6);
+      for (unsigned i = 0; i < 2 * one.n; ++i) apply({random_simple_rule(random(), table)});
+      return;
+    }
+    case step::bundle: return apply(operations(1 + one.n % 4));
+    case step::burst: {
+      std::vector<pipeline::packet> packets;
+      for (unsigned i = 0; i < one.n; ++i) packets.push_back(random_packet(random()));
+      all.packets += packets.size();
+      note_forms(in);
+      return in.receive(packets);
+    }
+    case step::out: return in.packet_out(random_packet(random()), random_packet_out(random()));
+    case step::wait: return in.wait(random() % (3 * pipeline::ns_per_s));
+  }
+}
+
+/// Ports, and a way through all tables, so that most packets get far; steps may break it.
+void begin(checked_pipeline& in) {
+  using namespace pipeline;
+  for (port_no i = 1; i <= 6; ++i) in.apply({pipeline::test::add_port(i)});
+  for (unsigned table = 0; table < pipeline_tables; ++table) {
+    const auto id = static_cast<table_id>(table);
+    const bool is_last = table + 1 == pipeline_tables;
+    in.apply(
+        {pipeline::test::add_rule(id, 0, {},
+                                  is_last ? pipeline::test::apply({pipeline::test::output(3)})
+                                          : pipeline::test::go(static_cast<table_id>(table + 1)))});
+  }
+}
+
+TEST(pipeline_model, does_what_the_oracle_does) {
+  const bool holds = rc::check("the datapath does what the oracle does", [] {
+    const auto steps =
+        *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
+    checked_pipeline in;
+    begin(in);
+    try {
+      for (const step& each : steps) run(in, each);
+      in.check_counters();
+      all.outputs += in.n_outputs;
+      all.packet_ins += in.n_packet_ins;
+      all.full += in.n_full;
+    } catch (const std::exception& difference) {
+      RC_FAIL(std::string(difference.what()));
+    }
+  });
+  EXPECT_TRUE(holds);
+  std::printf(
+      "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
+      "tables met: direct %zu, exact %zu, lpm %zu, classifier %zu\n",
+      all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.forms[0],
+      all.forms[1], all.forms[2], all.forms[3]);
+}
+
+}  // namespace
+}  // namespace coua::test

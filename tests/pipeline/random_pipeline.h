@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random operations and packets that meet: tables whose rules make them each of the templates,
+// matches and packets from one small pool of addresses and ports, all actions, groups that refer to
+// groups, meters.
+//
+// Each is made from a number alone, so that a list of numbers is a test case that can be shrunk.
+// Operations may be such as the model refuses: that is part of the test.
+#pragma once
+
+#include <cstdint>
+
+#include "pipeline/model/operation.h"
+#include "pipeline/oracle/packet.h"
+
+namespace coua::test {
+
+inline constexpr unsigned pipeline_tables = 8;
+
+pipeline::operation random_operation(std::uint64_t number);
+/// A rule that is likely to be taken, for table `table`.
+pipeline::operation random_simple_rule(std::uint64_t number, pipeline::table_id table);
+pipeline::packet random_packet(std::uint64_t number);
+pipeline::action_list random_packet_out(std::uint64_t number);
+
+}  // namespace coua::test
