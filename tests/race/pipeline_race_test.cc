@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bundles against bursts. Each bundle writes one number into rules of two tables, or into a rule
+// and a group; a packet carries away what both say, so it shows when it saw one half of a bundle.
+// It must be one number, at least that of the last bundle that was done before its burst, and at
+// most that of the last one that was begun after it. Other rules come and go meanwhile, take tables
+// from template to template, and would send packets to a port of their own, if ever a rule were
+// missed.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "checked_pipeline.h"
+#include "net/wire.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+#include "race.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+namespace act = pipeline::act;
+
+enum class shape { direct, exact, lpm, classifier };
+struct raced {
+  const char* name;
+  shape rules;
+  bool grouped;  // the second half is in a group
+};
+void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
+
+constexpr unsigned n_flows = 6;
+constexpr port_no right_port = 2, wrong_port = 3;
+
+value128 mac_of(unsigned flow) { return 0x0200'0000'0000 + flow; }
+value128 address_of(unsigned flow) { return 0x0a00'0000 + flow; }
+
+match match_of(shape rules, unsigned flow) {
+  if (rules == shape::lpm) {
+    return pipeline::test::where(
+        {pipeline::test::ipv4(), exact(field::ipv4_dst, address_of(flow))});
+  }
+  return pipeline::test::where({exact(field::eth_dst, mac_of(flow))});
+}
+
+/// A rule below those of the flows, for some of their packets.
+rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
+  const instructions then = pipeline::test::apply({pipeline::test::output(wrong_port)});
+  switch (of.rules) {
+    case shape::lpm: {
+      const unsigned length = 16 + number % 16;
+      const value128 mask = ones(32) & ~ones(32 - length);
+      return pipeline::test::add_rule(
+          table, static_cast<std::uint16_t>(100 + length),
+          pipeline::test::where(
+              {pipeline::test::ipv4(),
+               {field::ipv4_dst, (0x0a00'0000 + ((number / 16 % 8) << 8)) & mask, mask}}),
+          then);
+    }
+    case shape::classifier: {
+      const value128 mask = 1 + number % 7;
+      return pipeline::test::add_rule(
+          table, static_cast<std::uint16_t>(1 + number % 5),
+          pipeline::test::where(
+              {{field::eth_dst, number / 8 & mask, mask}, exact(field::in_port, 1)}),
+          then);
+    }
+    default:
+      return pipeline::test::add_rule(
+          table, 5,
+          pipeline::test::where(
+              {exact(field::eth_dst, 0x0300'0000'0000 + number % 64), pipeline::test::ipv4()}),
+          then);
+  }
+}
+
+class race {
+ public:
+  explicit race(const raced& of) : of_(of) {
+    bridge_params params;
+    params.n_tables = 2;
+    params.rules_max = 4096;
+    auto made = running_bridge::create(params);
+    COUA_CHECK(made.has_value());
+    bridge_ = std::move(*made);
+    for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
+    if (of.grouped) {
+      for (unsigned flow = 0; flow < n_flows; ++flow) must({group_of(mod_command::add, flow, 0)});
+    }
+    for (unsigned flow = 0; flow < n_flows; ++flow) {
+      must({rule_of(rule_command::add, 0, flow, 0), rule_of(rule_command::add, 1, flow, 0)});
+    }
+    if (of.rules != shape::direct) {
+      for (std::uint64_t i = 0; i < 30; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
+    }
+  }
+
+  void write(const std::atomic<bool>& stop, std::mt19937_64 random) {
+    std::uint64_t number = 0;
+    while (!stop.load()) {
+      ++number;
+      std::vector<operation> bundle;
+      for (unsigned flow = 0; flow < n_flows; ++flow) change(bundle, flow, number, random());
+      begun_.store(number);
+      must(bundle);
+      done_.store(number);
+      for (int i = 0; i < 3; ++i) {
+        rule_mod one = decoy(of_, static_cast<table_id>(random() % 2), random());
+        if (random() % 2 == 0) one.command = rule_command::remove_strict;
+        const unsigned most = of_.rules == shape::direct ? 8 : 100;
+        if (one.command == rule_command::remove_strict || bridge_->model().n_rules() < most + 12) {
+          must({one});
+        }
+      }
+      if (random() % 4 == 0) bridge_->reclaim();
+    }
+    n_bundles = number;
+  }
+
+  void read(const std::atomic<bool>& stop, fault_log& faults, std::mt19937_64 random) {
+    auto made = executor::create(bridge_->compiler().published(), 0, bridge_->compiler().counts(0),
+                                 buffers_);
+    COUA_CHECK(made.has_value());
+    executor& worker = **made;
+    const std::vector<std::uint8_t> frame = pipeline::test::frames()[3];  // TCP in IPv4
+    while (!stop.load()) {
+      std::vector<executor::arrival> burst;
+      const std::size_t n = 1 + random() % executor::burst_max;
+      for (std::size_t i = 0; i < n; ++i) {
+        std::vector<std::uint8_t> bytes = frame;
+        const auto flow = static_cast<unsigned>(random() % n_flows);
+        net::store_mac(bytes.data(), static_cast<std::uint64_t>(mac_of(flow)));
+        net::store_be32(bytes.data() + 30, static_cast<std::uint32_t>(address_of(flow)));
+        burst.push_back({buffers_.make(bytes), 1});
+      }
+      const std::uint64_t least = done_.load();
+      worker.run(burst, 0);
+      const std::uint64_t most = begun_.load();
+      std::size_t n_seen = 0;
+      worker.each_delivery([&](const delivery& one) {
+        ++n_seen;
+        const std::uint64_t first = net::load_mac(one.what.buffer.bytes + 6);
+        const std::uint64_t second = net::load_be32(one.what.buffer.bytes + 26);
+        if (one.port != right_port) faults.report("a rule was missed", 0, one.port, right_port);
+        if (first != second) faults.report("half of a bundle was seen", 0, second, first);
+        if (first < least) faults.report("a bundle that was done was not seen", 0, first, least);
+        if (first > most) faults.report("a bundle was seen before it was begun", 0, first, most);
+        buffers_.give_back(one.what);
+      });
+      for (const owned_packet& each : worker.left_over()) {
+        faults.report("a packet found no rule", 0, 0, 1);
+        buffers_.give_back(each);
+      }
+      if (n_seen != n) faults.report("not one copy for each packet", 0, n_seen, n);
+      n_packets += n;
+    }
+  }
+
+  std::uint64_t n_bundles = 0, n_packets = 0;
+
+ private:
+  void must(const std::vector<operation>& bundle) {
+    const auto done = bridge_->apply(bundle, 0);
+    if (!done) std::fprintf(stderr, "%s\n", done.error().message().c_str());
+    COUA_CHECK(done.has_value());
+  }
+
+  group_mod group_of(mod_command command, unsigned flow, std::uint64_t number) const {
+    group_mod made =
+        pipeline::test::add_group(1 + flow, group_type::indirect,
+                                  {pipeline::test::to({act::set(field::ipv4_src, number),
+                                                       pipeline::test::output(right_port)})});
+    made.command = command;
+    return made;
+  }
+
+  rule_mod rule_of(rule_command command, table_id table, unsigned flow,
+                   std::uint64_t number) const {
+    action_list list;
+    if (table == 0) {
+      list = {act::set(field::eth_src, number)};
+    } else if (of_.grouped) {
+      list = {act::group{1 + flow}};
+    } else {
+      list = {act::set(field::ipv4_src, number), pipeline::test::output(right_port)};
+    }
+    // Fields of IP are set for packets that are IP.
+    std::vector<match_term> terms = match_of(of_.rules, flow).terms();
+    if (of_.rules != shape::lpm) terms.push_back(pipeline::test::ipv4());
+    rule_mod made = pipeline::test::add_rule(table, 200, pipeline::test::where(terms),
+                                             pipeline::test::apply(std::move(list)));
+    if (table == 0) made.instructions.goto_table = 1;
+    made.command = command;
+    return made;
+  }
+
+  /// Writes the number for one flow, one way or another.
+  void change(std::vector<operation>& bundle, unsigned flow, std::uint64_t number,
+              std::uint64_t how) const {
+    for (table_id table = 0; table < 2; ++table, how >>= 2) {
+      if (table == 1 && of_.grouped) {
+        bundle.emplace_back(group_of(mod_command::modify, flow, number));
+      } else if (how % 4 == 0) {
+        bundle.emplace_back(rule_of(rule_command::remove_strict, table, flow, number));
+        bundle.emplace_back(rule_of(rule_command::add, table, flow, number));
+      } else {
+        bundle.emplace_back(rule_of(how % 4 == 1 ? rule_command::add : rule_command::modify_strict,
+                                    table, flow, number));
+      }
+    }
+  }
+
+  const raced of_;
+  std::unique_ptr<running_bridge> bridge_;
+  test_buffers buffers_;  // the reader's
+  std::atomic<std::uint64_t> begun_{0}, done_{0};
+};
+
+class pipeline_race : public ::testing::TestWithParam<raced> {};
+
+TEST_P(pipeline_race, packets_see_whole_bundles) {
+  race all(GetParam());
+  fault_log faults;
+  std::atomic<bool> stop{false};
+  std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
+  std::thread writer([&] { all.write(stop, std::mt19937_64(2)); });
+  std::this_thread::sleep_for(race_time());
+  stop.store(true);
+  writer.join();
+  reader.join();
+  EXPECT_EQ(faults.count(), 0U) << faults.text();
+  EXPECT_GT(all.n_bundles, 20U);
+  EXPECT_GT(all.n_packets, 500U);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
+                         ::testing::Values(raced{"direct", shape::direct, false},
+                                           raced{"exact", shape::exact, false},
+                                           raced{"lpm", shape::lpm, false},
+                                           raced{"classifier", shape::classifier, false},
+                                           raced{"exact_grouped", shape::exact, true}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace coua::test
