@@ -50,10 +50,16 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_deliveries_ = 0;
   n_left_over_ = 0;
   some_borrowed_ = false;
+  // All are parsed before any result is copied: a load of 16 bytes that were just stored one by one
+  // would wait for them.
+  net::packet frames[burst_max];
+  net::layers layers[burst_max];
+  for (unsigned i = 0; i < n_; ++i) frames[i] = burst[i].what.buffer;
+  net::parse_burst(frames, layers, n_, depth_);
   for (unsigned i = 0; i < n_; ++i) {
     packet_state& p = packets_[i];
-    p.buffer = burst[i].what.buffer;
-    p.layers = net::parse(p.buffer, depth_);
+    p.buffer = frames[i];
+    p.layers = layers[i];
     p.in_port = p.in_phy_port = burst[i].in_port;
     p.metadata = p.tunnel_id = 0;
     std::fill(std::begin(p.reg), std::end(p.reg), 0);
