@@ -17,18 +17,10 @@ void add_vlans(plan& built, unsigned number, const port_config& config) {
 bool near(const worker_place& worker, int node) { return node < 0 || worker.numa_node == node; }
 
 void spread_queues(plan& built, const port_view& view, std::span<const worker_place> workers) {
-  const int node = view.device->numa_node();
-  const bool any_near = std::any_of(workers.begin(), workers.end(),
-                                    [&](const worker_place& w) { return near(w, node); });
   for (unsigned q = 0; q < view.device->rx_queues(); ++q) {
-    std::size_t best = workers.size();
-    for (std::size_t w = 0; w < workers.size(); ++w) {
-      if (any_near && !near(workers[w], node)) continue;
-      if (best == workers.size() || built.workers[w].rx.size() < built.workers[best].rx.size())
-        best = w;
-    }
-    built.workers[best].rx.push_back({view.device->device(), static_cast<std::uint16_t>(q),
-                                      static_cast<std::uint8_t>(view.number)});
+    const std::size_t worker = worker_for_queue(view.device->numa_node(), workers, built.workers);
+    built.workers[worker].rx.push_back({view.device->device(), static_cast<std::uint16_t>(q),
+                                        static_cast<std::uint8_t>(view.number)});
   }
 }
 
@@ -38,6 +30,18 @@ unsigned workers_for_node(int node, std::span<const worker_place> workers) {
   const auto n = static_cast<unsigned>(std::count_if(
       workers.begin(), workers.end(), [&](const worker_place& w) { return near(w, node); }));
   return n != 0 ? n : static_cast<unsigned>(workers.size());
+}
+
+std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
+                             std::span<const worker_plan> plans) {
+  const bool any_near = std::any_of(workers.begin(), workers.end(),
+                                    [&](const worker_place& w) { return near(w, node); });
+  std::size_t best = workers.size();
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    if (any_near && !near(workers[w], node)) continue;
+    if (best == workers.size() || plans[w].rx.size() < plans[best].rx.size()) best = w;
+  }
+  return best;
 }
 
 std::vector<std::uint16_t> vlans_of(const port_config& config) {

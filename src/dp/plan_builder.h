@@ -31,8 +31,13 @@ struct worker_place {
 std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  std::span<const worker_place> workers);
 
-/// Workers that poll a port of this node.
+/// Workers that poll a port of this node (-1: of no node).
 unsigned workers_for_node(int node, std::span<const worker_place> workers);
+
+/// The worker that polls the next receive queue of a port of this node. `plans` has what each of
+/// the workers polls already.
+std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
+                             std::span<const worker_plan> plans);
 
 /// The VLANs that a port carries, tagged or not.
 std::vector<std::uint16_t> vlans_of(const port_config& config);
