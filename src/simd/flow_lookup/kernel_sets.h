@@ -2,6 +2,10 @@
 //
 // All combinations of policies and shapes, as an array indexed by variant, timers, sync and shape.
 // `Steps` are those of an instruction set; it may have them for the first variants only.
+//
+// A shape turns numbers of the view into constants and changes nothing else. Sanitizers make
+// so much code of each that builds with them (COUA_SANITIZED) have shape_any for all, and shape_2_2
+// for bloom; builds without have all shapes, and pass the same tests.
 #pragma once
 
 #include <type_traits>
@@ -10,6 +14,12 @@
 
 namespace coua::simd {
 namespace {
+
+#if defined(COUA_SANITIZED)
+constexpr bool all_shapes = false;
+#else
+constexpr bool all_shapes = true;
+#endif
 
 enum flow_shapes { shape_2_2, shape_2, shape_5, shape_any, n_flow_shapes };
 
@@ -29,11 +39,13 @@ struct flow_kernel_sets {
 
   template <class Prune, class Expiry, class Sync>
   static constexpr void fill_shapes(std::array<flow_kernels, n>& sets, unsigned at) {
-    sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
+    constexpr bool is_bloom = std::is_same_v<Prune, bloom>;
     sets[at + shape_any] = kernels_of<Prune, Expiry, Sync, flow_shape<0, 0>>;
     // The variants that bloom is compared with are compared with keys and values of 16 bytes.
-    sets[at + shape_2] = sets[at + shape_5] = sets[at + shape_any];
-    if constexpr (std::is_same_v<Prune, bloom>) {
+    sets[at + shape_2_2] = sets[at + shape_2] = sets[at + shape_5] = sets[at + shape_any];
+    if constexpr (is_bloom || all_shapes)
+      sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
+    if constexpr (is_bloom && all_shapes) {
       sets[at + shape_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 0>>;
       sets[at + shape_5] = kernels_of<Prune, Expiry, Sync, flow_shape<5, 0>>;
     }
