@@ -57,6 +57,7 @@ result<void> apply(const session& s, const std::string& text, request::Kind kind
   piece.set_command(command);
   for (std::size_t at = 0; at == 0 || at < text.size(); at += piece_bytes) {
     piece.set_text(text.substr(at, piece_bytes));
+    piece.set_last(at + piece_bytes >= text.size());
     if (!stream->Write(piece)) break;
     piece.Clear();
   }

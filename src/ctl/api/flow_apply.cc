@@ -40,9 +40,12 @@ void flow_apply::OnReadDone(bool ok) {
     if (auto taken = collect(); !taken) return Finish(to_status(*context_, taken.error()));
     return StartRead(&next_);
   }
-  // The client has sent all, or it is gone: then nobody waits for the answer, and what it asked may
-  // not be whole.
-  if (context_->IsCancelled()) return Finish(grpc::Status::CANCELLED);
+  // The client has sent all, or it is gone, which gRPC may not know yet.
+  if (!whole_) {
+    return Finish(to_status(
+        *context_,
+        {errc::invalid, "last", "the bundle is not whole: no message said to be the last"}));
+  }
   const bool posted = core_.tasks.post([this] {
     const result<void> done =
         core_.stopping ? fail(errc::unavailable, "flows", "the daemon is stopping") : apply();
@@ -52,6 +55,8 @@ void flow_apply::OnReadDone(bool ok) {
 }
 
 result<void> flow_apply::collect() {
+  if (whole_) return fail(errc::invalid, "last", "there are messages behind the last one");
+  whole_ = next_.last();
   if (text_.size() + next_.text().size() > bundle_max) {
     return fail(errc::invalid, "text",
                 "a bundle may have " + std::to_string(bundle_max) + " bytes at most");
@@ -71,8 +76,7 @@ result<void> flow_apply::apply() {
   if (!defaults) return tl::unexpected(defaults.error());
   // One line has no need of a number.
   if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
-  const auto lines =
-      any_ ? ofp::parse_lines(text_, *defaults, (*pipeline)->port_names()) : ofp::parsed_lines{};
+  const auto lines = ofp::parse_lines(text_, *defaults, (*pipeline)->port_names());
   if (!lines) return tl::unexpected(with_place(lines.error(), first_.kind()));
   const auto done = (*pipeline)->apply(lines->operations);
   if (!done) return tl::unexpected(in_line(done.error(), lines->places));

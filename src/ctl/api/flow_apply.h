@@ -29,7 +29,8 @@ class flow_apply final : public grpc::ServerReadReactor<v1::ApplyFlowsRequest> {
   v1::ApplyFlowsResponse* const response_;
   v1::ApplyFlowsRequest next_;
   v1::ApplyFlowsRequest first_;  // without its text
-  bool any_ = false;
+  bool any_ = false;             // a message came
+  bool whole_ = false;           // the last one did
   std::string text_;
 };
 

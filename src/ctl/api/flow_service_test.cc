@@ -26,6 +26,7 @@ class flow_api : public api {
     for (std::size_t at = 0; at == 0 || at < text.size(); at += piece) {
       request one;
       one.set_text(text.substr(at, piece));
+      one.set_last(at + piece >= text.size());
       if (at == 0) {
         one.set_kind(kind);
         one.set_command(command);
@@ -211,6 +212,20 @@ TEST_F(flow_api, a_client_that_goes_leaves_nothing_behind) {
   context.TryCancel();
   EXPECT_FALSE(stream->Finish().ok());
   server_.reset();
+  EXPECT_EQ(pipeline_.status().rules, 0u);
+}
+
+TEST_F(flow_api, a_bundle_that_was_cut_off_is_not_done) {
+  grpc::ClientContext context;
+  v1::ApplyFlowsResponse response;
+  const auto stream = flows_->ApplyFlows(&context, &response);
+  request one;
+  one.set_text("actions=1\n");
+  ASSERT_TRUE(stream->Write(one));
+  stream->WritesDone();
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(detail(status, context).where(), "last");
   EXPECT_EQ(pipeline_.status().rules, 0u);
 }
 
