@@ -16,9 +16,9 @@ namespace coua::simd {
 namespace {
 
 #if defined(COUA_SANITIZED)
-constexpr bool all_shapes = false;
+inline constexpr bool all_shapes = false;
 #else
-constexpr bool all_shapes = true;
+inline constexpr bool all_shapes = true;
 #endif
 
 enum flow_shapes { shape_2_2, shape_2, shape_5, shape_any, n_flow_shapes };
