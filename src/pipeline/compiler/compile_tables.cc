@@ -96,6 +96,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
 
 result<void> pipeline_compiler::change_in_place(table_id table, const rule_changes& changes) {
   table_form& form = *tables_[table].form;
+  touched_.insert(table);
   for (const rule_change* one : changes) {
     result<void> good;
     if (one->before == nullptr) {
@@ -153,10 +154,15 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
       form = std::make_shared<wildcard_form>(context_, table, std::move(*made));
     }
   }
+  // In the order in which they were added: of one priority the first one counts.
+  std::vector<const rule_ptr*> all;
+  rules.each([&](const rule_table::entry& one) { all.push_back(&one.rule); });
+  std::sort(all.begin(), all.end(),
+            [](const rule_ptr* a, const rule_ptr* b) { return (*a)->id < (*b)->id; });
   result<void> good;
-  rules.each([&](const rule_table::entry& one) {
-    if (good) good = form->add(one.rule);
-  });
+  for (const rule_ptr* each : all) {
+    if (good) good = form->add(*each);
+  }
   if (good) good = form->finish();
   if (!good) {
     form->retire();
@@ -200,6 +206,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_prefixes(table_id ta
 void pipeline_compiler::install(table_id table, std::shared_ptr<table_form> made) {
   table_state& state = tables_[table];
   plan_changes_ = true;
+  touched_.insert(table);
   if (state.form != nullptr) {
     if (const auto* exact = dynamic_cast<const exact_form*>(state.form.get())) {
       shared_store& left = *exact->store();

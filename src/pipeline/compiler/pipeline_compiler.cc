@@ -114,19 +114,37 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
   if (changes.empty()) return {};
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   plan_changes_ = false;
+  touched_.clear();
   note(changes, true);
   if (auto good = carry_out(changes, now); !good) {
-    note(changes, false);
-    for (const change& each : changes) {
-      const auto* of_rule = std::get_if<rule_change>(&each);
-      const bool is_new = of_rule != nullptr && of_rule->before == nullptr;
-      if (is_new && context_.has_number(of_rule->after->id)) context_.forget(of_rule->after->id);
-    }
+    take_back(changes);
     return good;
   }
   forget_rules(changes);
   publish();
   return {};
+}
+
+void pipeline_compiler::take_back(const change_list& changes) {
+  note(changes, false);
+  bool thing_went = false;
+  for (const change& each : changes) {
+    if (const auto* one = std::get_if<rule_change>(&each)) {
+      if (one->before == nullptr && context_.has_number(one->after->id)) {
+        context_.forget(one->after->id);
+      } else if (one->before != nullptr && one->after != nullptr) {
+        context_.renumber(one->before);
+      }
+    }
+    const auto* of_group = std::get_if<group_change>(&each);
+    const auto* of_meter = std::get_if<meter_change>(&each);
+    thing_went |= of_group != nullptr && of_group->after == nullptr;
+    thing_went |= of_meter != nullptr && of_meter->after == nullptr;
+  }
+  // What went and is there again has another place: all that may refer to it is made anew.
+  for (std::size_t i = 0; thing_went && i < tables_.size(); ++i) {
+    if (tables_[i].form != nullptr) touched_.insert(static_cast<table_id>(i));
+  }
 }
 
 result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {
@@ -148,19 +166,12 @@ result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns no
 void pipeline_compiler::recover(time_ns now) {
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   COUA_CHECK(groups_.restore(context_, now).has_value());
-  std::set<table_id> all;
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    const auto id = static_cast<table_id>(i);
-    const bool has_rules = i < model_.tables().size() && model_.tables()[i].size() != 0;
-    if (has_rules) all.insert(id);
-    if (!has_rules && tables_[i].form != nullptr) install(id, nullptr);
-    if (has_rules) {
-      model_.tables()[i].each(
-          [this](const rule_table::entry& one) { context_.renumber(one.rule); });
-    }
+  // The others are as they were.
+  const std::set<table_id> anew = std::exchange(touched_, {});
+  for (const table_id each : anew) {
+    if (model_.tables()[each].size() == 0) install(each, nullptr);
   }
-  stores_.clear();
-  COUA_CHECK(build(all).has_value());
+  COUA_CHECK(build(anew).has_value());
   publish();
 }
 

@@ -79,6 +79,8 @@ class pipeline_compiler {
 
   void note(const change_list& changes, bool forward);
   result<void> carry_out(const change_list& changes, time_ns now);
+  /// What follow() did before it failed, but for tables: recover() makes those anew.
+  void take_back(const change_list& changes);
   result<void> number_rules(const change_list& changes);
   void forget_rules(const change_list& changes);
   result<void> change_tables(const change_list& changes);
@@ -109,6 +111,7 @@ class pipeline_compiler {
   // In the version that is being made.
   bool plan_changes_ = false;
   std::uint64_t n_built_ = 0;  // rules of the tables that are built anew
+  std::set<table_id> touched_;  // tables of which something is done already
 };
 
 }  // namespace coua::pipeline
