@@ -3,6 +3,7 @@
 // The tables' part of the compiler: which are changed in place, which are built anew, and with
 // what.
 #include <algorithm>
+#include <unordered_map>
 
 #include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/pipeline_compiler.h"
@@ -25,6 +26,27 @@ std::optional<key_layout> layout_of(const rule_table& rules, table_template kind
   // A classifier's rules come with all kinds of masks.
   return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
                                                                     : key_layout::width::bits);
+}
+
+/// What comes of each rule in the end. One that comes and goes in one bundle is nothing: what it
+/// refers to may be gone with it.
+std::vector<rule_change> net_of(const change_list& changes) {
+  std::vector<rule_change> net;
+  std::unordered_map<rule_id, std::size_t> at;
+  for (const change& each : changes) {
+    const auto* one = std::get_if<rule_change>(&each);
+    if (one == nullptr) continue;
+    const rule_id id = (one->before != nullptr ? one->before : one->after)->id;
+    const auto [found, is_new] = at.try_emplace(id, net.size());
+    if (is_new) {
+      net.push_back({one->before, one->after, {}, {}});
+    } else {
+      net[found->second].after = one->after;
+    }
+  }
+  std::erase_if(
+      net, [](const rule_change& one) { return one.before == nullptr && one.after == nullptr; });
+  return net;
 }
 
 }  // namespace
@@ -60,11 +82,10 @@ void pipeline_compiler::add_sharers(std::set<table_id>& build,
 }
 
 result<void> pipeline_compiler::change_tables(const change_list& changes) {
+  const std::vector<rule_change> net = net_of(changes);
   std::map<table_id, rule_changes> by_table;
-  for (const change& each : changes) {
-    if (const auto* one = std::get_if<rule_change>(&each)) {
-      by_table[(one->before != nullptr ? one->before : one->after)->table].push_back(one);
-    }
+  for (const rule_change& one : net) {
+    by_table[(one.before != nullptr ? one.before : one.after)->table].push_back(&one);
   }
   std::set<table_id> anew;
   for (const auto& [table, of_table] : by_table) {
