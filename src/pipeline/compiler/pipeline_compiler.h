@@ -110,7 +110,7 @@ class pipeline_compiler {
   std::unique_ptr<plan> plan_;
   // In the version that is being made.
   bool plan_changes_ = false;
-  std::uint64_t n_built_ = 0;  // rules of the tables that are built anew
+  std::uint64_t n_built_ = 0;   // rules of the tables that are built anew
   std::set<table_id> touched_;  // tables of which something is done already
 };
 
