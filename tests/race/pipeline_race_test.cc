@@ -235,6 +235,60 @@ TEST_P(pipeline_race, packets_see_whole_bundles) {
   EXPECT_GT(all.n_packets, 500U);
 }
 
+/// The pipeline is the L2 switch and nothing else, at every second version only.
+TEST(pipeline_all_normal_race, is_said_only_while_it_is_so) {
+  auto made = running_bridge::create({.n_tables = 1, .rules_max = 64});
+  COUA_CHECK(made.has_value());
+  running_bridge& bridge = **made;
+  const auto all_to = [&](port_no where) {
+    const operation one =
+        pipeline::test::add_rule(0, 0, {}, pipeline::test::apply({pipeline::test::output(where)}));
+    COUA_CHECK(bridge.apply(one, 0).has_value());
+  };
+  all_to(port_normal);
+  const std::atomic<version_no>& version = bridge.compiler().published().version;
+  const version_no first = version.load();  // and every second one after it
+  std::atomic<bool> stop{false};
+  fault_log faults;
+  std::uint64_t n_normal = 0, n_other = 0;
+  std::thread reader([&] {
+    test_buffers buffers;
+    auto worker =
+        executor::create(bridge.compiler().published(), 0, bridge.compiler().counts(0), buffers);
+    COUA_CHECK(worker.has_value());
+    while (!stop.load()) {
+      (*worker)->rest();
+      const version_no before = version.load();
+      const std::uint32_t rule = (*worker)->all_normal();
+      const version_no after = version.load();
+      if (rule == executor::none) {
+        ++n_other;
+        continue;
+      }
+      (*worker)->count_normal(rule, 1, 60);
+      ++n_normal;
+      if (before == after && (before - first) % 2 == 1) {
+        faults.report("said when it was not so", 0, before, first);
+      }
+    }
+  });
+  std::thread writer([&] {
+    for (unsigned i = 0; !stop.load(); ++i) {
+      all_to(i % 2 == 0 ? 2 : port_normal);
+      bridge.reclaim();
+    }
+  });
+  std::this_thread::sleep_for(race_time());
+  stop.store(true);
+  writer.join();
+  reader.join();
+  EXPECT_EQ(faults.count(), 0U) << faults.text();
+  EXPECT_GT(n_normal, 100U);
+  EXPECT_GT(n_other, 100U);
+  bridge.collect(1);
+  EXPECT_EQ(bridge.model().tables()[0].matches, n_normal);
+}
+
 INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
                          ::testing::Values(raced{"direct", shape::direct, false},
                                            raced{"exact", shape::exact, false},

@@ -192,9 +192,32 @@ void pipeline_compiler::publish() {
     }
     plan_ = std::move(next);
   }
-  // Last: who loads it (acquire) sees all of the above.
+  const std::uint32_t normal = number_of_normal();
+  if (normal != published_.all_normal.load(std::memory_order_relaxed)) {
+    published_.all_normal.store(published_plan::not_normal, std::memory_order_relaxed);
+  }
+  // Who loads it (acquire) sees all of the above.
   published_.version.store(context_.making, std::memory_order_release);
+  published_.all_normal.store(normal, std::memory_order_release);  // with executor::all_normal
   defer_garbage();
+}
+
+std::uint32_t pipeline_compiler::number_of_normal() const {
+  constexpr std::uint32_t none = published_plan::not_normal;
+  const rule_table& first = model_.tables()[0];
+  if (first.size() != 1) return none;
+  const rule* only = nullptr;
+  first.each([&](const rule_table::entry& one) { only = one.rule.get(); });
+  const action_list normal{act::output{port_normal}};
+  instructions apply, write;
+  apply.apply = normal;
+  write.write = normal;
+  const bool is_normal = only->instructions == apply || only->instructions == write;
+  if (!is_normal || !only->match.is_any()) return none;
+  for (const auto& [number, one] : model_.ports()) {
+    if (one.no_recv) return none;
+  }
+  return context_.number_of(only->id);
 }
 
 void pipeline_compiler::defer_garbage() {

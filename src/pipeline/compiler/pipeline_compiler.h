@@ -95,6 +95,8 @@ class pipeline_compiler {
   result<std::shared_ptr<table_form>> make_prefixes(table_id table);
   void install(table_id table, std::shared_ptr<table_form> made);
   void publish();
+  /// Of published_plan::all_normal.
+  std::uint32_t number_of_normal() const;
   void defer_garbage();
 
   const bridge& model_;

@@ -28,6 +28,7 @@
 // holds nothing of the plan, but deliveries of the last run are valid until the next one.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,7 +80,25 @@ class executor {
   /// Packets of the last run that go nowhere.
   std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
 
-  /// A worker that stops polling for a while lets grace periods pass.
+  /// Packets of the last run that are in no delivery: they were dropped.
+  unsigned n_dropped() const {
+    return static_cast<unsigned>(std::count(first_, first_ + n_, std::uint32_t{0}));
+  }
+
+  /// The pipeline is nothing but the L2 switch: packets may go there at once, by one count_normal()
+  /// with the answer before the next run() or rest(). none: they may not.
+  static constexpr std::uint32_t none = published_plan::not_normal;
+  std::uint32_t all_normal() const noexcept {
+    return follows_.all_normal.load(std::memory_order_acquire);  // with pipeline_compiler::publish
+  }
+  void count_normal(std::uint32_t rule, std::uint64_t n_packets, std::uint64_t n_bytes) noexcept {
+    counts_.add(rule, n_bytes, n_packets);
+    counts_.add_table(0, n_packets, n_packets);
+  }
+
+  /// A worker without packets at hand lets a grace period pass. Deliveries of the last run stay.
+  void rest() noexcept { grace_.quiescent(); }
+  /// A worker that stops polling for a while.
   void go_offline() noexcept { grace_.offline(); }
   void go_online() noexcept { grace_.online(); }
 

@@ -61,8 +61,15 @@ struct plan {
 
 /// What the compiler gives the workers of a bridge.
 struct published_plan {
+  /// Of `all_normal`: it is not so.
+  static constexpr std::uint32_t not_normal = ~std::uint32_t{0};
+
   std::atomic<version_no> version{0};
   std::atomic<const plan*> root{nullptr};
+  /// While all that the pipeline does is to send every packet to NORMAL: the number of the rule
+  /// that says so. It is taken back before a version that does something else, and set after one
+  /// that does not; so who goes by it does what a version says that is published.
+  std::atomic<std::uint32_t> all_normal{not_normal};
   const action_records* records = nullptr;
   qsbr grace;
 };

@@ -54,9 +54,9 @@ class worker_counts {
 
   // The worker.
   const cell* place(std::uint32_t number) const noexcept { return &cells_[number]; }
-  void add(std::uint32_t number, std::uint64_t n_bytes) noexcept {
+  void add(std::uint32_t number, std::uint64_t n_bytes, std::uint64_t n_packets = 1) noexcept {
     cell& to = cells_[number];
-    bump(to.packets, 1);
+    bump(to.packets, n_packets);
     bump(to.bytes, n_bytes);
   }
   void add_table(table_id id, std::uint64_t lookups, std::uint64_t matches) noexcept {
