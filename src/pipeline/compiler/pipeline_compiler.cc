@@ -128,19 +128,26 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
 void pipeline_compiler::take_back(const change_list& changes) {
   note(changes, false);
   bool thing_went = false;
-  for (const change& each : changes) {
-    if (const auto* one = std::get_if<rule_change>(&each)) {
-      if (one->before == nullptr && context_.has_number(one->after->id)) {
-        context_.forget(one->after->id);
-      } else if (one->before != nullptr && one->after != nullptr) {
-        context_.renumber(one->before);
+  std::set<table_id> changed;
+  // Backwards: what a rule was before the first of its changes counts.
+  for (auto each = changes.rbegin(); each != changes.rend(); ++each) {
+    if (const auto* one = std::get_if<rule_change>(&*each)) {
+      const rule& any = *(one->before != nullptr ? one->before : one->after);
+      changed.insert(any.table);
+      if (one->after != nullptr && context_.has_number(any.id)) {
+        if (one->before == nullptr) {
+          context_.forget(any.id);
+        } else {
+          context_.renumber(one->before);
+        }
       }
     }
-    const auto* of_group = std::get_if<group_change>(&each);
-    const auto* of_meter = std::get_if<meter_change>(&each);
+    const auto* of_group = std::get_if<group_change>(&*each);
+    const auto* of_meter = std::get_if<meter_change>(&*each);
     thing_went |= of_group != nullptr && of_group->after == nullptr;
     thing_went |= of_meter != nullptr && of_meter->after == nullptr;
   }
+  for (const table_id each : changed) (void)tables_[each].keeper.follow(tables_[each].shape);
   // What went and is there again has another place: all that may refer to it is made anew.
   for (std::size_t i = 0; thing_went && i < tables_.size(); ++i) {
     if (tables_[i].form != nullptr) touched_.insert(static_cast<table_id>(i));

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Versions that cannot be completed, some of their tables changed already: the datapath must do
+// afterwards what it did before, now and through the next changes.
+#include <gtest/gtest.h>
+
+#include "checked_pipeline.h"
+#include "net/wire.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+namespace act = pipeline::act;
+using pipeline::test::add_rule;
+using pipeline::test::change_rules;
+using pipeline::test::output;
+using pipeline::test::where;
+
+constexpr std::uint64_t first_mac = 0x0200'0000'0000;
+constexpr port_no n_ports = 6;
+
+match to_mac(unsigned which) { return where({exact(field::eth_dst, first_mac + which)}); }
+rule_mod mac_rule(table_id table, unsigned which, port_no port, std::uint16_t priority = 10) {
+  return add_rule(table, priority, to_mac(which), pipeline::test::apply({output(port)}));
+}
+rule_mod removal(table_id table, unsigned which, std::uint16_t priority = 10) {
+  return change_rules(rule_command::remove_strict, table, priority, to_mac(which));
+}
+
+std::vector<packet> packets_to(unsigned first, unsigned n, port_no from = 1) {
+  std::vector<packet> made;
+  for (unsigned i = first; i < first + n; ++i) {
+    packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
+    net::store_mac(one.bytes.data(), first_mac + i);
+    one.in_port = from;
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+class failed_version : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (port_no i = 1; i <= n_ports; ++i) must({pipeline::test::add_port(i)});
+    must({add_rule(spoiled, 1, {}, pipeline::test::apply({}))});
+  }
+  void must(const std::vector<operation>& bundle) { ASSERT_TRUE(in_.apply(bundle)); }
+  void add_macs(table_id table, unsigned n) {
+    for (unsigned i = 0; i < n; ++i) must({mac_rule(table, i, 1 + i % n_ports)});
+  }
+  /// What no key has room for comes last, so that all other tables are changed by then.
+  void fail_with(std::vector<operation> bundle) {
+    std::vector<match_term> terms{pipeline::test::ipv6(),    exact(field::ipv6_src, 1),
+                                  exact(field::ipv6_dst, 1), exact(field::eth_dst, 1),
+                                  exact(field::eth_src, 1),  exact(field::metadata, 1),
+                                  exact(field::tunnel_id, 1)};
+    for (unsigned i = 0; i < n_registers; ++i) terms.push_back(exact(reg(i), 1));
+    bundle.emplace_back(add_rule(spoiled, 10, where(terms), pipeline::test::apply({})));
+    const std::size_t before = in_.n_full;
+    ASSERT_FALSE(in_.apply(bundle));
+    ASSERT_EQ(in_.n_full, before + 1);
+  }
+  void see(unsigned first, unsigned n, port_no from = 1) {
+    for (unsigned i = first; i < first + n; i += executor::burst_max) {
+      in_.receive(packets_to(i, std::min(first + n - i, executor::burst_max), from));
+    }
+    in_.check_counters();
+  }
+  const table_form* form(table_id table) { return in_.bridge().compiler().form(table); }
+
+  static constexpr table_id spoiled = 7;  // the last one: tables are changed in order
+  checked_pipeline in_;
+};
+
+TEST_F(failed_version, leaves_a_table_its_template) {
+  add_macs(0, 80);
+  ASSERT_EQ(form(0)->kind(), table_template::exact);
+  std::vector<operation> bundle;
+  for (unsigned i = 5; i < 80; ++i) bundle.emplace_back(removal(0, i));
+  fail_with(bundle);  // 5 rules would have the direct template
+  EXPECT_EQ(form(0)->kind(), table_template::exact);
+  see(0, 90);
+  must({mac_rule(0, 85, 2)});
+  see(0, 90);
+}
+
+TEST_F(failed_version, forgets_a_rule_that_it_added_and_changed) {
+  add_macs(0, 3);
+  rule_mod changed = mac_rule(0, 9, 4);
+  changed.command = rule_command::modify_strict;
+  fail_with({mac_rule(0, 9, 3), changed});
+  see(0, 10);
+  must({mac_rule(0, 9, 5)});
+  see(0, 10);
+}
+
+TEST_F(failed_version, leaves_a_rule_that_waits_its_instructions) {
+  add_macs(0, 20);
+  ASSERT_EQ(form(0)->kind(), table_template::exact);
+  rule_mod first = mac_rule(0, 3, 5), second = mac_rule(0, 3, 6);
+  first.command = second.command = rule_command::modify_strict;
+  fail_with({first, second});
+  must({mac_rule(0, 3, 2, 20)});  // the other one counts again when this is gone
+  see(0, 20);
+  must({removal(0, 3, 20)});
+  see(0, 20);
+}
+
+}  // namespace
+}  // namespace coua::test
