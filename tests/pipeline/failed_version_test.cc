@@ -109,5 +109,31 @@ TEST_F(failed_version, leaves_a_rule_that_waits_its_instructions) {
   see(0, 20);
 }
 
+/// A match on VLAN bits that leaves the present bit out takes two rows of a direct table.
+rule_mod two_rows(unsigned i) {
+  return add_rule(0, 10,
+                  where({{field::vlan_vid, 0, 0x0fff}, exact(field::eth_dst, first_mac + i)}),
+                  pipeline::test::apply({output(1 + i % n_ports)}));
+}
+
+TEST_F(failed_version, is_none_where_a_direct_table_has_no_room_for_those_that_go) {
+  must({mac_rule(0, 99, 2)});  // needs other layers: else one row would do
+  std::vector<operation> before;
+  for (unsigned round = 0; round < 6; ++round) {
+    // No burst comes in between: the rules before are not buried.
+    std::vector<operation> bundle;
+    for (const operation& each : before) {
+      bundle.push_back(each);
+      std::get<rule_mod>(bundle.back()).command = rule_command::remove_strict;
+    }
+    before.clear();
+    for (unsigned i = 0; i < 15; ++i) before.emplace_back(two_rows(15 * round + i));
+    bundle.insert(bundle.end(), before.begin(), before.end());
+    must(bundle);
+    ASSERT_EQ(form(0)->kind(), table_template::direct);
+  }
+  see(0, 100);
+}
+
 }  // namespace
 }  // namespace coua::test

@@ -14,7 +14,7 @@ std::vector<direct_form::entry>::iterator direct_form::find(rule_id id) {
 
 result<void> direct_form::put(entry& at, const result<record_id>& next) {
   if (!next) return tl::unexpected(next.error());
-  if (at.head != 0) in_.retire(at.head);
+  in_.retire(at.head);
   at.head = *next;
   changed_ = true;
   return {};
@@ -24,7 +24,11 @@ result<void> direct_form::add(const rule_ptr& one) {
   const auto behind = std::find_if(entries_.begin(), entries_.end(), [&](const entry& other) {
     return other.rule->priority < one->priority;
   });
-  return put(*entries_.insert(behind, {one, 0, false}), in_.make(*one, 0));
+  const result<record_id> made = in_.make(*one, 0);
+  if (!made) return tl::unexpected(made.error());
+  entries_.insert(behind, {one, *made, false});
+  changed_ = true;
+  return {};
 }
 
 result<void> direct_form::replace(const rule_ptr& one) {
@@ -47,10 +51,14 @@ void direct_form::bury(record_id gone) {
   const auto at = std::find_if(entries_.begin(), entries_.end(),
                                [gone](const entry& one) { return one.head == gone; });
   if (at == entries_.end()) return;
-  entries_.erase(at);
-  in_.retire(gone);
+  entry kept = std::move(*at);
+  const auto behind = entries_.erase(at);
   changed_ = true;
-  (void)finish();  // fewer rules than before always fit
+  if (finish()) {
+    in_.retire(gone);
+  } else {
+    entries_.insert(behind, std::move(kept));  // until the table is built anew: readers find it
+  }
 }
 
 result<void> direct_form::finish() {
@@ -72,6 +80,10 @@ result<void> direct_form::finish() {
     made->heads[i].store(entries_[i].head, std::memory_order_relaxed);
     const auto ways = layout->words_of(entries_[i].rule->match);
     for (const key_words& each : *ways) {
+      if (rows.size() == direct_table::rows_max) {
+        return fail(errc::no_room, "table " + std::to_string(stage_.table),
+                    "its rules, with those that are going, take too many rows");
+      }
       made->rule_of[rows.size()] = static_cast<std::uint8_t>(i);
       rows.push_back(each);
     }
