@@ -135,5 +135,26 @@ TEST_F(failed_version, is_none_where_a_direct_table_has_no_room_for_those_that_g
   see(0, 100);
 }
 
+TEST_F(failed_version, is_none_where_a_store_is_full_before_its_time) {
+  for (table_id t = 1; t <= 6; ++t) {
+    add_macs(t, 17);
+    must({add_rule(0, 10, where({exact(field::in_port, t)}), pipeline::test::go(t))});
+    ASSERT_EQ(form(t)->stage().exact, form(1)->stage().exact);
+  }
+  // Each table alone finds room, all of them do not.
+  std::vector<operation> bundle;
+  for (table_id t = 1; t <= 6; ++t) {
+    for (unsigned i = 17; i < 117; ++i) bundle.emplace_back(mac_rule(t, i, 1 + i % n_ports));
+  }
+  must(bundle);
+  for (table_id t = 1; t <= 6; ++t) see(0, 117, t);
+  bundle.clear();
+  for (table_id t = 1; t <= 6; ++t) {
+    for (unsigned i = 10; i < 30; ++i) bundle.emplace_back(removal(t, i));
+  }
+  must(bundle);
+  for (table_id t = 1; t <= 6; ++t) see(0, 117, t);
+}
+
 }  // namespace
 }  // namespace coua::test

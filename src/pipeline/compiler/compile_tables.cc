@@ -110,6 +110,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
         std::erase(stores_, form->store());
       }
       if (good = build(again); !good) return good;
+      anew.insert(again.begin(), again.end());  // with all changes of this version
     }
   }
   return {};
