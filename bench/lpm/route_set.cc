@@ -79,8 +79,12 @@ std::uint64_t route_set::put(std::uint64_t index, std::uint64_t* words) const {
   words[0] = in.high | (hosts_() & ~first_bits(~std::uint64_t{0}, in.length));
   words[1] = hosts_();
   if (family_ == ip_family::ipv4) words[0] = first_bits(words[0], 32);
+  return longest(words[0]);
+}
+
+std::uint64_t route_set::longest(std::uint64_t high) const {
   for (auto at = by_length_.rbegin(); at != by_length_.rend(); ++at) {
-    const auto found = at->second.find(first_bits(words[0], at->first));
+    const auto found = at->second.find(first_bits(high, at->first));
     if (found != at->second.end()) return found->second;
   }
   return 0;

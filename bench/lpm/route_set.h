@@ -36,6 +36,8 @@ class route_set {
   std::uint64_t entries = 0;
   /// Writes two words, an address in a route; returns the value of the longest route that has it.
   std::uint64_t put(std::uint64_t index, std::uint64_t* words) const;
+  /// The value of the longest route that has the address with this upper half; 0 if none has.
+  std::uint64_t longest(std::uint64_t high) const;
 
  private:
   using table = std::unordered_map<std::uint64_t, std::uint32_t>;  // by the bits of the prefix
