@@ -310,6 +310,33 @@ class CommandTest(unittest.TestCase):
                            "0.002", "--repetitions", "2")["rows"]
         self.assertEqual([r["name"] for r in rows], ["lpm/coua", "lpm/rte_fib"] * 2)
 
+    def test_pipeline(self):
+        short = ("--seconds", "0.002", "--repetitions", "2")
+        rows = self.report("pipeline", "--case", "l2-flows", "--rules", "50,1K", "--flows",
+                           "1,3K", "--batch", "1,32", *short)["rows"]
+        self.assertEqual(len(rows), 2 * 2 * 2)
+        for row in rows:
+            self.assertEqual(row["name"], "pipeline")
+            self.assertEqual(row["tables"], "0:exact")
+            self.assertEqual(row["all_rules"], row["params"]["rules"])
+            self.assertGreater(row["ns_per_op"], 0)
+            self.assertAlmostEqual(row["with_copy_ns"] / (row["ns_per_op"] + row["copy_ns"]), 1, 0)
+        gateway = "0-1:direct 2-21:exact 110:lpm"
+        for words, rules, all_rules, tables in (
+                (("l3",), 2000, 2000, "0:lpm"),
+                (("lb",), 100, 204, "0:direct 1-2:exact"),
+                (("lb", "--single-table"), 100, 202, "0:classifier"),
+                (("gateway", "--direction", "down"), 10000, 10421, gateway),
+                (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421, gateway),
+                (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521, gateway)):
+            row, = self.report("pipeline", "--case", *words, *short)["rows"]
+            self.assertEqual(row["params"]["case"], words[0])
+            self.assertEqual(row["params"]["rules"], rules)
+            self.assertEqual(row["all_rules"], all_rules)
+            self.assertEqual(row["tables"], tables)
+        rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
+        self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
+
     def test_plot_classify(self):
         with tempfile.TemporaryDirectory() as folder:
             source = folder + "/table.json"
@@ -380,6 +407,15 @@ class CommandTest(unittest.TestCase):
                              (("lpm", "--root", "12"), "--root 12"),
                              (("lpm", "--prefixes", "0"), "--prefixes 0"),
                              (("lpm", "--peers", "nobody"), "--peers nobody"),
+                             (("pipeline", "--case", "l2"), "--case: l2"),
+                             (("pipeline", "--rules", "5M"), "--rules 5M"),
+                             (("pipeline", "--flows", "0"), "--flows 0"),
+                             (("pipeline", "--batch", "33"), "--batch 33"),
+                             (("pipeline", "--simd", "sse"), "--simd sse"),
+                             (("pipeline", "--users", "5"), "--users: has no meaning"),
+                             (("pipeline", "--single-table"), "--single-table: has no meaning"),
+                             (("pipeline", "--direction", "down"), "--direction: has no meaning"),
+                             (("pipeline", "--case", "gateway", "--direction", "left"), "left"),
                              (("rules",), "--kind is required"),
                              (("rules", "--kind", "xyz"), "--kind: xyz"),
                              (("rules", "--kind", "acl", "--rules", "0"), "--rules 0"),

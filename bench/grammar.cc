@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "base/cpu.h"
+#include "bench/cases/use_case.h"
 #include "bench/classify/classify_command.h"
 #include "bench/fib/peers.h"
 #include "bench/flow/flow_peers.h"
 #include "bench/rules/flows.h"
 #include "bench/rules/mask_set.h"
+#include "pipeline/datapath/executor.h"
 
 namespace coua::bench {
 namespace {
@@ -428,6 +430,64 @@ CLI::App* add_lpm(CLI::App& root, lpm_options& out) {
   return app;
 }
 
+/// What chooses between the variants of a case, beside its numbers of rules and flows.
+void add_case_variants(CLI::App& app, case_params& out) {
+  app.add_flag("--single-table", out.single_table,
+               "The load balancer as one table (with --case lb)");
+  app.add_option_function<std::string>(
+         "--users",
+         [&out](const std::string& word) {
+           out.users = take(parse_sizes("--users", {word}, 1, most_users)).front();
+         },
+         "Of each of ten customer end points of a gateway; none given: 20, of gateway-1m 100K")
+      ->type_name("N");
+  static const std::map<std::string, flow_direction> directions = {
+      {"up", flow_direction::up}, {"down", flow_direction::down}, {"both", flow_direction::both}};
+  app.add_option("--direction", out.direction,
+                 "Of a gateway's packets: up (from the users), down or both; none given: up")
+      ->transform(CLI::Transformer(directions))
+      ->option_text("WORD");
+}
+
+CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "pipeline", "Packets per second of compiled pipelines of OpenFlow tables, without ports");
+  app->add_option("--case", out.which.name, "l2-flows, l3, lb, gateway or gateway-1m")
+      ->check(CLI::IsMember(case_names()))
+      ->capture_default_str();
+  app->add_option_function<words>(
+         "--rules",
+         [&out](const words& given) {
+           out.rules = take(parse_sizes("--rules", given, 1, most_case_rules));
+         },
+         "Addresses, prefixes or services; none given: 1K, 2K, 100, of gateways 10K")
+      ->delimiter(',')
+      ->expected(1, -1)
+      ->type_name("LIST");
+  sizes(*app, "--flows", "Flows, each of them as likely", {"1K"}, 1, most_case_flows, out.flows);
+  app->add_option("--size", out.which.size, "Bytes of a frame, with the check sequence")
+      ->check(CLI::Range(64, 1518))
+      ->capture_default_str();
+  sizes(*app, "--batch", "Packets to a burst", {"32"}, 1, pipeline::executor::burst_max,
+        out.batches);
+  choices<isa>(*app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
+               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  add_case_variants(*app, out.which);
+  add_common(*app, out.run);
+  app->final_callback([&out] {
+    case_params asked = out.which;
+    for (const isa each : out.simd) {
+      if (each > best_isa()) {
+        throw CLI::ValidationError(
+            std::string("--simd ") + to_string(each),
+            "this machine has no more than " + std::string(to_string(best_isa())));
+      }
+    }
+    take(complete(asked));
+  });
+  return app;
+}
+
 CLI::Option* add_case(CLI::App& app, std::string& out) {
   return app.add_option("--case", out, "What is forwarded: l2, the learning switch")
       ->check(CLI::IsMember({"l2"}))
@@ -560,6 +620,7 @@ request parse_command_line(int count, char** arguments) {
   flow_options flow;
   classify_options classify;
   lpm_options lpm;
+  pipeline_options pipeline;
   forward_options forward;
   traffic_options traffic;
   rules_options rules;
@@ -570,6 +631,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_flow = add_flow(root, flow);
     const CLI::App* const is_classify = add_classify(root, classify);
     const CLI::App* const is_lpm = add_lpm(root, lpm);
+    const CLI::App* const is_pipeline = add_pipeline(root, pipeline);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
@@ -580,6 +642,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_flow->parsed()) return flow;
     if (is_classify->parsed()) return classify;
     if (is_lpm->parsed()) return lpm;
+    if (is_pipeline->parsed()) return pipeline;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;

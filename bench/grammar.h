@@ -13,6 +13,7 @@
 #include "bench/forward/forward_options.h"
 #include "bench/limit/limit_command.h"
 #include "bench/lpm/lpm_command.h"
+#include "bench/pipeline/pipeline_command.h"
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
 #include "bench/traffic/traffic_command.h"
@@ -23,7 +24,7 @@ namespace coua::bench {
 /// printed, or an error.
 using request =
     std::variant<int, limit_options, fib_options, flow_options, classify_options, lpm_options,
-                 forward_options, traffic_options, rules_options, plot_options>;
+                 pipeline_options, forward_options, traffic_options, rules_options, plot_options>;
 
 /// Parses it; prints help to stdout, errors to stderr.
 request parse_command_line(int count, char** words);

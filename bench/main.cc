@@ -12,6 +12,7 @@
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
 #include "bench/lpm/lpm_command.h"
+#include "bench/pipeline/pipeline_command.h"
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
 #include "bench/traffic/traffic_command.h"
@@ -51,6 +52,9 @@ struct runner {
     return show(run_classify(asked), asked.run);
   }
   int operator()(const lpm_options& asked) const { return show(run_lpm(asked), asked.run); }
+  int operator()(const pipeline_options& asked) const {
+    return show(run_pipeline(asked), asked.run);
+  }
   int operator()(const plot_options& asked) const {
     return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
   }

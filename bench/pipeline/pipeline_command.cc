@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/pipeline/pipeline_command.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/size.h"
+#include "bench/harness/cpu_time.h"
+#include "bench/harness/crew.h"
+#include "bench/harness/progress.h"
+#include "bench/harness/stats.h"
+#include "bench/pipeline/case_replay.h"
+
+namespace coua::bench {
+namespace {
+
+/// One pipeline with flows through it, and what came out so far.
+struct entrant {
+  compiled_case* through = nullptr;
+  const use_case* of = nullptr;
+  const case_frames* frames = nullptr;
+  std::optional<isa> simd;
+  unsigned batch = 0;
+  std::unique_ptr<case_replay> replay;
+  std::size_t next_chunk = 0;
+  std::vector<double> all_ns, copy_ns, ns;  // per packet, by repetition; ns: the difference
+};
+
+/// All pipelines with one number of rules, interleaved.
+class pipeline_run {
+ public:
+  pipeline_run(const pipeline_options& options, crew& people, report& out)
+      : options_(options), crew_(people), out_(out), progress_("pipeline") {}
+
+  result<void> run(std::uint64_t rules) {
+    entrants_.clear();
+    frames_.clear();
+    pipelines_.clear();
+    cases_.clear();
+    if (result<void> made = prepare(rules); !made) return made;
+    for (unsigned round = 0; round < options_.run.repetitions; ++round) {
+      for (std::size_t i = 0; i < entrants_.size(); ++i) {
+        entrant& each = entrants_[(i + round) % entrants_.size()];
+        progress_.step(name_);
+        result<void> done;
+        crew_.run(1, [&](unsigned) { done = measure(each); });
+        if (!done) return done;
+      }
+    }
+    for (const entrant& each : entrants_) out_.rows.push_back(make_row(each));
+    return {};
+  }
+
+ private:
+  result<void> prepare(std::uint64_t rules) {
+    for (const std::uint64_t flows : options_.flows) {
+      case_params params = options_.which;
+      params.rules = rules;
+      params.flows = flows;
+      params.seed = options_.run.seed;
+      auto made = make_use_case(params);
+      if (!made) return tl::unexpected(made.error());
+      progress_.step("making " + format_count(flows) + " flows");
+      auto frames = case_frames::create(**made);
+      if (!frames) return tl::unexpected(frames.error());
+      cases_.push_back(std::move(*made));
+      frames_.push_back(std::move(*frames));
+    }
+    std::vector<std::optional<isa>> sets = {std::nullopt};
+    if (!options_.simd.empty()) sets.assign(options_.simd.begin(), options_.simd.end());
+    for (const std::optional<isa>& simd : sets) {
+      // The flows make no difference to the rules.
+      progress_.step("adding the rules");
+      auto made = compiled_case::create(*cases_.front(), simd);
+      if (!made) return tl::unexpected(made.error());
+      pipelines_.push_back(std::move(*made));
+      for (std::size_t i = 0; i < cases_.size(); ++i) {
+        for (const std::uint64_t batch : options_.batches) {
+          if (auto added = add(i, simd, static_cast<unsigned>(batch)); !added) return added;
+        }
+      }
+    }
+    return {};
+  }
+
+  result<void> add(std::size_t which, std::optional<isa> simd, unsigned batch) {
+    auto replay = case_replay::create(*pipelines_.back(), *frames_[which], batch);
+    if (!replay) return tl::unexpected(replay.error());
+    progress_.step("checking");
+    if (result<void> right = (*replay)->check(*cases_[which]); !right) return right;
+    entrants_.push_back({pipelines_.back().get(),
+                         cases_[which].get(),
+                         frames_[which].get(),
+                         simd,
+                         batch,
+                         std::move(*replay),
+                         0,
+                         {},
+                         {},
+                         {}});
+    return {};
+  }
+
+  /// Copies alone and the pipeline over the same chunks, next to each other.
+  result<void> measure(entrant& each) {
+    const std::size_t n_chunks = each.frames->chunks();
+    const std::size_t from = each.next_chunk;
+    std::size_t at = from;
+    const auto next = [&] {
+      const std::size_t chunk = at;
+      at = at + 1 == n_chunks ? 0 : at + 1;
+      return chunk;
+    };
+    bool right = true;
+    const auto copy = [&] { each.replay->copy_chunk(next()); };
+    const auto whole = [&] {
+      const std::size_t chunk = next();
+      if (each.replay->run_chunk(chunk, now_ns()) != each.frames->expected(chunk)) right = false;
+    };
+    for (std::size_t i = 0; i < std::min<std::size_t>(n_chunks, 4); ++i) whole();
+    at = from;
+    const double copy_ns = timed(copy);
+    at = from;
+    const double all_ns = timed(whole);
+    each.next_chunk = at;
+    if (!right) return fail(errc::io, name_, "packets were dropped, or left by the wrong port");
+    each.copy_ns.push_back(copy_ns);
+    each.all_ns.push_back(all_ns);
+    each.ns.push_back(all_ns - copy_ns);
+    return {};
+  }
+
+  /// Nanoseconds of each packet.
+  template <typename Work>
+  double timed(Work work) const {
+    const auto length_ns = static_cast<std::uint64_t>(options_.run.seconds * 1e9);
+    const std::uint64_t cpu_start = this_thread_cpu_ns();
+    const std::uint64_t start = now_ns();
+    std::uint64_t packets = 0;
+    do {
+      work();
+      packets += case_frames::chunk_packets;
+    } while (now_ns() - start < length_ns);
+    return static_cast<double>(this_thread_cpu_ns() - cpu_start) / static_cast<double>(packets);
+  }
+
+  row make_row(const entrant& each) const {
+    const case_params& params = each.of->params();
+    row one;
+    one.name = name_;
+    one.params = {{"case", params.name},
+                  {"rules", params.rules},
+                  {"flows", params.flows},
+                  {"size", params.size},
+                  {"batch", each.batch}};
+    if (params.name == "lb") one.params["single_table"] = params.single_table;
+    if (params.users != 0) {
+      one.params["users"] = params.users;
+      one.params["direction"] = to_string(params.direction);
+    }
+    if (each.simd) one.params["simd"] = to_string(*each.simd);
+    const summary ns = summarise(each.ns);
+    one.set_rate(1000 / ns.median);
+    one.spread = ns.spread;
+    one.more["copy_ns"] = median(each.copy_ns);
+    one.more["with_copy_ns"] = median(each.all_ns);
+    one.more["load_s"] = each.through->seconds_to_load();
+    one.more["all_rules"] = each.through->n_rules();
+    one.more["tables"] = each.through->tables();
+    return one;
+  }
+
+  const pipeline_options& options_;
+  crew& crew_;
+  report& out_;
+  progress progress_;
+  const std::string name_ = "pipeline";
+  // By number of flows.
+  std::vector<std::unique_ptr<use_case>> cases_;
+  std::vector<std::unique_ptr<case_frames>> frames_;
+  std::vector<std::unique_ptr<compiled_case>> pipelines_;
+  std::vector<entrant> entrants_;
+};
+
+}  // namespace
+
+result<report> run_pipeline(const pipeline_options& options) {
+  auto people = crew::create(1);
+  if (!people) return tl::unexpected(people.error());
+  report out;
+  out.bench = "pipeline";
+  out.params = {{"repetitions", options.run.repetitions},
+                {"seconds", options.run.seconds},
+                {"seed", options.run.seed}};
+  pipeline_run run(options, **people, out);
+  std::vector<std::uint64_t> rules = options.rules;
+  if (rules.empty()) rules.push_back(default_rules(options.which.name));
+  for (const std::uint64_t n : rules) {
+    if (auto done = run.run(n); !done) return tl::unexpected(done.error());
+  }
+  return out;
+}
+
+}  // namespace coua::bench
