@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -210,6 +211,37 @@ class CommandTest(unittest.TestCase):
             self.assertTrue(targets <= known)
             self.assertFalse({frame[6:12].hex(":") for frame in frames} & known)
 
+    def test_traffic_of_pipelines(self):
+        with tempfile.TemporaryDirectory() as parent:
+            folder = parent + "/new"
+            if "no libopenvswitch" in run("traffic", "--case", "l3", "--out", folder).stderr:
+                self.skipTest("built without libopenvswitch")
+            out = self.report("traffic", "--case", "gateway", "--rules", "70", "--flows", "40",
+                              "--direction", "both", "--size", "128", "--packets", "100", "--out",
+                              folder)
+            self.assertEqual(out["params"], {"case": "gateway", "rules": 70, "flows": 40,
+                                             "size": 128, "users": 20, "direction": "both",
+                                             "seed": 1})
+            rules, *packets = out["rows"]
+            self.assertEqual((rules["file"], rules["count"]), (folder + "/rules.txt", 491))
+            with open(rules["file"]) as file:
+                lines = file.read().splitlines()
+            self.assertEqual(len(lines), 491)
+            self.assertEqual(sum("table=110," in line for line in lines), 70)
+            for line in lines:
+                self.assertRegex(line, r"^(table=\d+, )?priority=\d+,\S+ actions=\S+$")
+            self.assertEqual([r["file"] for r in packets],
+                             [f"{folder}/traffic-{port}.pcap" for port in (1, 2)])
+            self.assertEqual(sum(r["count"] for r in packets), 100)
+            for row in packets:
+                self.assertEqual(os.path.getsize(row["file"]), 24 + row["count"] * (16 + 124))
+            files = list(pathlib.Path(folder).iterdir())
+            self.assertEqual(len(files), 3)
+            first = [each.read_bytes() for each in files]
+            run("traffic", "--case", "gateway", "--rules", "70", "--flows", "40", "--direction",
+                "both", "--size", "128", "--packets", "100", "--out", folder)
+            self.assertEqual([each.read_bytes() for each in files], first)
+
     def test_rules(self):
         for kind, least, most, least_masks in (("acl", 1.3, 2.2, 100), ("fw", 2.5, 5, 100),
                                                ("ipc", 1.05, 1.5, 50), ("openflow", 1, 1, 15)):
@@ -397,6 +429,14 @@ class CommandTest(unittest.TestCase):
                              (("forward", "--size", "63"), "--size 63"),
                              (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),
                              (("traffic", "--out", "/nowhere/x"), "/nowhere/x"),
+                             (("traffic", "--case", "l2", "--packets", "5"), "--packets: has no"),
+                             (("traffic", "--case", "l3"), "--out: name a folder"),
+                             (("traffic", "--case", "l3", "--out", "/dev/null/x"), "/dev/null/x"),
+                             (("traffic", "--case", "l3", "--out", "x", "--vlan", "3"),
+                              "--vlan: has no meaning with --case l3"),
+                             (("traffic", "--case", "lb", "--out", "x", "--users", "3"), "--users"),
+                             (("traffic", "--case", "l3", "--out", "x", "--flows", "20M"),
+                              "--flows 20000000"),
                              (("classify", "--masks", "5K"), "--masks 5K"),
                              (("classify", "--kind", "xyz"), "--kind: xyz"),
                              (("classify", "--misses", "101"), "--misses 101"),

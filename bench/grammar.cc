@@ -494,6 +494,15 @@ CLI::Option* add_case(CLI::App& app, std::string& out) {
       ->capture_default_str();
 }
 
+/// Refuses each of these options that was given.
+void refuse_with_case(const CLI::App& app, const std::string& which,
+                      std::initializer_list<const char*> options) {
+  for (const char* each : options) {
+    if (app.count(each) == 0) continue;
+    throw CLI::ValidationError(each, "has no meaning with --case " + which);
+  }
+}
+
 CLI::App* add_forward(CLI::App& root, forward_options& out) {
   CLI::App* const app = root.add_subcommand(
       "forward", "Packets per second of the switch, beside raw I/O and testpmd on the same ports");
@@ -552,24 +561,54 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
 }
 
 CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
-  CLI::App* const app =
-      root.add_subcommand("traffic", "Writes a packet file, and the addresses for `coua fib load`");
+  CLI::App* const app = root.add_subcommand(
+      "traffic",
+      "Writes packet files, and the addresses for `coua fib load` or the rules for them");
   static std::string which = "l2";
-  add_case(*app, which);
+  static case_params pipeline;
+  words all = case_names();
+  all.insert(all.begin(), "l2");
+  app->add_option("--case", which, "l2, the learning switch; l2-flows, l3, lb, gateway, gateway-1m")
+      ->check(CLI::IsMember(all))
+      ->capture_default_str();
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  one_size(*app, "--rules", "Addresses", 1, most, out.traffic.rules);
-  one_size(*app, "--flows", "Frames, each to another of them", 1, most, out.traffic.flows);
-  one_size(*app, "--sources", "Hosts that send", 1, most, out.traffic.sources);
+  one_size(*app, "--rules", "Addresses; of other cases prefixes or services", 1, most,
+           out.traffic.rules);
+  one_size(*app, "--flows", "Frames, each to another of them; of other cases any number", 1, most,
+           out.traffic.flows);
+  one_size(*app, "--sources", "Hosts that send (with --case l2)", 1, most, out.traffic.sources);
   app->add_option("--size", out.traffic.size, "Bytes of a frame, with the check sequence")
       ->check(CLI::Range(64, 1518))
       ->capture_default_str();
-  app->add_option("--vlan", out.traffic.vlan, "Of the addresses")
+  app->add_option("--vlan", out.traffic.vlan, "Of the addresses (with --case l2)")
       ->check(CLI::Range(1, 4094))
       ->capture_default_str();
-  app->add_option("--port", out.port, "Of the addresses")->capture_default_str();
-  app->add_option("--out", out.packets, "Packet file to write");
-  app->add_option("--addresses", out.addresses, "File of 'VLAN MAC PORT' lines to write");
+  app->add_option("--port", out.port, "Of the addresses (with --case l2)")->capture_default_str();
+  app->add_option("--out", out.out,
+                  "Packet file to write; of other cases a folder, for rules.txt and "
+                  "traffic-PORT.pcap");
+  app->add_option("--addresses", out.addresses,
+                  "File of 'VLAN MAC PORT' lines to write (with --case l2)");
+  one_size(*app, "--packets", "In random order (not of l2); 0: one of each flow", 1,
+           std::uint64_t{1} << 32, out.packets);
+  add_case_variants(*app, pipeline);
+  app->add_option("--seed", pipeline.seed, "Of prefixes and of the order of packets (not of l2)")
+      ->capture_default_str();
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
+  app->final_callback([app, &out] {
+    if (which == "l2") {
+      refuse_with_case(*app, which,
+                       {"--packets", "--single-table", "--users", "--direction", "--seed"});
+      return;
+    }
+    refuse_with_case(*app, which, {"--sources", "--vlan", "--port", "--addresses"});
+    if (out.out.empty()) throw CLI::ValidationError("--out", "name a folder for the files");
+    pipeline.name = which;
+    if (app->count("--rules") > 0) pipeline.rules = out.traffic.rules;
+    pipeline.flows = out.traffic.flows;
+    pipeline.size = out.traffic.size;
+    out.pipeline = take(complete(pipeline));
+  });
   return app;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "bench/cases/case_json.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
 #include "bench/harness/progress.h"
@@ -147,19 +148,10 @@ class pipeline_run {
   }
 
   row make_row(const entrant& each) const {
-    const case_params& params = each.of->params();
     row one;
     one.name = name_;
-    one.params = {{"case", params.name},
-                  {"rules", params.rules},
-                  {"flows", params.flows},
-                  {"size", params.size},
-                  {"batch", each.batch}};
-    if (params.name == "lb") one.params["single_table"] = params.single_table;
-    if (params.users != 0) {
-      one.params["users"] = params.users;
-      one.params["direction"] = to_string(params.direction);
-    }
+    one.params = to_json(each.of->params());
+    one.params["batch"] = each.batch;
     if (each.simd) one.params["simd"] = to_string(*each.simd);
     const summary ns = summarise(each.ns);
     one.set_rate(1000 / ns.median);
