@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/fib/lookup_table.h"
 #include "bench/forward/forward_options.h"
 #include "bench/forward/mover.h"
 #include "bench/forward/test_bed.h"
+#include "bench/harness/churn_pairs.h"
 #include "bench/harness/progress.h"
 
 namespace coua::bench {
@@ -16,19 +16,16 @@ namespace coua::bench {
 /// One case with everything that moves its packets, and what came out so far.
 class forward_case {
  public:
-  /// `packets` is a file that forward_case writes and that must outlive it.
-  forward_case(const forward_options&, const l2_traffic&, unsigned serial, std::string packets);
+  virtual ~forward_case() = default;
+  forward_case(const forward_case&) = delete;
+  forward_case& operator=(const forward_case&) = delete;
 
-  std::uint64_t memory_mib() const { return ports_.memory_mib; }
-  const l2_traffic& traffic() const { return traffic_; }
   const port_plan& ports() const { return ports_; }
+  /// What all but the packets takes, in MiB.
+  virtual std::uint64_t table_mib() const = 0;
 
-  /// Writes the packets, makes the ports, loads the FIB, starts testpmd.
-  result<void> prepare(const packet_memory&, progress&);
-  /// Adds a bare forwarder with another table, which it keeps.
-  result<void> add_table(const std::string& prefix, std::unique_ptr<lookup_table>, crew&,
-                         progress&);
-
+  /// Writes the packets, makes the ports, loads tables or rules, starts testpmd.
+  virtual result<void> prepare(const packet_memory&, progress&) = 0;
   /// One window of each, starting with number `first`.
   result<void> run_round(unsigned first, progress&);
   /// Paired windows of the switch with and without updates.
@@ -37,23 +34,42 @@ class forward_case {
   /// Rows of what run_round() collected.
   std::vector<row> rows() const;
 
+ protected:
+  forward_case(const forward_options& options, port_plan ports)
+      : options_(options), ports_(std::move(ports)) {}
+
+  void add(mover& one, double bytes_per_entry = 0) {
+    entrants_.push_back({&one, {}, bytes_per_entry});
+  }
+  /// Takes what outlives the case.
+  void add(std::unique_ptr<mover> one, double bytes_per_entry = 0);
+  result<void> add_testpmd(const packet_memory&, progress&);
+  const forward_options& options() const { return options_; }
+
  private:
   struct entrant {
     mover* who;
     std::vector<double> rates;
     double bytes_per_entry;  // 0: has no table
   };
+
+  /// What tells the rows of this case apart from those of others.
+  virtual json params() const = 0;
+  /// Bytes of a frame on the wire, with the check sequence.
+  virtual unsigned frame_size() const = 0;
+  virtual mover& switching() = 0;
+  /// What is written to while the switch works, and how many entries it holds.
+  virtual churned& updated() = 0;
+  virtual std::uint64_t updated_entries() const = 0;
+  /// Around the windows with updates.
+  virtual void set_churning(bool) {}
+
   row make_row(const std::string& name, std::uint64_t updates, double mops, double spread) const;
   double rate_of(const std::string& name) const;
 
   const forward_options& options_;
-  l2_traffic traffic_;
-  std::string packets_;
   port_plan ports_;
-  std::unique_ptr<test_bed> bed_;
-  std::vector<std::unique_ptr<lookup_table>> tables_;
-  std::vector<std::unique_ptr<lookup>> lookups_;
-  std::vector<std::unique_ptr<mover>> others_;
+  std::vector<std::unique_ptr<mover>> movers_;
   std::vector<entrant> entrants_;
 };
 

@@ -5,8 +5,8 @@
 
 #include "base/size.h"
 #include "base/system_memory.h"
-#include "bench/forward/forward_case.h"
 #include "bench/forward/forward_figures.h"
+#include "bench/forward/l2_forward_case.h"
 #include "bench/forward/testpmd.h"
 #include "bench/harness/scratch_folder.h"
 
@@ -14,7 +14,6 @@ namespace coua::bench {
 namespace {
 
 constexpr std::uint64_t most_default_flows = 1'000'000;
-constexpr std::uint64_t fib_bytes_per_rule = 9;
 constexpr std::uint64_t eal_spare_mib = 64;
 constexpr std::uint64_t page_mib = 2;
 
@@ -26,13 +25,13 @@ class forward_run {
       : options_(options), files_(files), out_(out), progress_("forward") {}
 
   result<void> run() {
-    result<std::vector<case_list>> groups = plan();
-    if (!groups) return tl::unexpected(groups.error());
     if (figure_needs_tables(options_.figure)) {
       result<std::unique_ptr<crew>> threads = crew::create(1);
       if (!threads) return tl::unexpected(threads.error());
       crew_ = std::move(*threads);
     }
+    result<std::vector<case_list>> groups = plan();
+    if (!groups) return tl::unexpected(groups.error());
     for (case_list& group : *groups) {
       if (result<void> done = run_group(group); !done) return done;
       group.clear();
@@ -63,16 +62,17 @@ class forward_run {
           if (result<void> good = check_traffic(traffic); !good) {
             return tl::unexpected(good.error());
           }
-          auto made = std::make_unique<forward_case>(options_, traffic, serial, packets_of(serial));
+          auto made = std::make_unique<l2_forward_case>(options_, traffic, serial,
+                                                        packets_of(serial), crew_.get());
           ++serial;
-          const std::uint64_t need = made->memory_mib() * (options_.testpmd ? 2 : 1) +
-                                     rules * fib_bytes_per_rule / (1 << 20) + 256;
+          const std::uint64_t need =
+              made->ports().memory_mib * (options_.testpmd ? 2 : 1) + made->table_mib() + 256;
           if (used + need > budget && !groups.back().empty()) {
             groups.emplace_back();
             used = packets = 0;
           }
           used += need;
-          packets += made->memory_mib();
+          packets += made->ports().memory_mib;
           memory_.mib = std::max(memory_.mib, packets + eal_spare_mib);
           groups.back().push_back(std::move(made));
         }
@@ -99,10 +99,6 @@ class forward_run {
   result<void> run_group(case_list& cases) {
     for (auto& each : cases) {
       if (result<void> ready = each->prepare(memory_, progress_); !ready) return ready;
-      if (crew_ == nullptr) continue;
-      if (result<void> ready = add_figure_tables(options_, *each, *crew_, progress_); !ready) {
-        return ready;
-      }
     }
     for (unsigned round = 0; round < options_.run.repetitions; ++round) {
       for (auto& each : cases) {

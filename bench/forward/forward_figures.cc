@@ -34,7 +34,7 @@ result<std::unique_ptr<lookup_table>> make_table(const std::string& name, std::u
 
 bool figure_needs_tables(unsigned figure) { return figure == 8 || figure == 9; }
 
-result<void> add_figure_tables(const forward_options& options, forward_case& one, crew& threads,
+result<void> add_figure_tables(const forward_options& options, l2_forward_case& one, crew& threads,
                                progress& shown) {
   if (options.figure == 8) {
     factor_params params;

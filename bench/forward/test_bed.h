@@ -13,7 +13,7 @@
 #include <string>
 
 #include "bench/forward/forward_options.h"
-#include "bench/forward/mover.h"
+#include "bench/forward/worker_mover.h"
 #include "bench/traffic/l2_traffic.h"
 #include "dp/switch.h"
 
@@ -56,7 +56,6 @@ class test_bed {
   double bytes_per_entry() const;
 
  private:
-  class worker_mover;
   explicit test_bed(const l2_traffic& traffic) : traffic_(traffic) {}
   result<void> load_fib();
   result<void> settle();
@@ -64,7 +63,7 @@ class test_bed {
   l2_traffic traffic_;
   std::unique_ptr<dp::l2_switch> switch_;
   unsigned out_ = 0;
-  std::unique_ptr<mover> switching_, raw_;
+  std::unique_ptr<worker_mover> switching_, raw_;
 };
 
 }  // namespace coua::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/worker_mover.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+
+#include "base/clock.h"
+#include "bench/harness/cpu_time.h"
+#include "dp/bench_hooks.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr auto start_time = std::chrono::milliseconds(10);  // until a window's rate is steady
+constexpr const char* worker_name = "coua-worker";
+
+}  // namespace
+
+std::vector<pid_t> threads_of_workers() { return threads_named(getpid(), worker_name); }
+
+result<std::vector<pid_t>> new_workers(const std::vector<pid_t>& before, unsigned wanted) {
+  std::vector<pid_t> out;
+  // A thread names itself once it runs.
+  for (const std::uint64_t deadline = now_ns() + 5'000'000'000; now_ns() < deadline;) {
+    const std::vector<pid_t> now = threads_of_workers();
+    out.clear();
+    std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
+                        std::back_inserter(out));
+    if (out.size() == wanted) return out;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return fail(errc::io, "coua",
+              "found " + std::to_string(out.size()) + " of its " + std::to_string(wanted) +
+                  " worker threads");
+}
+
+result<double> worker_mover::run(double seconds) {
+  dp::set_raw_io(device_, mode_ == worker_mode::raw);
+  dp::set_paused(device_, false);
+  std::this_thread::sleep_for(start_time);
+  const counts before = count();
+  const std::uint64_t start = threads_cpu_ns(workers_);
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const std::uint64_t after = count()["tx_packets"];
+  const std::uint64_t end = threads_cpu_ns(workers_);
+  dp::set_paused(device_, true);
+  if (mode_ == worker_mode::switching) {
+    if (result<void> clean = check(before); !clean) return tl::unexpected(clean.error());
+  }
+  return 1e3 * static_cast<double>(after - before.at("tx_packets")) *
+         static_cast<double>(workers_.size()) / static_cast<double>(end - start);
+}
+
+worker_mover::counts worker_mover::count() const {
+  counts out;
+  for (const std::string& port : ports_) {
+    const auto counters = device_.port_counters(port);
+    if (!counters) continue;
+    for (const dp::counter& each : *counters) out[each.name] += each.value;
+  }
+  return out;
+}
+
+result<void> worker_mover::check(const counts& before) const {
+  for (const auto& [name, now] : count()) {
+    const std::uint64_t more = now - before.at(name);
+    const bool wrong =
+        (name == "flooded" && !floods_) || name == "to_controller" || name.starts_with("drop_");
+    if (!wrong || more == 0) continue;
+    return fail(errc::io, "coua", std::to_string(more) + " packets were counted as " + name);
+  }
+  return {};
+}
+
+}  // namespace coua::bench
