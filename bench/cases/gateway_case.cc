@@ -57,6 +57,10 @@ void gateway_case::each_rule(const std::function<void(rule_mod)>& call) const {
   for (std::uint64_t i = 0; i < routes_.size(); ++i) call(routes_.rule(i, routing, network_port));
 }
 
+rule_mod gateway_case::spare_rule(std::uint64_t i) const {
+  return routes_.spare_rule(i, routing, network_port);
+}
+
 case_flow gateway_case::flow(std::uint64_t i) const {
   const bool both = params().direction == flow_direction::both;
   // Each direction goes over all CEs, and over all users of each.

@@ -12,12 +12,18 @@ using namespace pipeline;
 constexpr port_no in = 1, out = 2;
 constexpr std::uint64_t senders = 1000;
 
+rule_mod rule_of(std::uint64_t i) {
+  return rule_for(0, {exact(field::eth_dst, population::mac(i))}, {act::output{out}});
+}
+
 }  // namespace
 
 void l2_case::each_rule(const std::function<void(rule_mod)>& call) const {
-  for (std::uint64_t i = 0; i < params().rules; ++i) {
-    call(rule_for(0, {exact(field::eth_dst, population::mac(i))}, {act::output{out}}));
-  }
+  for (std::uint64_t i = 0; i < params().rules; ++i) call(rule_of(i));
+}
+
+rule_mod l2_case::spare_rule(std::uint64_t i) const {
+  return rule_of(params().rules + senders + i);
 }
 
 case_flow l2_case::flow(std::uint64_t i) const {

@@ -12,6 +12,7 @@ class l2_case final : public use_case {
 
   unsigned n_ports() const override { return 2; }
   void each_rule(const std::function<void(pipeline::rule_mod)>& call) const override;
+  pipeline::rule_mod spare_rule(std::uint64_t i) const override;
   case_flow flow(std::uint64_t i) const override;
 };
 

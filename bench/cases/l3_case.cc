@@ -15,6 +15,10 @@ void l3_case::each_rule(const std::function<void(pipeline::rule_mod)>& call) con
   for (std::uint64_t i = 0; i < routes_.size(); ++i) call(routes_.rule(i, 0, out));
 }
 
+pipeline::rule_mod l3_case::spare_rule(std::uint64_t i) const {
+  return routes_.spare_rule(i, 0, out);
+}
+
 case_flow l3_case::flow(std::uint64_t i) const {
   case_flow made;
   made.in_port = in;

@@ -19,6 +19,14 @@ std::vector<match_term> web_service(std::uint64_t i) {
           exact(field::tcp_dst, web)};
 }
 
+/// Of a service and one half of its clients.
+rule_mod rule_of(std::uint64_t i, unsigned which, bool single_table) {
+  std::vector<match_term> terms = web_service(i);
+  if (single_table) terms.push_back(half(which));
+  const auto table = static_cast<table_id>(single_table ? 0 : 1 + which);
+  return rule_for(table, std::move(terms), {act::output{back_end[which]}});
+}
+
 }  // namespace
 
 void lb_case::each_rule(const std::function<void(rule_mod)>& call) const {
@@ -32,13 +40,12 @@ void lb_case::each_rule(const std::function<void(rule_mod)>& call) const {
     }
   }
   for (std::uint64_t i = 0; i < params().rules; ++i) {
-    for (const unsigned which : {0U, 1U}) {
-      std::vector<match_term> terms = web_service(i);
-      if (params().single_table) terms.push_back(half(which));
-      const auto table = static_cast<table_id>(params().single_table ? 0 : 1 + which);
-      call(rule_for(table, std::move(terms), {act::output{back_end[which]}}));
-    }
+    for (const unsigned which : {0U, 1U}) call(rule_of(i, which, params().single_table));
   }
+}
+
+rule_mod lb_case::spare_rule(std::uint64_t i) const {
+  return rule_of(params().rules + i / 2, static_cast<unsigned>(i % 2), params().single_table);
 }
 
 case_flow lb_case::flow(std::uint64_t i) const {

@@ -13,6 +13,7 @@ class lb_case final : public use_case {
 
   unsigned n_ports() const override { return 3; }
   void each_rule(const std::function<void(pipeline::rule_mod)>& call) const override;
+  pipeline::rule_mod spare_rule(std::uint64_t i) const override;
   /// From clients.
   case_flow flow(std::uint64_t i) const override;
 };

@@ -15,6 +15,9 @@ class routing_table {
   std::uint64_t size() const { return routes_.entries; }
   /// New MACs, a hop less, output.
   pipeline::rule_mod rule(std::uint64_t i, pipeline::table_id table, pipeline::port_no out) const;
+  /// Of a further prefix, which has no such address.
+  pipeline::rule_mod spare_rule(std::uint64_t i, pipeline::table_id table,
+                                pipeline::port_no out) const;
   /// An address within a prefix; which one of them depends on `host`.
   std::uint32_t address(std::uint64_t i, std::uint32_t host) const;
   /// The MAC of the next hop for an address that some prefix has.

@@ -54,6 +54,7 @@ struct case_params {
 
 inline constexpr std::uint64_t most_case_rules = 4'000'000;
 inline constexpr std::uint64_t most_case_flows = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t spare_rules = 1024;    // that updates may add
 inline constexpr std::uint64_t most_users = 100'000;  // of a CE: what its public block holds
 
 /// All packets of it are alike.
@@ -75,6 +76,9 @@ class use_case {
   virtual unsigned n_ports() const = 0;
   /// All rules, as they may be added one after the other.
   virtual void each_rule(const std::function<void(pipeline::rule_mod)>& call) const = 0;
+  /// A further rule of the table that R rules are in, which no packet of a flow meets: what updates
+  /// add and remove. `i` below spare_rules.
+  virtual pipeline::rule_mod spare_rule(std::uint64_t i) const = 0;
   /// Of flow i, below params().flows. Flows are spread evenly over rules and users.
   virtual case_flow flow(std::uint64_t i) const = 0;
 

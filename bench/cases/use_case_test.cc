@@ -136,6 +136,36 @@ TEST(use_case, flows_are_spread_over_all_rules) {
   }
 }
 
+TEST(use_case, spare_rules_are_in_the_table_of_the_others_and_meet_no_packet) {
+  for (const case_params& params : all_cases()) {
+    SCOPED_TRACE(label(params));
+    const auto of = make(params);
+    bridge model = test::make_bridge();
+    load(model, *of);
+    const std::size_t before = model.n_rules();
+    std::set<table_id> tables;
+    for (std::uint64_t i = 0; i < spare_rules; ++i) {
+      const rule_mod spare = of->spare_rule(i);
+      tables.insert(spare.table);
+      test::must(model, spare);
+    }
+    EXPECT_EQ(model.n_rules(), before + spare_rules);  // none replaced another
+    for (const table_id table : tables) {
+      EXPECT_GE(model.tables()[table].size(), spare_rules / tables.size() + params.rules);
+    }
+    oracle judge(model);
+    for (std::uint64_t i = 0; i < params.flows; ++i) {
+      judge.receive(packet_of(*of, of->flow(i)), 0).counts.add_to(model, 0);
+    }
+    for (std::uint64_t i = 0; i < spare_rules; ++i) {
+      const rule_mod spare = of->spare_rule(i);
+      const auto* entry = model.tables()[spare.table].find(spare.priority, spare.match);
+      ASSERT_NE(entry, nullptr);
+      EXPECT_EQ(entry->state.counted.packets, 0U);
+    }
+  }
+}
+
 TEST(use_case, longer_prefixes_count) {
   const auto of = make(named("l3", 4000, 1000));
   bridge model = test::make_bridge();
