@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/forward/forward_options.h"
+#include "bench/forward/bench_switch.h"
 #include "bench/forward/mover.h"
-#include "bench/forward/test_bed.h"
 #include "bench/harness/churn_pairs.h"
 #include "bench/harness/progress.h"
 

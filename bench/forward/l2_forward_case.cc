@@ -34,8 +34,8 @@ class l2_forward_case::switch_writer final : public fib_writer {
 
 l2_forward_case::l2_forward_case(const forward_options& options, const l2_traffic& traffic,
                                  unsigned serial, std::string packets, crew* figure)
-    : forward_case(options,
-                   plan_ports(traffic, packets, serial, options.workers, options.mbuf_bytes)),
+    : forward_case(options, plan_ports({packets, traffic.flows, frame_bytes(traffic)}, serial,
+                                       options.workers, options.mbuf_bytes)),
       traffic_(traffic),
       packets_(std::move(packets)),
       figure_(figure) {}
@@ -50,7 +50,7 @@ result<void> l2_forward_case::prepare(const packet_memory& memory, progress& sho
   shown.step("writing " + format_count(traffic_.flows) + " packets");
   if (result<void> done = write_packets(traffic_, packets_); !done) return done;
   shown.step("loading " + format_count(traffic_.rules) + " addresses");
-  auto bed = test_bed::create(traffic_, ports(), options(), memory);
+  auto bed = l2_bed::create(traffic_, ports(), options(), memory);
   if (!bed) return tl::unexpected(bed.error());
   bed_ = std::move(*bed);
   add(bed_->switching(), bed_->bytes_per_entry());

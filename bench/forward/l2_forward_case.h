@@ -7,6 +7,7 @@
 
 #include "bench/fib/lookup_table.h"
 #include "bench/forward/forward_case.h"
+#include "bench/forward/l2_bed.h"
 
 namespace coua::bench {
 
@@ -39,7 +40,7 @@ class l2_forward_case final : public forward_case {
   l2_traffic traffic_;
   std::string packets_;
   crew* figure_;
-  std::unique_ptr<test_bed> bed_;
+  std::unique_ptr<l2_bed> bed_;
   std::unique_ptr<switch_writer> writer_;
   std::vector<std::unique_ptr<lookup_table>> tables_;
   std::vector<std::unique_ptr<lookup>> lookups_;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/forward/bench_switch.h"
 #include "bench/forward/mover.h"
-#include "bench/forward/test_bed.h"
 
 namespace coua::bench {
 

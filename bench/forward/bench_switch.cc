@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/bench_switch.h"
+
+#include <algorithm>
+
+#include "bench/forward/worker_cores.h"
+#include "dp/bench_hooks.h"
+
+namespace coua::bench {
+namespace {
+
+// Beside the packets of the source: what rings, caches and bursts of the workers hold.
+constexpr std::uint64_t buffers_in_flight = 8192;
+constexpr std::uint64_t buffer_overhead = 128 + 128 + 128;  // rte_mbuf, headroom, pool's own
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+port_plan plan_ports(const packet_source& source, unsigned serial, unsigned workers,
+                     unsigned mbuf_bytes) {
+  port_plan out;
+  const std::string number = std::to_string(serial);
+  out.in = "net_pcap" + number;
+  for (unsigned i = 0; i < workers; ++i) out.in += ",rx_pcap=" + source.file;
+  out.in += ",infinite_rx=1";
+  out.out = "net_null" + number + ",no-rx=1,copy=0";
+  out.buffers = static_cast<unsigned>(source.packets * workers + buffers_in_flight * workers);
+  out.buffer_bytes =
+      mbuf_bytes != 0 ? mbuf_bytes : static_cast<unsigned>(round_up(source.frame_bytes, 64));
+  // The second port has a pool too, for packets that it never receives; rings hold the source.
+  const std::uint64_t each = out.buffer_bytes + buffer_overhead;
+  const std::uint64_t bytes = 2 * (out.buffers * each) + 32 * source.packets * workers;
+  out.memory_mib = bytes / (1 << 20) + 64;
+  return out;
+}
+
+result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config config,
+                                                           const port_plan& ports,
+                                                           const forward_options& options,
+                                                           const packet_memory& memory) {
+  std::unique_ptr<bench_switch> made(new bench_switch);
+  dp::eal_params eal;
+  eal.memory_mib = static_cast<unsigned>(memory.mib);
+  eal.huge_pages = memory.huge_pages;
+  eal.cores = worker_cores(options.workers);
+  config.idle = dp::idle_mode::sleep;
+  config.burst = options.burst;
+  config.mbufs = ports.buffers;
+  config.mbuf_bytes = ports.buffer_bytes;
+  const std::vector<pid_t> before = threads_of_workers();
+  auto device = dp::l2_switch::create(eal, config);
+  if (!device) return tl::unexpected(device.error());
+  made->device_ = std::move(*device);
+  dp::set_paused(*made->device_, true);
+  auto workers = new_workers(before, options.workers);
+  if (!workers) return tl::unexpected(workers.error());
+  made->workers_ = std::move(*workers);
+  return made;
+}
+
+result<unsigned> bench_switch::add_port(const dp::port_config& config) {
+  ports_.push_back(config.name);
+  return device_->add_port(config);
+}
+
+std::unique_ptr<worker_mover> bench_switch::make_mover(worker_mode mode) const {
+  return std::make_unique<worker_mover>(*device_, ports_, workers_, mode);
+}
+
+}  // namespace coua::bench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/forward/forward_options.h"
+#include "bench/forward/worker_mover.h"
+#include "dp/switch.h"
+
+namespace coua::bench {
+
+/// How the ports of a case are made, in any process.
+struct port_plan {
+  std::string in, out;            // devargs of the source and of where its packets go
+  std::vector<std::string> more;  // of further ports that packets may leave by
+  unsigned buffers = 0;           // of packets, in the pool of the source
+  unsigned buffer_bytes = 0;      // data room, without DPDK's headroom
+  std::uint64_t memory_mib = 0;   // that they need
+};
+
+/// What is sent again and again.
+struct packet_source {
+  std::string file;
+  std::uint64_t packets = 0;
+  unsigned frame_bytes = 0;  // without the check sequence
+};
+port_plan plan_ports(const packet_source&, unsigned serial, unsigned workers, unsigned mbuf_bytes);
+
+/// Memory for the packets of all switches of this process; testpmd takes its own.
+struct packet_memory {
+  std::uint64_t mib = 0;
+  bool huge_pages = false;
+};
+
+/// The real switch, with its workers at rest.
+class bench_switch {
+ public:
+  /// `config` without what the plan and the options say. The memory is the same at every call.
+  /// Errors: of the switch.
+  static result<std::unique_ptr<bench_switch>> create(dp::switch_config config, const port_plan&,
+                                                      const forward_options&, const packet_memory&);
+
+  /// Errors: of the switch. Returns its number.
+  result<unsigned> add_port(const dp::port_config&);
+  dp::l2_switch& device() { return *device_; }
+  /// Of all ports that were added.
+  std::unique_ptr<worker_mover> make_mover(worker_mode) const;
+
+ private:
+  bench_switch() = default;
+
+  std::unique_ptr<dp::l2_switch> device_;
+  std::vector<pid_t> workers_;
+  std::vector<std::string> ports_;
+};
+
+}  // namespace coua::bench
