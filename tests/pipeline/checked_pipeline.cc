@@ -23,10 +23,10 @@ class two_ports final : public normal_switch {
 };
 two_ports the_normal_switch;
 
-bridge_params parameters() {
+bridge_params parameters(std::size_t rules_max) {
   bridge_params made;
   made.n_tables = 8;
-  made.rules_max = 1 << 16;
+  made.rules_max = rules_max;
   return made;
 }
 
@@ -100,11 +100,11 @@ void test_buffers::give_back(const owned_packet& copy) noexcept {
   --n_out;
 }
 
-checked_pipeline::checked_pipeline()
-    : bridge_(must(running_bridge::create(parameters()))),
+checked_pipeline::checked_pipeline(std::size_t rules_max)
+    : bridge_(must(running_bridge::create(parameters(rules_max)))),
       executor_(must(executor::create(bridge_->compiler().published(), 0,
                                       bridge_->compiler().counts(0), buffers_))),
-      model_(must(bridge::create(parameters()))),
+      model_(must(bridge::create(parameters(rules_max)))),
       oracle_(model_, &the_normal_switch) {}
 
 bool checked_pipeline::apply(const std::vector<operation>& bundle) {

@@ -156,5 +156,48 @@ TEST_F(failed_version, is_none_where_a_store_is_full_before_its_time) {
   for (table_id t = 1; t <= 6; ++t) see(0, 117, t);
 }
 
+/// With few rules there are few records besides.
+constexpr std::size_t few = 64;
+
+/// Changes one rule over and over. How many changes were taken.
+std::size_t spend_records(checked_pipeline& in, std::size_t n_most) {
+  for (std::size_t n = 0; n < n_most; ++n) {
+    if (!in.apply({mac_rule(6, 0, 1 + n % n_ports)})) return n;
+  }
+  return n_most;
+}
+constexpr std::size_t many = 1'000'000;
+
+TEST(used_up_records, refuse_changes_until_packets_have_gone_on) {
+  checked_pipeline in(few);
+  for (port_no i = 1; i <= 3; ++i) in.apply({pipeline::test::add_port(i)});
+  for (unsigned i = 0; i < 40; ++i) in.apply({mac_rule(0, i, 1 + i % 3)});
+  ASSERT_LT(spend_records(in, many), many);
+  for (unsigned i = 0; i < 200; ++i) {
+    // Each touches both tables before it fails.
+    EXPECT_FALSE(in.apply({removal(0, i % 40), mac_rule(6, 0, 2), mac_rule(0, 50, 2)}));
+  }
+  in.receive(packets_to(10, 20));
+  in.receive(packets_to(10, 20));
+  in.check_counters();
+  EXPECT_TRUE(in.apply({removal(0, 20), mac_rule(6, 0, 2), mac_rule(0, 50, 2)}));
+  in.receive(packets_to(0, 32));
+}
+
+TEST(used_up_records, leave_rules_whose_time_has_come_for_later) {
+  checked_pipeline in(few);
+  rule_mod one = mac_rule(0, 1, 2);
+  one.hard_timeout_s = 5;
+  in.apply({one});
+  ASSERT_LT(spend_records(in, many), many);
+  running_bridge& bridge = in.bridge();
+  EXPECT_TRUE(bridge.expire(10 * ns_per_s).empty());
+  EXPECT_EQ(bridge.model().n_rules(), 2U);
+  in.receive(packets_to(0, 3));
+  in.receive(packets_to(0, 3));
+  EXPECT_EQ(bridge.expire(10 * ns_per_s).size(), 1U);
+  EXPECT_EQ(in.bridge().compiler().form(0), nullptr);
+}
+
 }  // namespace
 }  // namespace coua::test

@@ -4,6 +4,13 @@
 #include <algorithm>
 
 namespace coua::pipeline {
+namespace {
+
+tl::unexpected<error> none_left() {
+  return fail(errc::no_room, "records", "all are in use: try again when packets have gone on");
+}
+
+}  // namespace
 
 result<void> compile_context::number(const rule_ptr& one) {
   const std::uint32_t number = counts.take(1);
@@ -21,16 +28,18 @@ void compile_context::forget(rule_id gone) {
   numbers_.erase(at);
 }
 
+result<void> compile_context::check_reserve() const {
+  return n_left() >= n_reserved_ ? result<void>{} : none_left();
+}
+
 result<record_id> compile_context::take() {
+  if (n_left() <= (recovering ? 0 : n_reserved_)) return none_left();
   if (!free_.empty()) {
     const record_id id = free_.back();
     free_.pop_back();
     return id;
   }
   if (held_.empty()) held_.emplace_back();  // 0 is no record
-  if (held_.size() == records_.max_size()) {
-    return fail(errc::no_room, "records", "all are in use: try again when packets have gone on");
-  }
   held_.emplace_back();
   return static_cast<record_id>(held_.size() - 1);
 }

@@ -7,6 +7,7 @@
 // unlinked thing held: each part puts it among the `garbage`, and nothing is freed before.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -19,13 +20,17 @@ namespace coua::pipeline {
 
 class compile_context {
  public:
-  compile_context(action_records records, count_book counts, op_references references)
+  /// Of the records, `n_reserved` are for recovery.
+  compile_context(action_records records, std::size_t n_reserved, count_book counts,
+                  op_references references)
       : counts(std::move(counts)),
         actions(std::move(references)),
         records_(std::move(records)),
+        n_reserved_(n_reserved),
         gone_(actions.gone()) {}
 
   version_no making = 0;
+  bool recovering = false;  // then the reserve may be taken
   count_book counts;
   action_compiler actions;
   std::vector<std::function<void()>> garbage;  // run after a grace period
@@ -44,6 +49,8 @@ class compile_context {
   const std::unordered_map<rule_id, std::uint32_t>& numbers() const { return numbers_; }
 
   // Records.
+  /// Before anything is touched. Errors: no_room: recovery would not have its reserve.
+  result<void> check_reserve() const;
   /// That of a numbered rule from the version that is being made on. Errors: no_room.
   result<record_id> make(const rule& of, record_id previous);
   /// That says that the rule before is gone.
@@ -56,8 +63,12 @@ class compile_context {
 
  private:
   result<record_id> take();
+  std::size_t n_left() const {
+    return free_.size() + records_.max_size() - std::max<std::size_t>(held_.size(), 1);
+  }
 
   action_records records_;
+  const std::size_t n_reserved_;
   const action_shape* gone_;
   std::vector<std::shared_ptr<const stored_ops>> held_;  // by record
   std::vector<record_id> free_;

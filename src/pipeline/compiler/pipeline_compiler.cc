@@ -12,9 +12,11 @@ std::uint32_t numbers_for(const bridge_params& of) {
   return static_cast<std::uint32_t>(
       std::min<std::size_t>(2 * of.rules_max + (std::size_t{1} << 22), 1U << 28));
 }
+/// Those of all rules once more are for recovery, which must not fail for want of them.
 std::size_t records_for(const bridge_params& of) {
-  return std::min<std::size_t>(2 * of.rules_max + (std::size_t{1} << 16), 1U << 28);
+  return 3 * of.rules_max + (std::size_t{1} << 16);
 }
+constexpr std::size_t forwarded_rules_max = std::size_t{1} << 26;  // numbers have 28 bits
 
 }  // namespace
 
@@ -22,6 +24,9 @@ result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
     const bridge& model, const compiler_params& params) {
   if (params.n_workers < 1 || params.n_workers > qsbr::max_readers) {
     return fail(errc::invalid, "n_workers", "must be 1 to 256");
+  }
+  if (model.params().rules_max > forwarded_rules_max) {
+    return fail(errc::invalid, "rules_max", "must be at most 2^26 in a bridge that forwards");
   }
   auto records = action_records::create(records_for(model.params()));
   if (!records) return tl::unexpected(std::move(records.error()));
@@ -38,7 +43,7 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
       n_workers_(n_workers),
       reclaimer_(published_.grace),
       groups_(model),
-      context_(std::move(records), std::move(counts),
+      context_(std::move(records), model.params().rules_max, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}) {
   published_.records = &context_.records();
@@ -155,6 +160,7 @@ void pipeline_compiler::take_back(const change_list& changes) {
 }
 
 result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {
+  if (auto good = context_.check_reserve(); !good) return good;
   if (auto good = number_rules(changes); !good) return good;
   if (auto good = groups_.follow(context_, changes, now); !good) return good;
   if (auto good = change_tables(changes); !good) return good;
@@ -172,6 +178,7 @@ result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns no
 
 void pipeline_compiler::recover(time_ns now) {
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
+  context_.recovering = true;
   COUA_CHECK(groups_.restore(context_, now).has_value());
   // The others are as they were.
   const std::set<table_id> anew = std::exchange(touched_, {});
@@ -179,6 +186,7 @@ void pipeline_compiler::recover(time_ns now) {
     if (model_.tables()[each].size() == 0) install(each, nullptr);
   }
   COUA_CHECK(build(anew).has_value());
+  context_.recovering = false;
   publish();
 }
 

@@ -14,23 +14,26 @@ result<std::unique_ptr<running_bridge>> running_bridge::create(const bridge_para
   return made;
 }
 
-of_result<change_list> running_bridge::apply(std::span<const operation> bundle, time_ns now) {
-  bool failed = false;
-  auto done = model_.apply(bundle, now, [&](const change_list& changes) -> of_result<void> {
+bridge::follower running_bridge::follower(time_ns now, bool& failed) {
+  return [this, now, &failed](const change_list& changes) -> of_result<void> {
     auto good = compiler_->follow(changes, now);
     if (good) return {};
     failed = true;
     return refuse(of_error::flow_mod_table_full, good.error().where, good.error().what);
-  });
+  };
+}
+
+of_result<change_list> running_bridge::apply(std::span<const operation> bundle, time_ns now) {
+  bool failed = false;
+  auto done = model_.apply(bundle, now, follower(now, failed));
   if (failed) compiler_->recover(now);
   return done;
 }
 
 change_list running_bridge::expire(time_ns now) {
-  change_list gone = model_.expire(now);
-  // A removal asks for nothing but a record; when they are used up, those that wait are freed
-  // first.
-  if (auto good = compiler_->follow(gone, now); !good) compiler_->recover(now);
+  bool failed = false;
+  change_list gone = model_.expire(now, follower(now, failed));
+  if (failed) compiler_->recover(now);
   return gone;
 }
 

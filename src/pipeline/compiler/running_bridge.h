@@ -23,7 +23,8 @@ class running_bridge {
   /// As bridge::apply; besides, flow_mod_table_full when the datapath has no room.
   of_result<change_list> apply(std::span<const operation> bundle, time_ns now);
   of_result<change_list> apply(const operation& one, time_ns now) { return apply({&one, 1}, now); }
-  /// Removes rules whose time has come, by what was collected of their packets.
+  /// Removes rules whose time has come, by what was collected of their packets. If the datapath has
+  /// no room for that, they go with a later call.
   change_list expire(time_ns now);
   /// Takes over what workers counted.
   void collect(time_ns now) { compiler_->collect(model_, now); }
@@ -34,6 +35,8 @@ class running_bridge {
 
  private:
   explicit running_bridge(bridge model) : model_(std::move(model)) {}
+  /// Has the compiler follow, and sets `failed` when it could not.
+  bridge::follower follower(time_ns now, bool& failed);
 
   bridge model_;
   std::unique_ptr<pipeline_compiler> compiler_;

@@ -57,7 +57,7 @@ of_result<change_list> bridge::apply(std::span<const operation> bundle, time_ns 
   return commit();
 }
 
-change_list bridge::expire(time_ns now) {
+change_list bridge::expire(time_ns now, const follower& follow) {
   while (rule_table::entry* one = store_.first_due()) {
     if (one->due > now) break;
     // Packets may have come since it was put in the list.
@@ -66,6 +66,10 @@ change_list bridge::expire(time_ns now) {
     const rule& old = *one->rule;
     const bool hard = old.hard_timeout_s != 0 && now >= old.added + old.hard_timeout_s * ns_per_s;
     store_.drop_rule(*one, hard ? removal_reason::hard_timeout : removal_reason::idle_timeout);
+  }
+  if (follow && !store_.changes().empty() && !follow(store_.changes())) {
+    store_.undo();
+    return {};
   }
   return commit();
 }

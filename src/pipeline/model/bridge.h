@@ -34,8 +34,8 @@ class bridge {
   using follower = std::function<of_result<void>(const change_list&)>;
   of_result<change_list> apply(std::span<const operation> bundle, time_ns now,
                                const follower& follow);
-  /// Removes the rules whose time has come.
-  change_list expire(time_ns now);
+  /// Removes the rules whose time has come. When `follow` refuses, they stay for the next call.
+  change_list expire(time_ns now, const follower& follow = {});
   /// When expire() may next have something to do; 0: never, as things are.
   time_ns next_expiry();
 
