@@ -156,6 +156,48 @@ TEST_F(failed_version, is_none_where_a_store_is_full_before_its_time) {
   for (table_id t = 1; t <= 6; ++t) see(0, 117, t);
 }
 
+TEST_F(failed_version, leaves_groups_and_meters_as_they_were) {
+  using pipeline::test::to;
+  group_mod all = pipeline::test::add_group(1, group_type::all, {to({output(2)}), to({output(3)})});
+  group_mod watching = pipeline::test::add_group(2, group_type::fast_failover,
+                                                 {to({output(4)}, 0, 4), to({output(5)}, 0, 5)});
+  meter_band band;
+  band.rate = 1;
+  band.burst_size = 40;
+  meter_mod meter = pipeline::test::add_meter(1, meter_unit::pktps, {band});
+  meter.what.has_burst = true;
+  rule_mod first = add_rule(0, 1, {}, pipeline::test::apply({act::group{1}, act::group{2}}));
+  first.instructions.meter = 1;
+  must({all, watching, meter, first});
+  see(0, 30);  // of 40
+  in_.receive(packets_to(0, 3));
+
+  all.command = meter.command = mod_command::modify;
+  all.what.buckets.pop_back();
+  port_mod dead = pipeline::test::add_port(4);
+  dead.command = mod_command::modify;
+  dead.what.live = false;
+  fail_with({all, meter, all, dead, pipeline::test::add_group(3, group_type::all, {})});
+  in_.receive(packets_to(0, 3));
+  // The rule goes with them, and comes again.
+  group_mod no_group{mod_command::remove, {group_all, group_type::all, {}, {}}};
+  meter_mod no_meter = meter;
+  no_meter.command = mod_command::remove;
+  fail_with({no_group, no_meter});
+  in_.receive(packets_to(0, 3));
+  all.command = watching.command = meter.command = mod_command::add;
+  fail_with({no_group, no_meter, all, watching, meter, first, no_group});
+  see(0, 10);  // the meter drops some
+
+  must({dead});  // the second group still watches
+  see(0, 3);
+  all.command = mod_command::modify;
+  must({all});
+  see(0, 3);
+  must({no_group});
+  see(0, 3);
+}
+
 /// With few rules there are few records besides.
 constexpr std::size_t few = 64;
 

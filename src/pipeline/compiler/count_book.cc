@@ -3,6 +3,10 @@
 
 namespace coua::pipeline {
 
+count_block::~count_block() {
+  if (n_ != 0) of_.give_back(first_, n_);
+}
+
 result<count_book> count_book::create(unsigned n_workers, std::uint32_t n_max) {
   count_book made;
   made.n_max_ = n_max;
@@ -25,6 +29,11 @@ std::uint32_t count_book::take(std::uint32_t n) {
   if (n > n_max_ - first) return none;
   seen_.resize(seen_.size() + n);
   return first;
+}
+
+std::shared_ptr<const count_block> count_book::take_block(std::uint32_t n) {
+  const std::uint32_t first = n == 0 ? 0 : take(n);
+  return first == none ? nullptr : std::make_shared<count_block>(*this, first, n);
 }
 
 traffic count_book::news(std::uint32_t number) {

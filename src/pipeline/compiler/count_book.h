@@ -14,6 +14,25 @@
 
 namespace coua::pipeline {
 
+class count_book;
+
+/// Numbers in a row; they are given back with it, when no worker counts under them any more.
+class count_block {
+ public:
+  count_block(count_book& of, std::uint32_t first, std::uint32_t n)
+      : of_(of), first_(first), n_(n) {}
+  ~count_block();
+  count_block(const count_block&) = delete;
+  count_block& operator=(const count_block&) = delete;
+
+  std::uint32_t first() const { return first_; }
+  std::uint32_t size() const { return n_; }
+
+ private:
+  count_book& of_;
+  const std::uint32_t first_, n_;
+};
+
 class count_book {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -28,6 +47,9 @@ class count_book {
   std::uint32_t take(std::uint32_t n);
   /// No worker counts under them any more.
   void give_back(std::uint32_t first, std::uint32_t n) { free_[n].push_back(first); }
+
+  /// The same as a thing, which the book outlives. Null: they are used up.
+  std::shared_ptr<const count_block> take_block(std::uint32_t n);
 
   /// What was counted since the last time.
   traffic news(std::uint32_t number);

@@ -6,11 +6,6 @@
 namespace coua::pipeline {
 namespace {
 
-/// A version, with the ops of its buckets.
-struct stored_group : group_version {
-  std::deque<stored_ops> ops;
-};
-
 bool watches(const group& one) {
   for (const bucket& each : one.buckets) {
     if (each.is_watched()) return true;
@@ -18,39 +13,10 @@ bool watches(const group& one) {
   return false;
 }
 
-/// Puts a version in its place; the one before goes when no batch can be at it.
-template <class Thing, class Version>
-void put(compile_context& in, Thing& of, std::shared_ptr<Version> next) {
-  next->from = in.making;
-  next->previous = of.latest.get();
-  next->counters = of.counters;
-  of.place.set(next.get());
-  in.garbage.emplace_back([old = std::move(of.latest)] {});
-  of.latest = std::move(next);
-}
-
-template <class Thing>
-result<void> number(compile_context& in, Thing& of, std::size_t n) {
-  const std::uint32_t first = in.counts.take(static_cast<std::uint32_t>(n));
-  if (first == count_book::none) return fail(errc::no_room, "counters", "all are in use");
-  if (of.n_counters != 0) {
-    in.garbage.emplace_back([&counts = in.counts, before = of.counters, n_before = of.n_counters] {
-      counts.give_back(before, n_before);
-    });
-  }
-  of.counters = first;
-  of.n_counters = static_cast<std::uint32_t>(n);
-  return {};
-}
-
-template <class Things>
-void drop(compile_context& in, Things& from, std::uint32_t id) {
-  const auto at = from.find(id);
-  in.garbage.emplace_back(
-      [&counts = in.counts, gone = std::shared_ptr(std::move(at->second))]() mutable {
-        counts.give_back(gone->counters, gone->n_counters);
-      });
-  from.erase(at);
+result<std::shared_ptr<const count_block>> numbers_for(compile_context& in, std::size_t n) {
+  auto made = in.counts.take_block(static_cast<std::uint32_t>(n));
+  if (made == nullptr) return fail(errc::no_room, "counters", "all are in use");
+  return made;
 }
 
 }  // namespace
@@ -61,10 +27,26 @@ std::vector<bool> group_compiler::lives_of(const group& one) const {
   return lives;
 }
 
-void group_compiler::make(compile_context& in, group_thing& of, const group& from) {
+void group_compiler::watch(const group& one, std::vector<bool> lives) {
+  if (watches(one)) {
+    watching_[one.id] = std::move(lives);
+  } else {
+    watching_.erase(one.id);
+  }
+}
+
+result<void> group_compiler::make(compile_context& in, const group& from, counting how) {
   auto made = std::make_shared<stored_group>();
+  if (how == counting::on) {
+    made->numbers = groups_.at(from.id).latest->numbers;
+  } else {
+    auto numbers = numbers_for(in, from.buckets.size());
+    if (!numbers) return tl::unexpected(numbers.error());
+    made->numbers = std::move(*numbers);
+  }
+  made->bucket_counters = made->numbers->first();
   made->type = from.type;
-  const std::vector<bool> lives = lives_of(from);
+  std::vector<bool> lives = lives_of(from);
   std::vector<std::uint16_t> weights;
   for (std::size_t i = 0; i < from.buckets.size(); ++i) {
     made->ops.push_back(in.actions.compile_set(from.buckets[i].actions));
@@ -76,109 +58,103 @@ void group_compiler::make(compile_context& in, group_thing& of, const group& fro
     made->map = select_map(from.secret, weights);
     made->hash = keyed_hash(from.secret);
   }
-  put(in, of, std::shared_ptr<group_version>(std::move(made)));
-  if (watches(from)) {
-    watching_[from.id] = lives;
-  } else {
-    watching_.erase(from.id);
-  }
-}
-
-result<void> group_compiler::change_group(compile_context& in, const group_change& change) {
-  if (change.after == nullptr) {
-    watching_.erase(change.before->id);
-    drop(in, groups_, change.before->id);
-    return {};
-  }
-  const group& now = *change.after;
-  std::unique_ptr<group_thing>& at = groups_[now.id];
-  if (at == nullptr) at = std::make_unique<group_thing>();
-  return number(in, *at, 1 + now.buckets.size());
-}
-
-result<void> group_compiler::change_meter(compile_context& in, const meter_change& change,
-                                          time_ns now) {
-  if (change.after == nullptr) {
-    drop(in, meters_, change.before->id);
-    return {};
-  }
-  const meter& to = *change.after;
-  std::unique_ptr<meter_thing>& at = meters_[to.id];
-  if (at == nullptr) at = std::make_unique<meter_thing>();
-  if (auto good = number(in, *at, 1 + to.bands.size()); !good) return good;
-  put(in, *at, std::make_shared<meter_version>(to, now));
+  groups_.put(in, from.id, std::move(made));
+  watch(from, std::move(lives));
   return {};
 }
 
-void group_compiler::revive(compile_context& in) {
+result<void> group_compiler::make(compile_context& in, const meter& from, time_ns now) {
+  auto numbers = numbers_for(in, from.bands.size());
+  if (!numbers) return tl::unexpected(numbers.error());
+  auto made = std::make_shared<stored_meter>(from, now);
+  made->numbers = std::move(*numbers);
+  made->band_counters = made->numbers->first();
+  meters_.put(in, from.id, std::move(made));
+  return {};
+}
+
+result<void> group_compiler::revive(compile_context& in) {
   std::vector<group_id> other;
   for (const auto& [id, lived] : watching_) {
     if (lives_of(*model_.find_group(id)->group) != lived) other.push_back(id);
   }
-  for (const group_id id : other) make(in, *groups_.at(id), *model_.find_group(id)->group);
+  for (const group_id id : other) {
+    if (auto good = make(in, *model_.find_group(id)->group, counting::on); !good) return good;
+  }
+  return {};
 }
 
 result<void> group_compiler::follow(compile_context& in, const change_list& changes, time_ns now) {
   bool lives_change = false;
-  std::set<group_id> changed;
+  std::set<group_id> groups;
+  std::set<meter_id> meters;
   for (const change& each : changes) {
     lives_change |= std::holds_alternative<port_change>(each);
-    if (const auto* of_meter = std::get_if<meter_change>(&each)) {
-      if (auto good = change_meter(in, *of_meter, now); !good) return good;
+    if (const auto* one = std::get_if<meter_change>(&each)) {
+      if (one->after == nullptr) {
+        meters_.drop(in, one->before->id);
+      } else if (auto good = meters_.open(in, one->after->id); !good) {
+        return good;
+      } else {
+        meters.insert(one->after->id);
+      }
     }
-    const auto* of_group = std::get_if<group_change>(&each);
-    if (of_group == nullptr) continue;
-    lives_change = true;
-    if (auto good = change_group(in, *of_group); !good) return good;
-    const group_ptr& named = of_group->after != nullptr ? of_group->after : of_group->before;
-    changed.insert(named->id);
+    if (const auto* one = std::get_if<group_change>(&each)) {
+      lives_change = true;
+      if (one->after == nullptr) {
+        watching_.erase(one->before->id);
+        groups_.drop(in, one->before->id);
+      } else if (auto good = groups_.open(in, one->after->id); !good) {
+        return good;
+      } else {
+        groups.insert(one->after->id);
+      }
+    }
+  }
+  for (const meter_id id : meters) {
+    const meter_entry* entry = model_.find_meter(id);
+    if (entry == nullptr) continue;
+    if (auto good = make(in, *entry->meter, now); !good) return good;
   }
   // All places are there: groups may refer to each other.
-  for (const group_id id : changed) {
-    if (const group_entry* entry = model_.find_group(id)) make(in, *groups_.at(id), *entry->group);
+  for (const group_id id : groups) {
+    const group_entry* entry = model_.find_group(id);
+    if (entry == nullptr) continue;
+    if (auto good = make(in, *entry->group, counting::anew); !good) return good;
   }
-  if (lives_change) revive(in);
-  return {};
+  return lives_change ? revive(in) : result<void>{};
 }
 
-result<void> group_compiler::restore(compile_context& in, time_ns now) {
-  const auto drop_others = [&](auto& things, const auto& there) {
-    std::vector<std::uint32_t> gone;
-    for (const auto& [id, one] : things) {
-      if (!there.contains(id)) gone.push_back(id);
+void group_compiler::keep(compile_context& in) {
+  groups_.keep(in);
+  meters_.keep(in);
+}
+
+void group_compiler::restore(compile_context& in) {
+  (void)meters_.restore(in);
+  for (const group_id id : groups_.restore(in)) {
+    const group_entry* entry = model_.find_group(id);
+    if (entry != nullptr) {
+      watch(*entry->group, lives_of(*entry->group));
+    } else {
+      watching_.erase(id);
     }
-    for (const std::uint32_t id : gone) drop(in, things, id);
-  };
-  drop_others(groups_, model_.groups());
-  drop_others(meters_, model_.meters());
-  std::erase_if(watching_, [&](const auto& each) { return !groups_.contains(each.first); });
-  // What was not touched stays, with the tokens of its meters.
-  const auto is_whole = [&](const auto& things, std::uint32_t id) {
-    const auto at = things.find(id);
-    return at != things.end() && at->second->latest != nullptr &&
-           at->second->latest->from != in.making;
-  };
-  change_list others;
-  for (const auto& [id, entry] : model_.groups()) {
-    if (!is_whole(groups_, id)) others.push_back(group_change{{}, entry.group, {}});
   }
-  for (const auto& [id, entry] : model_.meters()) {
-    if (!is_whole(meters_, id)) others.push_back(meter_change{{}, entry.meter, {}});
-  }
-  return follow(in, others, now);
 }
 
 void group_compiler::collect(compile_context& in, bridge& model) {
-  for (const auto& [id, one] : groups_) {
-    model.count_group(id, in.counts.news(one->counters));
-    for (std::uint32_t i = 1; i < one->n_counters; ++i) {
-      model.count_bucket(id, i - 1, in.counts.news(one->counters + i));
+  for (const auto& [id, one] : groups_.all()) {
+    model.count_group(id, in.counts.news(one->number->first()));
+    const count_block& numbers = *one->latest->numbers;
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+      model.count_bucket(id, i, in.counts.news(numbers.first() + i));
     }
   }
-  for (const auto& [id, one] : meters_) {
-    model.count_meter(id, in.counts.news(one->counters));
-    for (std::uint32_t i = 1; i < one->n_counters; ++i) {
-      model.count_band(id, i - 1, in.counts.news(one->counters + i));
+  for (const auto& [id, one] : meters_.all()) {
+    model.count_meter(id, in.counts.news(one->number->first()));
+    const count_block& numbers = *one->latest->numbers;
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+      model.count_band(id, i, in.counts.news(numbers.first() + i));
     }
   }
 }

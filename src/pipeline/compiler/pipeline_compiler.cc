@@ -42,10 +42,10 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
     : model_(model),
       n_workers_(n_workers),
       reclaimer_(published_.grace),
-      groups_(model),
       context_(std::move(records), model.params().rules_max, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
-                [this](meter_id id) { return groups_.meter_of(id); }}) {
+                [this](meter_id id) { return groups_.meter_of(id); }}),
+      groups_(model) {
   published_.records = &context_.records();
   ports_ = std::make_unique<port_list>();
   plan_changes_ = true;
@@ -125,6 +125,7 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
     take_back(changes);
     return good;
   }
+  groups_.keep(context_);
   forget_rules(changes);
   publish();
   return {};
@@ -132,7 +133,6 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
 
 void pipeline_compiler::take_back(const change_list& changes) {
   note(changes, false);
-  bool thing_went = false;
   std::set<table_id> changed;
   // Backwards: what a rule was before the first of its changes counts.
   for (auto each = changes.rbegin(); each != changes.rend(); ++each) {
@@ -147,16 +147,8 @@ void pipeline_compiler::take_back(const change_list& changes) {
         }
       }
     }
-    const auto* of_group = std::get_if<group_change>(&*each);
-    const auto* of_meter = std::get_if<meter_change>(&*each);
-    thing_went |= of_group != nullptr && of_group->after == nullptr;
-    thing_went |= of_meter != nullptr && of_meter->after == nullptr;
   }
   for (const table_id each : changed) (void)tables_[each].keeper.follow(tables_[each].shape);
-  // What went and is there again has another place: all that may refer to it is made anew.
-  for (std::size_t i = 0; thing_went && i < tables_.size(); ++i) {
-    if (tables_[i].form != nullptr) touched_.insert(static_cast<table_id>(i));
-  }
 }
 
 result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {
@@ -176,11 +168,11 @@ result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns no
   return {};
 }
 
-void pipeline_compiler::recover(time_ns now) {
+void pipeline_compiler::recover() {
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   context_.recovering = true;
-  COUA_CHECK(groups_.restore(context_, now).has_value());
-  // The others are as they were.
+  groups_.restore(context_);
+  // Other tables are as they were.
   const std::set<table_id> anew = std::exchange(touched_, {});
   for (const table_id each : anew) {
     if (model_.tables()[each].size() == 0) install(each, nullptr);

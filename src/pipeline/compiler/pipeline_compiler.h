@@ -49,7 +49,7 @@ class pipeline_compiler {
   /// After the model did them, before it lets go of what was. Errors: no_room, no_memory; then the
   /// model must be put back, and recover() called.
   result<void> follow(const change_list& changes, time_ns now);
-  void recover(time_ns now);
+  void recover();
 
   /// Of a packet-out, whose actions were checked. For the version that is published now.
   stored_ops compile_packet_out(const action_list& actions) const {
@@ -79,7 +79,7 @@ class pipeline_compiler {
 
   void note(const change_list& changes, bool forward);
   result<void> carry_out(const change_list& changes, time_ns now);
-  /// What follow() did before it failed, but for tables: recover() makes those anew.
+  /// What follow() did before it failed, as far as it needs no model: recover() does the rest.
   void take_back(const change_list& changes);
   result<void> number_rules(const change_list& changes);
   void forget_rules(const change_list& changes);
@@ -103,8 +103,8 @@ class pipeline_compiler {
   const unsigned n_workers_;
   published_plan published_;
   reclaimer reclaimer_;
-  group_compiler groups_;
   compile_context context_;
+  group_compiler groups_;  // gives its numbers back to the context
   std::array<table_state, n_tables_max> tables_;
   std::vector<std::shared_ptr<shared_store>> stores_;
   needed_depth depth_;

@@ -26,14 +26,14 @@ bridge::follower running_bridge::follower(time_ns now, bool& failed) {
 of_result<change_list> running_bridge::apply(std::span<const operation> bundle, time_ns now) {
   bool failed = false;
   auto done = model_.apply(bundle, now, follower(now, failed));
-  if (failed) compiler_->recover(now);
+  if (failed) compiler_->recover();
   return done;
 }
 
 change_list running_bridge::expire(time_ns now) {
   bool failed = false;
   change_list gone = model_.expire(now, follower(now, failed));
-  if (failed) compiler_->recover(now);
+  if (failed) compiler_->recover();
   return gone;
 }
 

@@ -29,7 +29,8 @@ void executor::run_group(slot at, const versioned<group_version>& group, then af
 
 void executor::run_bucket(slot at, const group_version& of, std::size_t index,
                           then after) noexcept {
-  counts_.add(of.counters + 1 + static_cast<std::uint32_t>(index), frame_bytes_[slots_[at].origin]);
+  counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index),
+              frame_bytes_[slots_[at].origin]);
   const op_list& list = of.buckets[index];
   if (after == then::nothing) return run_list(at, list, after);
   if (!list.changes_frames) {

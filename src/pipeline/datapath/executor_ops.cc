@@ -198,7 +198,7 @@ bool executor::pass_meter(slot at, const op& one) noexcept {
     taken = meter->buckets.charge(n_bytes, now_);
   }
   if (!taken) return true;
-  counts_.add(meter->counters + 1 + static_cast<std::uint32_t>(*taken), n_bytes);
+  counts_.add(meter->band_counters + static_cast<std::uint32_t>(*taken), n_bytes);
   const meter_band& band = meter->bands[*taken];
   if (band.type == band_type::drop) {
     counts_.add(pipeline_drop::meter);

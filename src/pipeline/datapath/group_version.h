@@ -21,8 +21,9 @@ struct group_version {
   version_no from = 0;
   const group_version* previous = nullptr;
   group_type type = group_type::all;
-  std::uint32_t counters = 0;     // of the group; those of its buckets follow
-  std::size_t first_live = none;  // of fast failover
+  std::uint32_t counters = 0;         // of the group, whatever its version
+  std::uint32_t bucket_counters = 0;  // of the first bucket; those of the others follow
+  std::size_t first_live = none;      // of fast failover
   std::vector<op_list> buckets;
   select_map map;  // of select
   keyed_hash hash;

@@ -20,7 +20,8 @@ struct meter_version {
 
   version_no from = 0;
   const meter_version* previous = nullptr;
-  std::uint32_t counters = 0;  // of the meter; those of its bands follow
+  std::uint32_t counters = 0;       // of the meter, whatever its version
+  std::uint32_t band_counters = 0;  // of the first band; those of the others follow
   std::vector<meter_band> bands;
 
   // Of all workers.
