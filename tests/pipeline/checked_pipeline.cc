@@ -36,6 +36,8 @@ T must(result<T> made) {
   return std::move(*made);
 }
 
+std::string name_of(const rule& one) { return name_rule(one.table, one.priority, one.match); }
+
 std::string hex_of(const std::vector<std::uint8_t>& bytes) {
   std::string text;
   for (const std::uint8_t each : bytes) {
@@ -73,6 +75,25 @@ void compare_counts(const std::string& what, const traffic& got, const traffic& 
                            std::to_string(got.bytes) + " bytes; expected " +
                            std::to_string(expected.packets) + ", " +
                            std::to_string(expected.bytes));
+}
+
+/// The rules that went, with what they counted in the end.
+void compare_gone(const change_list& got, const change_list& expected) {
+  const auto gone_of = [](const change_list& changes) {
+    std::vector<const rule_change*> gone;
+    for (const change& each : changes) {
+      const auto* one = std::get_if<rule_change>(&each);
+      if (one != nullptr && one->after == nullptr) gone.push_back(one);
+    }
+    return gone;
+  };
+  const auto a = gone_of(got), b = gone_of(expected);
+  if (a.size() != b.size()) throw std::runtime_error("other rules went");
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::string name = name_of(*b[i]->before);
+    if (name_of(*a[i]->before) != name) throw std::runtime_error("other rules went than " + name);
+    compare_counts(name + " (gone)", a[i]->state_before.counted, b[i]->state_before.counted);
+  }
 }
 
 }  // namespace
@@ -122,17 +143,18 @@ bool checked_pipeline::apply(const std::vector<operation>& bundle) {
                                  : "refused: " + got.error().message());
   }
   if (!got && bridge_->model().version() != version) throw std::runtime_error("a refusal changed");
+  if (got) compare_gone(*got, *expected);
   bridge_->reclaim();
   return got.has_value();
 }
 
 void checked_pipeline::wait(time_ns passed) {
+  collect();  // what came before came at its time
   now_ += passed;
-  bridge_->collect(now_);
-  if (bridge_->expire(now_).size() != model_.expire(now_).size()) {
-    throw std::runtime_error("other rules expired");
-  }
+  compare_gone(bridge_->expire(now_), model_.expire(now_));
 }
+
+void checked_pipeline::collect() { bridge_->collect(now_); }
 
 checked_pipeline::outcome checked_pipeline::deliver() {
   outcome got;
@@ -182,8 +204,7 @@ std::string checked_pipeline::tables_text() const {
     table.each([&](const rule_table::entry& one) {
       const table_form* form = bridge_->compiler().form(one.rule->table);
       text += std::string("\n  ") + (form == nullptr ? "?" : to_string(form->kind())) + " " +
-              name_rule(one.rule->table, one.rule->priority, one.rule->match) + " -> " +
-              to_string(one.rule->instructions);
+              name_of(*one.rule) + " -> " + to_string(one.rule->instructions);
     });
   }
   for (const auto& [id, one] : model_.groups()) text += "\n  " + to_string(*one.group);
@@ -203,7 +224,6 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
   }
   executor_->run(arrivals, now_);
   compare(deliver(), expected);
-  bridge_->collect(now_);
   bridge_->reclaim();
 }
 
@@ -214,10 +234,10 @@ void checked_pipeline::packet_out(const packet& one, const action_list& actions)
   const stored_ops ops = bridge_->compiler().compile_packet_out(actions);
   executor_->run_actions({buffers_.make(one.bytes), one.in_port}, ops.list(), now_);
   compare(deliver(), {answer->outputs, answer->packet_ins});
-  bridge_->collect(now_);
 }
 
 void checked_pipeline::check_counters() {
+  collect();
   const class bridge& got = bridge_->model();
   for (std::size_t t = 0; t < model_.tables().size(); ++t) {
     const rule_table& expected = model_.tables()[t];
@@ -227,7 +247,7 @@ void checked_pipeline::check_counters() {
                    {expected.lookups, expected.matches});
     if (got.tables()[t].size() != expected.size()) throw std::runtime_error(name + ": other rules");
     expected.each([&](const rule_table::entry& one) {
-      compare_counts(name_rule(one.rule->table, one.rule->priority, one.rule->match),
+      compare_counts(name_of(*one.rule),
                      got.tables()[t].find(one.rule->priority, one.rule->match)->state.counted,
                      one.state.counted);
     });

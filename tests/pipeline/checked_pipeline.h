@@ -36,6 +36,9 @@ class checked_pipeline {
   /// One bundle. Whether it was taken; throws where one side takes what the other refuses.
   bool apply(const std::vector<pipeline::operation>& bundle);
   void wait(pipeline::time_ns passed);
+  /// Takes over what was counted. Elsewhere that is done only before the clock goes on and where
+  /// counters are compared, so changes come between packets and their counts.
+  void collect();
   /// Throws with what differs.
   void receive(const std::vector<pipeline::packet>& burst);
   void packet_out(const pipeline::packet& one, const pipeline::action_list& actions);

@@ -19,12 +19,12 @@ namespace coua::test {
 namespace {
 
 struct step {
-  enum kind { change, fill, bundle, burst, out, wait } what;
+  enum kind { change, fill, bundle, burst, out, collect, wait } what;
   std::uint64_t number;
   unsigned n;  // operations of a bundle, packets of a burst
 };
 std::ostream& operator<<(std::ostream& out, const step& one) {
-  constexpr const char* names[] = {"change", "fill", "bundle", "burst", "out", "wait"};
+  constexpr const char* names[] = {"change", "fill", "bundle", "burst", "out", "collect", "wait"};
   return out << names[one.what] << " " << one.number << " " << one.n;
 }
 
@@ -34,6 +34,7 @@ rc::Gen<step> arbitrary_step() {
                                                                            {2, step::fill},
                                                                            {20, step::burst},
                                                                            {2, step::out},
+                                                                           {2, step::collect},
                                                                            {1, step::wait}}),
                                      rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>()),
                                      rc::gen::inRange(1U, 33U)),
@@ -83,6 +84,7 @@ void run(checked_pipeline& in, const step& one) {
       return in.receive(packets);
     }
     case step::out: return in.packet_out(random_packet(random()), random_packet_out(random()));
+    case step::collect: return in.check_counters();
     case step::wait: return in.wait(random() % (3 * pipeline::ns_per_s));
   }
 }

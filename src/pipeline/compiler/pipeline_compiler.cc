@@ -18,6 +18,16 @@ std::size_t records_for(const bridge_params& of) {
 }
 constexpr std::size_t forwarded_rules_max = std::size_t{1} << 26;  // numbers have 28 bits
 
+/// What of its packets a rule counts.
+constexpr int counted_of(const rule& one) {
+  return one.flags & (rule_no_packet_counts | rule_no_byte_counts);
+}
+traffic shown(traffic counted, const rule& of) {
+  if ((of.flags & rule_no_packet_counts) != 0) counted.packets = 0;
+  if ((of.flags & rule_no_byte_counts) != 0) counted.bytes = 0;
+  return counted;
+}
+
 }  // namespace
 
 result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
@@ -248,10 +258,7 @@ void pipeline_compiler::collect(bridge& model, time_ns now) {
     if (more.packets == 0) continue;
     const rule_table::entry* entry = model.find_rule(id);
     if (entry == nullptr) continue;  // it has just gone
-    traffic shown = more;
-    if ((entry->rule->flags & rule_no_packet_counts) != 0) shown.packets = 0;
-    if ((entry->rule->flags & rule_no_byte_counts) != 0) shown.bytes = 0;
-    model.count_rule(id, shown, now);
+    model.count_rule(id, shown(more, *entry->rule), now);
   }
   for (unsigned i = 0; i < model.tables().size(); ++i) {
     const auto id = static_cast<table_id>(i);
@@ -259,6 +266,26 @@ void pipeline_compiler::collect(bridge& model, time_ns now) {
     model.count_table(id, more.lookups, more.matches);
   }
   groups_.collect(context_, model);
+}
+
+void pipeline_compiler::collect_changed(bridge& model, change_list& done, time_ns now) {
+  std::map<rule_id, traffic> others;  // that met packets and are still there
+  for (change& each : done) {
+    auto* one = std::get_if<rule_change>(&each);
+    if (one == nullptr || one->before == nullptr) continue;
+    const bool is_gone = one->after == nullptr;
+    const bool is_cleared = one->counts == rule_counts::cleared;
+    if (!is_gone && !is_cleared && counted_of(*one->before) == counted_of(*one->after)) continue;
+    const rule_id id = one->before->id;
+    // Of a rule that is changed several times it is the first one that has news.
+    const traffic more = context_.counts.news(context_.number_of(id));
+    if (more.packets != 0) others[id] = shown(more, *one->before);
+    const auto counted = others.find(id);
+    if (counted == others.end()) continue;
+    if (is_cleared) counted->second = {};
+    if (is_gone) one->state_before.counted += others.extract(counted).mapped();
+  }
+  for (const auto& [id, counted] : others) model.count_rule(id, counted, now);
 }
 
 const template_choice* pipeline_compiler::choice(table_id table) const {

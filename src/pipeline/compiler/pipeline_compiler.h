@@ -60,6 +60,10 @@ class pipeline_compiler {
   std::size_t reclaim();
   /// Adds what workers counted since the last time to the model.
   void collect(bridge& model, time_ns now);
+  /// After the changes were done: what workers counted until then of rules that are gone goes to
+  /// `done`, as the last that they counted; of those that go on, it counts as it did before.
+  /// Bursts that are under way may be missed.
+  void collect_changed(bridge& model, change_list& done, time_ns now);
 
   // How it serves a table now; null: there are no rules.
   const template_choice* choice(table_id table) const;

@@ -27,6 +27,7 @@ of_result<change_list> running_bridge::apply(std::span<const operation> bundle, 
   bool failed = false;
   auto done = model_.apply(bundle, now, follower(now, failed));
   if (failed) compiler_->recover();
+  if (done) compiler_->collect_changed(model_, *done, now);
   return done;
 }
 
@@ -34,6 +35,7 @@ change_list running_bridge::expire(time_ns now) {
   bool failed = false;
   change_list gone = model_.expire(now, follower(now, failed));
   if (failed) compiler_->recover();
+  compiler_->collect_changed(model_, gone, now);
   return gone;
 }
 

@@ -16,6 +16,9 @@
 
 namespace coua::pipeline {
 
+/// What becomes of the counters of a rule that is changed.
+enum class rule_counts : std::uint8_t { kept, cleared };
+
 /// The first four are ofp_flow_removed_reason; a rule whose meter went counts as deleted there.
 enum class removal_reason : std::uint8_t {
   idle_timeout = 0,
@@ -29,6 +32,7 @@ struct rule_change {
   rule_ptr before, after;                // with both, they have one id
   rule_state state_before;               // of `before`: the last counters of a rule that is gone
   std::optional<removal_reason> reason;  // of a rule that is gone
+  rule_counts counts = rule_counts::kept;
 };
 struct group_change {
   group_ptr before, after;

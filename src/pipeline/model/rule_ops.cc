@@ -45,6 +45,10 @@ of_result<void> check_rule(store& in, table_id table, std::uint16_t priority, co
   return tl::unexpected(std::move(failure));
 }
 
+rule_counts counts_after(const rule_mod& asked) {
+  return (asked.flags & rule_reset_counts) != 0 ? rule_counts::cleared : rule_counts::kept;
+}
+
 of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
   rule_table& table = in.tables()[asked.table];
   if (auto good = check_rule(in, asked.table, asked.priority, asked.match, asked.instructions);
@@ -60,11 +64,10 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
   }
   rule made{0,           asked.table,  asked.priority, asked.idle_timeout_s, asked.hard_timeout_s,
             asked.flags, asked.cookie, asked.match,    asked.instructions,   now};
-  rule_state state{{}, now};
   if (store::rule_entry* old = table.find(asked.priority, asked.match)) {
     made.id = old->rule->id;
-    if ((asked.flags & rule_reset_counts) == 0) state.counted = old->state.counted;
-    in.swap_rule(*old, std::make_shared<const rule>(std::move(made)), state);
+    in.swap_rule(*old, std::make_shared<const rule>(std::move(made)), {old->state.counted, now},
+                 counts_after(asked));
     return {};
   }
   if (in.n_rules() >= in.params().rules_max) {
@@ -72,7 +75,7 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
                   "the bridge has its " + std::to_string(in.params().rules_max) + " rules already");
   }
   made.id = in.next_rule_id();
-  in.put_rule(std::make_shared<const rule>(std::move(made)), state);
+  in.put_rule(std::make_shared<const rule>(std::move(made)), {{}, now});
   return {};
 }
 
@@ -121,9 +124,8 @@ of_result<void> modify(store& in, const rule_mod& asked) {
     }
     rule made = old;
     made.instructions = asked.instructions;
-    rule_state state = one->state;
-    if ((asked.flags & rule_reset_counts) != 0) state.counted = {};
-    in.swap_rule(*one, std::make_shared<const rule>(std::move(made)), state);
+    in.swap_rule(*one, std::make_shared<const rule>(std::move(made)), one->state,
+                 counts_after(asked));
   }
   return {};
 }

@@ -75,8 +75,9 @@ void store::put_rule(rule_ptr one, const rule_state& state) {
   link(tables_[one->table].insert(one, state));
 }
 
-void store::swap_rule(rule_entry& at, rule_ptr to, const rule_state& state) {
-  journal_.push_back(rule_change{at.rule, to, at.state, std::nullopt});
+void store::swap_rule(rule_entry& at, rule_ptr to, rule_state state, rule_counts counts) {
+  if (counts == rule_counts::cleared) state.counted = {};
+  journal_.push_back(rule_change{at.rule, to, at.state, std::nullopt, counts});
   refer(*at.rule, -1);
   at.rule = std::move(to);
   at.state = state;

@@ -66,7 +66,7 @@ class store {
   // Steps.
   void put_rule(rule_ptr one, const rule_state& state);
   /// One with the same id, table, priority and match.
-  void swap_rule(rule_entry& at, rule_ptr to, const rule_state& state);
+  void swap_rule(rule_entry& at, rule_ptr to, rule_state state, rule_counts counts);
   void drop_rule(rule_entry& gone, removal_reason reason);
   /// Adds it, or puts it in the place of the one with its number.
   void put_group(group_ptr one, const group_state& state);
