@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/model/rule_table.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace coua::pipeline {
@@ -19,42 +21,77 @@ rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
   COUA_ASSERT(find(one->priority, one->match) == nullptr);
   auto made = std::make_unique<entry>(entry{std::move(one), state});
   entry& added = *made;
-  std::vector<entry*>& list = by_priority_[added.rule->priority];
-  added.place = list.size();
-  list.push_back(&added);
+  by_priority_[added.rule->priority].add(added);
   entries_.insert(std::move(made));
   return added;
 }
 
 void rule_table::erase(entry& gone) {
   const auto list = by_priority_.find(gone.rule->priority);
-  list->second[gone.place] = list->second.back();
-  list->second[gone.place]->place = gone.place;
-  list->second.pop_back();
-  if (list->second.empty()) by_priority_.erase(list);
+  list->second.remove(gone);
+  if (list->second.places.empty()) by_priority_.erase(list);
   entries_.erase(entries_.find(wanted{gone.rule->priority, gone.rule->match}));
 }
 
 const rule_table::entry* rule_table::find_overlap(std::uint16_t priority, const match& what) const {
   const auto list = by_priority_.find(priority);
   if (list == by_priority_.end()) return nullptr;
-  for (const entry* one : list->second) {
-    if (one->rule->match.overlaps(what)) return one;
+  for (const entry* one : list->second.places) {
+    if (one != nullptr && one->rule->match.overlaps(what)) return one;
   }
   return nullptr;
 }
 
 const rule_table::entry* rule_table::look_up(const field_values& packet) const {
   for (const auto& [priority, list] : by_priority_) {
-    const entry* best = nullptr;
-    for (const entry* one : list) {
-      if (one->rule->match.matches(packet) && (best == nullptr || one->rule->id < best->rule->id)) {
-        best = one;
-      }
+    for (const entry* one : list.places) {
+      if (one != nullptr && one->rule->match.matches(packet)) return one;
     }
-    if (best != nullptr) return best;
   }
   return nullptr;
+}
+
+void rule_table::rule_list::add(entry& one) {
+  one.place = places.size();
+  places.push_back(&one);
+  // One that comes back, because what took it away was undone, may be older than others.
+  const auto is_older = [](const entry* a, const entry* b) { return a->rule->id < b->rule->id; };
+  if (one.place == 0 || is_older(places[one.place - 1], &one)) return;  // no gap is at the end
+  close_gaps();
+  std::inplace_merge(places.begin(), places.end() - 1, places.end(), is_older);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i]->place = i;
+}
+
+void rule_table::rule_list::remove(const entry& gone) {
+  places[gone.place] = nullptr;
+  ++n_gaps;
+  while (!places.empty() && places.back() == nullptr) {
+    places.pop_back();
+    --n_gaps;
+  }
+  if (n_gaps > places.size() / 2) close_gaps();
+}
+
+void rule_table::rule_list::close_gaps() {
+  std::erase(places, nullptr);
+  n_gaps = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) places[i]->place = i;
+}
+
+std::size_t rule_table::rule_list::find(rule_id id) const {
+  std::size_t low = 0, high = places.size();
+  while (low < high) {
+    // The first rule in the upper half, if there is one.
+    const std::size_t middle = low + (high - low) / 2;
+    std::size_t at = middle;
+    while (at < high && places[at] == nullptr) ++at;
+    if (at == high || places[at]->rule->id >= id) {
+      high = middle;
+    } else {
+      low = at + 1;
+    }
+  }
+  return low;
 }
 
 }  // namespace coua::pipeline

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules of one table. A rule is found by priority and match in one step of a hash, and listed
-// by priority, the highest first: adding, strict changes and removal do not depend on how many
-// rules there are. What must look at many (loose changes, overlap) goes over the list.
+// by priority, the highest first, and then by age: adding, strict changes and removal do not depend
+// on how many rules there are. What must look at many (loose changes, overlap) goes over the list.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class rule_table {
     rule_ptr rule;
     rule_state state;
     time_ns due = 0;        // as the list of time-outs has it
-    std::size_t place = 0;  // among those of its priority
+    std::size_t place = 0;  // in the list of its priority
   };
 
   rule_table() = default;
@@ -44,18 +44,51 @@ class rule_table {
   /// was added first. Null: none. Goes over the rules, plainly.
   const entry* look_up(const field_values& packet) const;
 
-  /// Calls `call(entry)` for every rule, the highest priority first. The table must stay as it is.
+  /// Calls `call(entry)` for every rule, the highest priority first, and of one priority the oldest
+  /// first. The table must stay as it is.
   template <class Call>
   void each(Call call) const {
     for (const auto& [priority, list] : by_priority_) {
-      for (const entry* one : list) call(*one);
+      for (const entry* one : list.places) {
+        if (one != nullptr) call(*one);
+      }
     }
   }
   template <class Call>
   void each(Call call) {
     for (auto& [priority, list] : by_priority_) {
-      for (entry* one : list) call(*one);
+      for (entry* one : list.places) {
+        if (one != nullptr) call(*one);
+      }
     }
+  }
+
+  /// How far a reading in pieces has come.
+  struct cursor {
+    std::uint16_t priority = 0xffff;
+    rule_id id = 0;   // of this priority, it goes on with this one or the next
+    rule_id end = 0;  // and ends before this one: what comes later is not waited for; 0: not begun
+  };
+  /// Calls `call(entry)` for up to `n` more rules in the order of each(), and moves the cursor
+  /// behind them. Between two calls the table may change: a rule that is there all the time comes
+  /// once. False: there are no more.
+  template <class Call>
+  bool each_from(cursor& at, std::size_t n, Call call) const {
+    for (auto list = by_priority_.lower_bound(at.priority); list != by_priority_.end(); ++list) {
+      if (list->first != at.priority || at.end == 0) {
+        at = {list->first, 0, list->second.places.back()->rule->id + 1};
+      }
+      for (std::size_t i = list->second.find(at.id); i < list->second.places.size(); ++i) {
+        const entry* one = list->second.places[i];
+        if (one == nullptr) continue;
+        if (one->rule->id >= at.end) break;
+        if (n == 0) return true;
+        --n;
+        at.id = one->rule->id + 1;
+        call(*one);
+      }
+    }
+    return false;
   }
 
   std::uint64_t lookups = 0;
@@ -88,8 +121,21 @@ class rule_table {
     }
   };
 
+  /// The rules of one priority by age, which is the order of their numbers. One that goes leaves a
+  /// gap, so that the others stay in order; when there are more gaps than rules, they are closed.
+  struct rule_list {
+    std::vector<entry*> places;  // null: a gap
+    std::size_t n_gaps = 0;
+
+    void add(entry& one);
+    void remove(const entry& gone);
+    /// The first place at which the rule, or all after it, may be.
+    std::size_t find(rule_id id) const;
+    void close_gaps();
+  };
+
   std::unordered_set<std::unique_ptr<entry>, hash, equal> entries_;
-  std::map<std::uint16_t, std::vector<entry*>, std::greater<>> by_priority_;
+  std::map<std::uint16_t, rule_list, std::greater<>> by_priority_;
 };
 
 }  // namespace coua::pipeline
