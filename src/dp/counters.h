@@ -4,11 +4,12 @@
 // the metrics. Every worker has its own rows (base/counters.h), readers sum them.
 //
 // A frame that was received is counted once in `rx_packets` of its port and once in exactly one of
-// `forwarded`, `flooded` and the drops marked (rx). A frame or copy handed to a port is counted
-// once in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
+// `forwarded`, `flooded`, `to_controller` and the drops marked (rx); one that rules of the OpenFlow
+// pipeline send several times, once for each time. A frame or copy handed to a port is counted once
+// in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
 //
-//   rx_packets              = forwarded + flooded + sum of drops (rx)
-//   forwarded + flood_copies = tx_packets + drop_tx_full + drop_tx_too_long
+//   rx_packets + pipeline_copies = forwarded + flooded + to_controller + sum of drops (rx)
+//   forwarded + flood_copies     = tx_packets + drop_tx_full + drop_tx_too_long
 #pragma once
 
 #include <cstddef>
@@ -21,18 +22,23 @@ enum id : unsigned {
   rx_bytes,                 //   without the frame check sequence
   tx_packets,               // taken by the driver
   tx_bytes,                 //
-  forwarded,                // received here, sent to the one port that the FIB names
+  forwarded,                // received here, sent to the one port that the FIB or a rule names
   flooded,                  // received here, sent to the other ports of the VLAN
   flood_copies,             //   copies made by that, one per port
+  to_controller,            // received here, handed on to the controller
+  pipeline_copies,          // sent once more by the pipeline: what a frame is beyond the first one
+  drop_pipeline,            // (rx) the pipeline sent it nowhere: `coua flow stats` says why
+  drop_packet_in_rate,      // (rx) for the controller, above the rate that is allowed
+  drop_packet_in_full,      // (rx) for the controller, which does not keep up
   drop_truncated,           // (rx) shorter than its Ethernet or VLAN header
   drop_ingress_vlan,        // (rx) the port does not carry this VLAN
   drop_source_multicast,    // (rx) its source is a group address
   drop_link_local,          // (rx) for 01:80:C2:00:00:0x, which no bridge forwards
   drop_hairpin,             // (rx) its destination is behind the port that it came from
   drop_egress_vlan,         // (rx) the port of its destination does not carry this VLAN
-  drop_port_down,           // (rx) the port of its destination is down, disabled or gone
+  drop_port_down,           // (rx) the port that it is for is down, disabled or gone
   drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
-  drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to tag
+  drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to change
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full
   drop_tx_too_long,         // longer than this port's MTU, and its driver refused it

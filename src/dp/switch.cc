@@ -37,6 +37,13 @@ result<void> check(const switch_config& config) {
   if (config.ageing_s != 0 && (config.ageing_s < 6 || config.ageing_s > 1'000'000))
     return bad("ageing is 0 (never) or 6 to 1,000,000 seconds");
   if (config.burst < 1 || config.burst > max_burst) return bad("burst is not in 1 to 64");
+  const pipeline_config& pipeline = config.pipeline;
+  if (pipeline.rules_max < 1 || pipeline.rules_max > std::uint64_t{1} << 24)
+    return bad("rules_max is not in 1 to 16,777,216");
+  if (pipeline.packet_in_rate < 1 || pipeline.packet_in_rate > 1'000'000)
+    return bad("packet_in_rate is not in 1 to 1,000,000");
+  if (pipeline.packet_in_burst < 1 || pipeline.packet_in_burst > 65'536)
+    return bad("packet_in_burst is not in 1 to 65,536");
   return {};
 }
 
@@ -81,6 +88,10 @@ result<void> switch_impl::start() {
   if (!owner) return tl::unexpected(owner.error());
   owner_ = std::move(*owner);
 
+  auto pipeline = pipeline_owner::create(config_.pipeline, static_cast<unsigned>(places_.size()));
+  if (!pipeline) return tl::unexpected(pipeline.error());
+  pipeline_ = std::move(*pipeline);
+
   coua_fib_stats stats{};
   stats.size = sizeof stats;
   coua_fib_get_stats(owner_->fib(), &stats);
@@ -93,24 +104,39 @@ result<void> switch_impl::start() {
     params.idle = config_.idle;
     params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
+    // Each worker has its share of the rate.
+    params.packet_in_cycles = static_cast<std::uint64_t>(hz * static_cast<double>(places_.size()) /
+                                                         config_.pipeline.packet_in_rate);
+    params.packet_in_burst =
+        config_.pipeline.packet_in_burst / static_cast<unsigned>(places_.size());
     coua_fib_reader* reader = nullptr;
     if (coua_fib_reader_create(owner_->fib(), &reader) != 0)
       return fail(errc::no_memory, "FIB", "no memory for a reader");
     auto quiescence = shared_.readers.register_reader();
     if (!quiescence) return tl::unexpected(quiescence.error());
     workers_.push_back(std::make_unique<worker>(shared_, params, reader, std::move(*quiescence)));
+    auto runs = pipeline_->make_executor(w, workers_.back()->copier());
+    if (!runs) return tl::unexpected(runs.error());
+    workers_.back()->follow(std::move(*runs));
   }
   publish();
   for (auto& each : workers_) each->start();
-  tables_ = std::make_unique<tables>([this] { return housekeeping(); });
+  tables_ = std::make_unique<owner_thread>("coua-tables", [this] { return housekeeping(); });
   // A thread inherits the CPUs of its creator, which may be those of the workers.
-  return tables_->call([this] { return pin_this_thread(eal_.control); });
+  if (auto pinned = tables_->call([this] { return pin_this_thread(eal_.control); }); !pinned)
+    return pinned;
+  const auto drain_packet_ins = [this] {
+    for (auto& each : workers_) drain_packets(each->packet_ins(), packet_in_sink_);
+  };
+  return pipeline_->start(drain_packet_ins, eal_.control);
 }
 
 switch_impl::~switch_impl() {
   shared_.stop.store(true, std::memory_order_relaxed);
   for (auto& each : workers_) each->join();
   tables_.reset();
+  if (pipeline_) pipeline_->stop();
+  for (auto& each : workers_) drain_packets(each->packet_ins(), {});
   for (port_slot& slot : slots_) {
     if (!slot.device) continue;
     graveyard_.push_back(slot.device->take_pool());

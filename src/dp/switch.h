@@ -50,6 +50,17 @@ struct port_config {
 
 enum class idle_mode { spin, yield, sleep };
 
+/// The rules that the OpenFlow pipeline has at first: one for all packets, actions=NORMAL, which
+/// makes it an L2 switch; or none, so that all packets are dropped.
+enum class first_rules { normal, none };
+
+struct pipeline_config {
+  first_rules start = first_rules::normal;
+  std::uint64_t rules_max = 1'000'000;  // 1 to 16,777,216
+  unsigned packet_in_rate = 1000;       // packets a second to the controller; 1 to 1,000,000
+  unsigned packet_in_burst = 250;       // 1 to 65,536
+};
+
 struct switch_config {
   std::uint64_t fib_entries = 1'000'000;
   double fib_max_load = 0.95;
@@ -62,6 +73,7 @@ struct switch_config {
   unsigned burst = 32;        // 1 to 64
   unsigned mbufs = 0;         // per NUMA node, shared; 0: per port, computed from its queues
   unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
+  pipeline_config pipeline;
 };
 
 struct port_status {
@@ -131,6 +143,9 @@ struct worker_status {
   std::vector<counter> counters;
 };
 
+class pipeline_owner;
+struct packet_in;
+
 class l2_switch {
  public:
   /// Starts the environment, the workers and the FIB; no port yet. Once per process at a time.
@@ -169,6 +184,13 @@ class l2_switch {
   /// Streams matching entries; `sink` returns false to stop. The table stays in use meanwhile.
   virtual result<void> fib_dump(
       const fib_filter&, const std::function<bool(std::span<const fib_entry>)>& sink) const = 0;
+
+  /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
+  /// create() has one.
+  virtual pipeline_owner* pipeline() { return nullptr; }
+  /// Who gets the packets for the controller from now on; empty: nobody. It is called in the thread
+  /// that owns the pipeline, and not any more once this has returned with another one.
+  virtual void set_packet_in_sink(std::function<void(const packet_in&)>) {}
 };
 
 }  // namespace coua::dp

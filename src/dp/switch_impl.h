@@ -12,10 +12,11 @@
 
 #include "dp/eal.h"
 #include "dp/learn/fib_owner.h"
+#include "dp/owner_thread.h"
+#include "dp/pipeline/pipeline_owner.h"
 #include "dp/plan_builder.h"
 #include "dp/port.h"
 #include "dp/switch.h"
-#include "dp/tables.h"
 #include "dp/worker.h"
 
 namespace coua::dp {
@@ -50,6 +51,9 @@ class switch_impl final : public l2_switch {
   result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const override;
   result<void> fib_dump(const fib_filter& filter,
                         const std::function<bool(std::span<const fib_entry>)>& sink) const override;
+
+  pipeline_owner* pipeline() override { return pipeline_.get(); }
+  void set_packet_in_sink(packet_in_sink sink) override;
 
   /// bench_hooks.h
   void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }
@@ -89,6 +93,7 @@ class switch_impl final : public l2_switch {
   int number_of(const std::string& name) const;
   result<packet_pool*> shared_pool(int numa_node, unsigned room);
   void set_rules(unsigned number);
+  void tell_pipeline(unsigned number);
   void watch_links();
   void link_changed(unsigned number, const link_state& now);
   void flush(const flush_filter& filter, const std::string& port);
@@ -111,6 +116,8 @@ class switch_impl final : public l2_switch {
   const switch_config config_;
   worker_shared shared_;
   std::vector<worker_place> places_;
+  std::unique_ptr<pipeline_owner> pipeline_;  // outlives the workers
+  packet_in_sink packet_in_sink_;             // of its thread
   std::vector<std::unique_ptr<worker>> workers_;
   std::unique_ptr<fib_owner> owner_;
   std::unique_ptr<plan> plan_;
@@ -128,7 +135,7 @@ class switch_impl final : public l2_switch {
   std::uint64_t next_sample_ns_ = 0;
   // Created last in start() and ended first: its thread uses all of the above. Posting to it does
   // not change the switch, so const functions may.
-  mutable std::unique_ptr<tables> tables_;
+  mutable std::unique_ptr<owner_thread> tables_;
 };
 
 }  // namespace coua::dp

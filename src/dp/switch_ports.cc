@@ -59,6 +59,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.serial = ++last_serial_;
   set_rules(*number);
   publish();
+  tell_pipeline(*number);
   if (limits.workers_all > 1 && slot.device->tx_shared())
     log_info("port %s: %u transmit queues for %u workers: shared", config.name.c_str(),
              slot.device->tx_queues(), limits.workers_all);
@@ -89,6 +90,20 @@ void switch_impl::set_rules(unsigned number) {
   owner_->set_rule(number, rule);
 }
 
+/// A port with its state, or that there is none of this number any more.
+void switch_impl::tell_pipeline(unsigned number) {
+  const port_slot& slot = slots_[number];
+  if (!slot.device) return pipeline_->remove_port(bridge_port(number));
+  pipeline::port one;
+  one.number = bridge_port(number);
+  one.live = slot.link.up && slot.device->config().enabled;
+  pipeline_->set_port(one);
+}
+
+void switch_impl::set_packet_in_sink(packet_in_sink sink) {
+  pipeline_->read_on([&](const pipeline::bridge&) { packet_in_sink_ = std::move(sink); });
+}
+
 void switch_impl::flush(const flush_filter& filter, const std::string& port) {
   if (owner_->start_flush(filter)) return;
   log_warning("port %s: no memory to flush its entries: they stay until they age or move",
@@ -115,6 +130,7 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   std::unique_ptr<port> leaving = std::move(slot.device);
   slot.link = {};
   slot.flush = flush;
+  tell_pipeline(number);
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
   graveyard_.push_back(leaving->take_pool());
@@ -142,6 +158,7 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (config.enabled != was_enabled) slot.link = slot.device->link();
   set_rules(number);
   publish();
+  tell_pipeline(number);
   if (was_enabled && !config.enabled) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
   return {};
@@ -169,6 +186,7 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
   slot.link = now;
   set_rules(number);
   publish();
+  tell_pipeline(number);
   if (!went_down) return;
   flush_filter filter;
   filter.ports = port_bit(number);

@@ -120,12 +120,13 @@ void switch_test::check_sums() {
   std::vector<counter> t;
   ASSERT_TRUE(eventually([&] {
     t = switch_->totals();
-    std::uint64_t in = value(t, "forwarded") + value(t, "flooded");
-    for (const char* drop : {"drop_truncated", "drop_ingress_vlan", "drop_source_multicast",
-                             "drop_link_local", "drop_hairpin", "drop_egress_vlan",
-                             "drop_port_down", "drop_no_member", "drop_no_headroom"})
+    std::uint64_t in = value(t, "forwarded") + value(t, "flooded") + value(t, "to_controller");
+    for (const char* drop :
+         {"drop_truncated", "drop_ingress_vlan", "drop_source_multicast", "drop_link_local",
+          "drop_hairpin", "drop_egress_vlan", "drop_port_down", "drop_no_member",
+          "drop_no_headroom", "drop_pipeline", "drop_packet_in_rate", "drop_packet_in_full"})
       in += value(t, drop);
-    return value(t, "rx_packets") == in &&
+    return value(t, "rx_packets") + value(t, "pipeline_copies") == in &&
            value(t, "forwarded") + value(t, "flood_copies") ==
                value(t, "tx_packets") + value(t, "drop_tx_full") + value(t, "drop_tx_too_long");
   })) << "rx "

@@ -40,7 +40,8 @@ worker::worker(worker_shared& shared, const worker_params& params, coua_fib_read
       params_(params),
       reader_(reader),
       quiescence_(std::move(quiescence)),
-      suppress_(params.suppress_cycles) {}
+      suppress_(params.suppress_cycles),
+      packet_in_limit_(params.packet_in_cycles, params.packet_in_burst) {}
 
 worker::~worker() { coua_fib_reader_destroy(reader_); }
 
@@ -60,6 +61,7 @@ void worker::run() {
   const eal_thread registration;
   quiescence_.online();
   loop();
+  pipeline_->go_offline();
   quiescence_.offline();
 }
 
@@ -96,10 +98,14 @@ void worker::loop() {
 /// Before a quiescent state: what is in hand still goes out by the plan and to the devices that it
 /// came in by, because after it they may be gone.
 void worker::let_go() noexcept {
-  burst& held = bursts_[held_];
-  if (held.n > 0) forward(held, nullptr);
-  held.n = 0;
+  forward_held(nullptr);
   flush_all();
+}
+
+void worker::forward_held(const burst* next) noexcept {
+  burst& held = bursts_[held_];
+  if (held.n > 0) forward(held, next);
+  held.n = 0;
 }
 
 /// After a quiescent state.
@@ -113,6 +119,7 @@ void worker::take_plan() noexcept {
 
 unsigned worker::round() {
   unsigned found = 0;
+  pipeline_->rest();
   for (const rx_queue& queue : queues_->rx) {
     burst& b = bursts_[held_ ^ 1];
     b.n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
@@ -122,19 +129,28 @@ unsigned worker::round() {
     if (b.n == 0) continue;
     b.port = queue.port;
     for (unsigned i = 0; i < b.n; ++i) rte_prefetch0(rte_pktmbuf_mtod(b.mbufs[i], const void*));
-    const plan_port& port = plan_->ports[b.port];
-    if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
-    burst& held = bursts_[held_];
-    if (held.n > 0) forward(held, params_.look_ahead ? &b : nullptr);
-    held.n = 0;
-    held_ ^= 1;
+    switch_burst(b);
   }
-  burst& held = bursts_[held_];
-  if (held.n > 0 && found < params_.burst) {
-    forward(held, nullptr);
-    held.n = 0;
-  }
+  if (found < params_.burst) forward_held(nullptr);
   return found;
+}
+
+/// By the pipeline, or, if that is all that it would do, by the FIB.
+void worker::switch_burst(burst& b) noexcept {
+  const std::uint32_t rule = pipeline_->all_normal();
+  if (rule == pipeline::executor::none) {
+    forward_held(nullptr);  // it came before
+    run_pipeline(b);
+    b.n = 0;
+    return;
+  }
+  const unsigned n = b.n;
+  const plan_port& port = plan_->ports[b.port];
+  if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
+  count_received(b.port, n, b.bytes);
+  pipeline_->count_normal(rule, n, b.bytes);
+  forward_held(params_.look_ahead ? &b : nullptr);
+  held_ ^= 1;
 }
 
 unsigned worker::raw_round() {
@@ -170,6 +186,7 @@ void worker::idle(unsigned empty_rounds) {
   if (params_.idle == idle_mode::spin || empty_rounds < rounds_before_yield) return;
   let_go();
   quiescence_.offline();
+  pipeline_->go_offline();
   if (params_.idle == idle_mode::yield && empty_rounds < rounds_before_nap) {
     own_.add(worker_counter::yields);
     sched_yield();
@@ -180,6 +197,7 @@ void worker::idle(unsigned empty_rounds) {
     nap(std::min(grown, longest));
   }
   quiescence_.online();
+  pipeline_->go_online();
   take_plan();
   const std::uint64_t after = cycles();
   own_.add(worker_counter::cycles_idle, after - now_);

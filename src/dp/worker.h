@@ -3,16 +3,20 @@
 // A worker: one thread on one core that polls receive queues, forwards what they bring and never
 // waits for anyone. A round:
 //
-//   for each of its queues { receive a burst; forward the burst before it }
+//   for each of its queues { receive a burst; the L2 switch, or the OpenFlow pipeline }
 //   -> flush transmit buffers that are due -> if nothing came: idle
+//
+// A bridge whose only rule sends all packets to NORMAL is the L2 switch; that rule is counted here.
+// Any other one runs (pipeline/datapath/executor.h), and hands to the L2 switch what its rules send
+// there.
 //
 // The plan is kept from round to round, and so are a held burst and filled transmit buffers, which
 // depend on it. Only when a grace period begins (the plan has changed) the worker lets go of all of
 // them, passes a quiescent state, and takes the plan that is current then.
 //
-// A burst is held for one poll: while the next one is fetched and its headers are on their way from
-// memory, the burst before it is looked up. When a poll brings nothing, the held burst goes at
-// once.
+// A burst of the L2 switch is held for one poll: while the next one is fetched and its headers are
+// on their way from memory, the burst before it is looked up. When a poll brings nothing, the held
+// burst goes at once.
 //
 // The thread allocates, locks, logs and calls the system nowhere while packets come. (A transmit
 // queue that several workers must share has a spin lock: the driver's rule, and only where a port
@@ -32,8 +36,12 @@
 #include "dp/l2/burst.h"
 #include "dp/learn/report.h"
 #include "dp/learn/suppress_cache.h"
+#include "dp/pipeline/mbuf_packet.h"
+#include "dp/pipeline/packet_in_ring.h"
+#include "dp/pipeline/rate_limit.h"
 #include "dp/plan.h"
 #include "dp/switch.h"
+#include "pipeline/datapath/executor.h"
 
 namespace coua::dp {
 
@@ -56,6 +64,8 @@ struct worker_params {
   std::uint64_t suppress_cycles = 0;
   bool look_ahead = false;  // the FIB is told the next burst's keys (worth it out of cache)
   idle_mode idle = idle_mode::yield;
+  std::uint64_t packet_in_cycles = 0;  // between two packets to the controller, in the long run
+  unsigned packet_in_burst = 1;
 };
 
 class worker {
@@ -67,6 +77,9 @@ class worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
+  /// Before start(): the pipeline that it runs, which takes copies from copier().
+  void follow(std::unique_ptr<pipeline::executor> pipeline) { pipeline_ = std::move(pipeline); }
+  pipeline::packet_copier& copier() { return copier_; }
   void start();
   void join();
 
@@ -77,6 +90,7 @@ class worker {
   const counters& worker_counters() const { return own_counters_; }  // one owner
   const counters& burst_histogram() const { return histogram_; }     // one owner
   learn_ring& reports() { return ring_; }
+  packet_in_ring& packet_ins() { return packet_ins_; }
 
  private:
   struct tx_buffer {
@@ -93,6 +107,13 @@ class worker {
   void let_go() noexcept;
   void take_plan() noexcept;
   void idle(unsigned empty_rounds);
+  void switch_burst(burst& b) noexcept;
+  void forward_held(const burst* next) noexcept;
+  void count_received(unsigned port, unsigned n, std::uint64_t bytes) noexcept {
+    const counters::row count = port_counters_.of(port);
+    count.add(port_counter::rx_packets, n);
+    count.add(port_counter::rx_bytes, bytes);
+  }
 
   // worker.cc: transmit side
   void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
@@ -124,6 +145,14 @@ class worker {
   void learn(burst& b) noexcept;
   void report(const burst& b, unsigned i) noexcept;
 
+  // pipeline/run_burst.cc
+  void run_pipeline(burst& b) noexcept;
+  rte_mbuf* make_own(rte_mbuf* frame, unsigned port) noexcept;
+  void deliver_all(unsigned port, unsigned n) noexcept;
+  void send_to_port(unsigned from, pipeline::port_no to, rte_mbuf* frame) noexcept;
+  void forward_normal() noexcept;
+  void punt(unsigned from, const pipeline::delivery& one, rte_mbuf* frame) noexcept;
+
   worker_shared& shared_;
   const worker_params params_;
   coua_fib_reader* reader_;
@@ -147,6 +176,12 @@ class worker {
   counters::row sizes_ = histogram_.of(0);
   suppress_cache suppress_;
   learn_ring ring_{learn_ring_size};
+
+  mbuf_copier copier_;
+  std::unique_ptr<pipeline::executor> pipeline_;
+  burst normal_;  // what the pipeline sent to NORMAL
+  rate_limit packet_in_limit_;
+  packet_in_ring packet_ins_{packet_in_ring_size};
   std::thread thread_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "dp/eal.h"
 #include "dp/learn/fib_owner.h"
+#include "dp/pipeline/pipeline_owner.h"
 #include "dp/plan_builder.h"
 #include "dp/port.h"
 #include "dp/test_ring_port.h"
@@ -75,9 +76,12 @@ TEST(worker, a_full_ring_drops_reports_and_counts_them) {
   worker_params params;
   params.core = place.core;
   params.suppress_cycles = static_cast<std::uint64_t>(60 * cycles_hz());
+  auto bridge = pipeline_owner::create({}, 1);  // an L2 switch
+  ASSERT_TRUE(bridge) << bridge.error().message();
   coua_fib_reader* reader = nullptr;
   ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &reader), 0);
   worker tested(shared, params, reader, shared.readers.register_reader().value());
+  tested.follow((*bridge)->make_executor(0, tested.copier()).value());
   tested.start();
 
   const auto count = [&](port_counter::id id) { return tested.port_counters().value(0, id); };

@@ -15,7 +15,8 @@ namespace coua::dp {
 
 struct burst {
   unsigned n = 0;
-  unsigned port = 0;     // number of the port that it came in by
+  unsigned port = 0;        // number of the port that it came in by
+  std::uint64_t bytes = 0;  // of all that came, before some were dropped
   bool uniform = false;  // all frames are untagged unicast in `vlan[0]`: only that element is set
   std::array<rte_mbuf*, max_burst> mbufs;
   // The keys of the destinations, then those of the sources: one batch for the FIB.

@@ -39,9 +39,7 @@ bool worker::classify_untagged(burst& b) noexcept {
     return false;
   b.uniform = true;
   b.vlan[0] = port.native_vlan;
-  const counters::row of_port = port_counters_.of(b.port);
-  of_port.add(port_counter::rx_packets, n);
-  of_port.add(port_counter::rx_bytes, bytes);
+  b.bytes = bytes;
   const counters::row of_vlan = vlan_counters_.of(port.native_vlan);
   of_vlan.add(vlan_counter::rx_packets, n);
   of_vlan.add(vlan_counter::rx_bytes, bytes);
@@ -77,8 +75,7 @@ void worker::classify_any(burst& b) noexcept {
     b.tag[kept] = in.tag;
     ++kept;
   }
-  of_port.add(port_counter::rx_packets, b.n);
-  of_port.add(port_counter::rx_bytes, bytes);
+  b.bytes = bytes;
   b.n = kept;
   b.uniform = false;
   for (unsigned i = 0; i < kept; ++i) b.keys[kept + i] = sources[i];

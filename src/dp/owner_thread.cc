@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/tables.h"
+#include "dp/owner_thread.h"
 
 #include <chrono>
 
@@ -12,10 +12,10 @@ namespace coua::dp {
 // below one per cent of a core.
 constexpr std::chrono::milliseconds rest{1};
 
-tables::tables(std::function<bool()> housekeeping)
-    : housekeeping_(std::move(housekeeping)), thread_([this] { run(); }) {}
+owner_thread::owner_thread(std::string name, std::function<bool()> housekeeping)
+    : name_(std::move(name)), housekeeping_(std::move(housekeeping)), thread_([this] { run(); }) {}
 
-tables::~tables() {
+owner_thread::~owner_thread() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -24,7 +24,7 @@ tables::~tables() {
   thread_.join();
 }
 
-void tables::post(std::function<void()> command) {
+void owner_thread::post(std::function<void()> command) {
   {
     const std::lock_guard lock(mutex_);
     commands_.push_back(std::move(command));
@@ -32,7 +32,7 @@ void tables::post(std::function<void()> command) {
   wake_.notify_one();
 }
 
-bool tables::run_commands() {
+bool owner_thread::run_commands() {
   for (;;) {
     std::function<void()> command;
     {
@@ -46,8 +46,8 @@ bool tables::run_commands() {
   }
 }
 
-void tables::run() {
-  name_this_thread("coua-tables");
+void owner_thread::run() {
+  name_this_thread(name_);
   while (run_commands()) {
     if (housekeeping_()) continue;
     std::unique_lock lock(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that owns the FIB and the configuration. Others post commands to it and wait for the
-// answer. Between commands it does its housekeeping (drain learning rings, age, flush, watch
-// links) in slices, so that no command waits for a long job.
+// A thread that owns something, such as the FIB with the configuration of ports, or the OpenFlow
+// pipeline. Others post commands to it and wait for the answer. Between commands it does its
+// housekeeping (drain rings, age, watch links) in slices, so that no command waits for a long job.
 #pragma once
 
 #include <condition_variable>
@@ -10,18 +10,19 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <type_traits>
 
 namespace coua::dp {
 
-class tables {
+class owner_thread {
  public:
   /// `housekeeping` is called again and again; it returns true when it has more to do at once.
-  explicit tables(std::function<bool()> housekeeping);
-  ~tables();  // runs the commands that are queued, then ends the thread
-  tables(const tables&) = delete;
-  tables& operator=(const tables&) = delete;
+  owner_thread(std::string name, std::function<bool()> housekeeping);
+  ~owner_thread();  // runs the commands that are queued, then ends the thread
+  owner_thread(const owner_thread&) = delete;
+  owner_thread& operator=(const owner_thread&) = delete;
 
   /// Runs `f` in the thread and returns its answer. Any thread; in the thread itself `f` runs at
   /// once.
@@ -42,12 +43,15 @@ class tables {
     return future.get();
   }
 
- private:
+  /// Runs it in the thread, after what was posted before; does not wait. Any thread.
   void post(std::function<void()> command);
+
+ private:
   void run();
   bool run_commands();
 
-  std::function<bool()> housekeeping_;
+  const std::string name_;
+  const std::function<bool()> housekeeping_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> commands_;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/pipeline/pipeline_owner.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/hash_key.h"
+#include "base/log.h"
+
+namespace coua::dp {
+namespace {
+
+namespace of = pipeline;
+
+// How often rules whose time has come are looked for, by what was counted of their packets: a tenth
+// of the unit of time-outs, and not for more than a twentieth of the thread's time, whatever the
+// number of rules.
+constexpr of::time_ns expiry_ns = 100'000'000;
+constexpr of::time_ns expiry_share = 20;
+
+of::operation all_to_normal() {
+  of::rule_mod only;
+  only.priority = 0;
+  only.instructions.apply = of::action_list{of::act::output{of::port_normal}};
+  return only;
+}
+
+}  // namespace
+
+result<std::unique_ptr<pipeline_owner>> pipeline_owner::create(const pipeline_config& config,
+                                                               unsigned n_workers) {
+  of::bridge_params params;
+  params.rules_max = config.rules_max;
+  const auto key = draw_hash_key();
+  if (!key) return tl::unexpected(key.error());
+  params.key = *key;
+  auto bridge = of::running_bridge::create(params, {.n_workers = n_workers});
+  if (!bridge) return tl::unexpected(std::move(bridge.error()));
+  if (config.start == first_rules::normal) {
+    if (auto done = (*bridge)->apply(all_to_normal(), now()); !done) {
+      return fail(errc::no_memory, "pipeline", done.error().message());
+    }
+  }
+  return std::unique_ptr<pipeline_owner>(new pipeline_owner(std::move(*bridge), n_workers));
+}
+
+pipeline_owner::~pipeline_owner() = default;
+
+result<std::unique_ptr<of::executor>> pipeline_owner::make_executor(unsigned worker,
+                                                                    of::packet_copier& copier) {
+  of::pipeline_compiler& compiler = bridge_->compiler();
+  return of::executor::create(compiler.published(), worker, compiler.counts(worker), copier);
+}
+
+result<void> pipeline_owner::start(std::function<void()> drain, std::span<const unsigned> cpus) {
+  drain_ = std::move(drain);
+  thread_ = std::make_unique<owner_thread>("coua-flows", [this] { return housekeeping(); });
+  return thread_->call([&] { return pin_this_thread(cpus); });
+}
+
+of::time_ns pipeline_owner::now() { return now_ns(); }
+
+of::of_result<of::change_list> pipeline_owner::apply(std::span<const of::operation> bundle) {
+  return thread_->call([&] { return bridge_->apply(bundle, now()); });
+}
+
+std::vector<counter> pipeline_owner::drops() const {
+  std::vector<counter> made;
+  for (std::size_t i = 0; i < of::n_pipeline_drops; ++i) {
+    const auto why = static_cast<of::pipeline_drop>(i);
+    std::uint64_t sum = 0;
+    for (unsigned w = 0; w < n_workers_; ++w) sum += bridge_->compiler().counts(w).drops(why);
+    made.push_back({of::to_string(why), sum});
+  }
+  return made;
+}
+
+void pipeline_owner::set_port(const of::port& one) {
+  thread_->post([this, one] {
+    const bool is_there = bridge_->model().find_port(one.number) != nullptr;
+    const of::operation asked =
+        of::port_mod{is_there ? of::mod_command::modify : of::mod_command::add, one};
+    if (auto done = bridge_->apply(asked, now()); !done) {
+      log_error("pipeline: port %u: %s", one.number, done.error().message().c_str());
+    }
+  });
+}
+
+void pipeline_owner::remove_port(of::port_no number) {
+  thread_->post([this, number] {
+    of::port_mod asked{of::mod_command::remove, {}};
+    asked.what.number = number;
+    if (auto done = bridge_->apply(asked, now()); !done) {
+      log_error("pipeline: port %u: %s", number, done.error().message().c_str());
+    }
+  });
+}
+
+bool pipeline_owner::housekeeping() {
+  drain_();
+  const of::time_ns begin = now();
+  if (begin >= next_expiry_) {
+    bridge_->collect(begin);
+    (void)bridge_->expire(begin);
+    const of::time_ns end = now();
+    next_expiry_ = end + std::max(expiry_ns, (end - begin) * expiry_share);
+  }
+  (void)bridge_->reclaim();
+  return false;
+}
+
+}  // namespace coua::dp

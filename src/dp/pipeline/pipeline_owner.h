@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread `coua-flows`. It owns the OpenFlow bridge of the switch, which all ports belong to:
+// the model, and the compiler that keeps the plan of the workers
+// (pipeline/compiler/running_bridge.h).
+//
+//   API, controllers --operations--> coua-flows --versions--> workers (dp/pipeline/run_burst.cc)
+//   tables ----------ports---------->    |      <--counts-----
+//                                        |      <--packet-ins- (dp/pipeline/packet_in_rings.h)
+//                                        '--> sink of packet-ins
+//
+// It is not the thread `tables`: a bundle of a million rules takes seconds, and learning must go on
+// meanwhile. Neither waits for the other.
+//
+// Numbers. Port n of the switch is port n + 1 of the bridge: OpenFlow has no port 0.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "dp/owner_thread.h"
+#include "dp/switch.h"
+#include "pipeline/compiler/running_bridge.h"
+#include "pipeline/datapath/executor.h"
+
+namespace coua::dp {
+
+constexpr pipeline::port_no bridge_port(unsigned number) { return number + 1; }
+constexpr unsigned switch_port(pipeline::port_no number) { return number - 1; }
+
+class pipeline_owner {
+ public:
+  /// A bridge with the first rules of the configuration and no port.
+  /// Errors: invalid, no_memory.
+  static result<std::unique_ptr<pipeline_owner>> create(const pipeline_config& config,
+                                                        unsigned n_workers);
+  ~pipeline_owner();
+  pipeline_owner(const pipeline_owner&) = delete;
+  pipeline_owner& operator=(const pipeline_owner&) = delete;
+
+  /// What a worker runs; before start(), and it must be destroyed before the owner.
+  result<std::unique_ptr<pipeline::executor>> make_executor(unsigned worker,
+                                                            pipeline::packet_copier& copier);
+  /// `drain` is called every millisecond in the thread, which runs on these CPUs.
+  result<void> start(std::function<void()> drain, std::span<const unsigned> cpus);
+  /// Ends the thread. What comes later is not done.
+  void stop() { thread_.reset(); }
+
+  // Any thread, once it is started.
+  /// All of them, or none (pipeline/model/bridge.h). Waits for the thread.
+  pipeline::of_result<pipeline::change_list> apply(std::span<const pipeline::operation> bundle);
+  /// Runs `f(model)` in the thread, with all that was counted until now.
+  template <class F>
+  auto read(F&& f) {
+    return thread_->call([&] {
+      bridge_->collect(now());
+      return f(std::as_const(*bridge_).model());
+    });
+  }
+  /// The same, without collecting the counts first: for the later pieces of a long reading.
+  template <class F>
+  auto read_on(F&& f) {
+    return thread_->call([&] { return f(std::as_const(*bridge_).model()); });
+  }
+  /// The clock of rules, groups and meters.
+  static pipeline::time_ns now();
+  /// Of all workers since the start, by pipeline_drop.
+  std::vector<counter> drops() const;
+
+  /// A port came or changed; went. They do not wait.
+  void set_port(const pipeline::port& one);
+  void remove_port(pipeline::port_no number);
+
+ private:
+  pipeline_owner(std::unique_ptr<pipeline::running_bridge> bridge, unsigned n_workers)
+      : n_workers_(n_workers), bridge_(std::move(bridge)) {}
+  bool housekeeping();
+
+  const unsigned n_workers_;
+  const std::unique_ptr<pipeline::running_bridge> bridge_;
+  std::function<void()> drain_;
+  pipeline::time_ns next_expiry_ = 0;
+  std::unique_ptr<owner_thread> thread_;
+};
+
+}  // namespace coua::dp

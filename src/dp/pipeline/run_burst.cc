@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A burst through the OpenFlow pipeline, and what comes of it to ports, to the L2 switch (NORMAL)
+// and to the controller. A bridge whose only rule is NORMAL does not come here: round() takes such
+// packets the short way.
+#include <rte_mbuf.h>
+
+#include "base/clock.h"
+#include "dp/l2/retag.h"
+#include "dp/pipeline/mbuf_packet.h"
+#include "dp/pipeline/pipeline_owner.h"
+#include "dp/worker.h"
+
+namespace coua::dp {
+namespace {
+
+namespace of = pipeline;
+
+}  // namespace
+
+void worker::run_pipeline(burst& b) noexcept {
+  of::executor::arrival arrivals[of::executor::burst_max];
+  const of::time_ns now = now_ns();
+  std::uint64_t bytes = 0;
+  for (unsigned at = 0; at < b.n;) {
+    unsigned n = 0;
+    for (; at < b.n && n < of::executor::burst_max; ++at) {
+      bytes += b.mbufs[at]->pkt_len;
+      rte_mbuf* frame = make_own(b.mbufs[at], b.port);
+      if (frame != nullptr) arrivals[n++] = {to_packet(frame), bridge_port(b.port)};
+    }
+    pipeline_->run({arrivals, n}, now);
+    deliver_all(b.port, n);
+  }
+  count_received(b.port, b.n, bytes);
+}
+
+/// The frame as it was on the wire, to which nobody else refers. Null: there is no room; it was
+/// dropped.
+rte_mbuf* worker::make_own(rte_mbuf* frame, unsigned port) noexcept {
+  if (is_shared(frame)) [[unlikely]] {
+    rte_mbuf* copy = rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
+    rte_pktmbuf_free(frame);
+    frame = copy;
+  }
+  const bool strips = plan_->ports[port].strips_tags;
+  if (frame != nullptr && (!strips || restore_tag(frame))) [[likely]]
+    return frame;
+  rte_pktmbuf_free(frame);
+  port_counters_.of(port).add(port_counter::drop_no_headroom);
+  return nullptr;
+}
+
+/// Of a run with `n` frames that came in by `port`.
+void worker::deliver_all(unsigned port, unsigned n) noexcept {
+  unsigned n_delivered = 0;
+  normal_.n = 0;
+  normal_.port = port;
+  pipeline_->each_delivery([&](const of::delivery& one) {
+    ++n_delivered;
+    rte_mbuf* frame = to_mbuf(one.what);
+    switch (one.to) {
+      case of::delivery::kind::port: return send_to_port(port, one.port, frame);
+      case of::delivery::kind::controller: return punt(port, one, frame);
+      case of::delivery::kind::normal:
+        normal_.mbufs[normal_.n++] = frame;
+        if (normal_.n == max_burst) forward_normal();
+    }
+  });
+  if (normal_.n != 0) forward_normal();
+  for (const of::owned_packet& each : pipeline_->left_over()) rte_pktmbuf_free(to_mbuf(each));
+  const unsigned n_dropped = pipeline_->n_dropped();
+  const counters::row count = port_counters_.of(port);
+  if (n_dropped != 0) count.add(port_counter::drop_pipeline, n_dropped);
+  const unsigned n_copies = n_delivered - (n - n_dropped);
+  if (n_copies != 0) count.add(port_counter::pipeline_copies, n_copies);
+}
+
+void worker::send_to_port(unsigned from, of::port_no to, rte_mbuf* frame) noexcept {
+  const unsigned out = switch_port(to);
+  if (out < max_ports && (plan_->up & port_bit(out)) != 0) [[likely]] {
+    port_counters_.of(from).add(port_counter::forwarded);
+    return enqueue(out, frame, frame->pkt_len);
+  }
+  port_counters_.of(from).add(port_counter::drop_port_down);
+  rte_pktmbuf_free(frame);
+}
+
+/// By the FIB, with all of its rules: VLANs, learning, flooding.
+void worker::forward_normal() noexcept {
+  classify_any(normal_);
+  if (normal_.n != 0) forward(normal_, nullptr);
+  normal_.n = 0;
+}
+
+[[gnu::noinline]] void worker::punt(unsigned from, const of::delivery& one,
+                                    rte_mbuf* frame) noexcept {
+  const counters::row count = port_counters_.of(from);
+  if (!packet_in_limit_.take(now_)) {
+    count.add(port_counter::drop_packet_in_rate);
+  } else if (!packet_ins_.push({frame, one.reason, one.table, one.max_len, one.in_port, one.cookie,
+                                one.metadata, one.tunnel_id})) {
+    count.add(port_counter::drop_packet_in_full);
+  } else {
+    return count.add(port_counter::to_controller);
+  }
+  rte_pktmbuf_free(frame);
+}
+
+}  // namespace coua::dp

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The switch under OpenFlow rules. What rules mean is tested elsewhere (tests/pipeline compares the
+// datapath with its oracle); here it is what becomes of frames, ports and counters.
+#include <mutex>
+
+#include "base/clock.h"
+#include "dp/pipeline/packet_in.h"
+#include "dp/pipeline/pipeline_owner.h"
+#include "dp/pipeline/rate_limit.h"
+#include "dp/test_switch.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::dp {
+namespace {
+
+namespace act = pipeline::act;
+using pipeline::field;
+using pipeline::operation;
+using pipeline::port_no;
+using pipeline::rule_command;
+using pipeline::test::add_rule;
+using pipeline::test::apply;
+using pipeline::test::change_rules;
+using pipeline::test::output;
+using pipeline::test::where;
+
+class pipeline_test : public switch_test {
+ protected:
+  void must(std::vector<operation> bundle) {
+    const auto done = owner().apply(bundle);
+    ASSERT_TRUE(done.has_value()) << done.error().message();
+  }
+  /// No rule is there any more.
+  void clear() { must({change_rules(rule_command::remove, pipeline::table_all, 0, {})}); }
+  pipeline_owner& owner() { return *switch_->pipeline(); }
+  port_no number(const std::string& port) const { return bridge_port(numbers_.at(port)); }
+  pipeline::match from(const std::string& port) const {
+    return where({exact(field::in_port, number(port))});
+  }
+  std::uint64_t drops(const std::string& why) { return value(owner().drops(), why); }
+  std::uint64_t packets_of(std::uint16_t priority, const pipeline::match& what) {
+    return owner().read([&](const pipeline::bridge& b) {
+      const auto* rule = b.tables()[0].find(priority, what);
+      return rule == nullptr ? 0 : rule->state.counted.packets;
+    });
+  }
+};
+
+TEST_F(pipeline_test, a_new_switch_has_one_rule_which_counts) {
+  auto& a = access("a");
+  auto& b = access("b");
+  EXPECT_EQ(owner().read([](const pipeline::bridge& all) { return all.n_rules(); }), 1U);
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+  EXPECT_TRUE(eventually([&] { return packets_of(0, {}) == 1; }));
+  EXPECT_EQ(owner().read([](const pipeline::bridge& all) { return all.tables()[0].lookups; }), 1U);
+}
+
+TEST_F(pipeline_test, without_rules_all_is_dropped_and_counted) {
+  auto& a = access("a");
+  auto& b = access("b");
+  clear();
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(counts("a", "drop_pipeline", 1));
+  EXPECT_EQ(drops("no_rule"), 1U);
+  EXPECT_TRUE(b.silent());
+  EXPECT_FALSE(switch_->fib_find(1, host(1)));
+  must({add_rule(0, 0, {}, apply({output(pipeline::port_normal)}))});
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(b.receive());
+}
+
+TEST_F(pipeline_test, can_begin_without_rules) {
+  switch_config config;
+  config.pipeline.start = first_rules::none;
+  start(config);
+  auto& a = access("a");
+  auto& b = access("b");
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(counts("a", "drop_pipeline", 1));
+  EXPECT_TRUE(b.silent());
+}
+
+TEST_F(pipeline_test, rules_change_frames_and_send_them) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  clear();
+  must({add_rule(0, 10, from("a"),
+                 apply({act::push_vlan{0x8100}, act::set(field::vlan_vid, 0x1000 | 7),
+                        output(number("b"))})),
+        add_rule(0, 10, from("b"), apply({output(number("a")), output(number("c"))}))});
+  const frame_bytes frame = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), with_tag(frame, 7));
+  ASSERT_TRUE(b.send(frame));
+  EXPECT_EQ(a.receive(), frame);
+  EXPECT_EQ(c.receive(), frame);
+  EXPECT_TRUE(counts("a", "forwarded", 1));
+  EXPECT_TRUE(counts("b", "forwarded", 2));
+  EXPECT_TRUE(counts("b", "pipeline_copies", 1));
+  EXPECT_TRUE(counts("b", "tx_bytes", 64));
+  EXPECT_TRUE(eventually([&] { return packets_of(10, from("b")) == 1; }));
+}
+
+TEST_F(pipeline_test, a_frame_that_others_hold_is_copied_before_it_is_changed) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  auto& d = access("d");
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  ASSERT_TRUE(counts("a", "flooded", 1));  // three ports have the same bytes
+  clear();
+  must({add_rule(0, 10, from("a"), apply({act::set(field::eth_src, 5), output(number("d"))}))});
+  ASSERT_TRUE(a.send_from(b));
+  EXPECT_EQ(c.receive(), frame);
+  EXPECT_EQ(d.receive(), frame);
+  frame_bytes changed = make_frame(broadcast, 5);
+  std::copy(frame.begin() + 12, frame.end(), changed.begin() + 12);
+  EXPECT_EQ(d.receive(), changed);
+}
+
+TEST_F(pipeline_test, what_goes_to_normal_is_learned_and_forwarded_by_vlan) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 10);
+  auto& other = access("other", 20);
+  auto& t = trunk("t", 0, {10, 20});
+  const auto special = where({exact(field::eth_dst, host(9))});
+  must({add_rule(0, 10, special, apply({output(number("other"))}))});
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(2))));
+  EXPECT_TRUE(a.receive());
+  EXPECT_TRUE(t.receive());
+  ASSERT_TRUE(learned(10, host(2), "b"));
+  const frame_bytes to_b = make_frame(host(2), host(1)), to_other = make_frame(host(9), host(1));
+  for (unsigned i = 0; i < 100; ++i) ASSERT_TRUE(a.send(i % 2 == 0 ? to_b : to_other));
+  for (unsigned i = 0; i < 50; ++i) ASSERT_EQ(b.receive(), to_b);
+  for (unsigned i = 0; i < 50; ++i) ASSERT_EQ(other.receive(), to_other);
+  EXPECT_TRUE(t.silent());
+  ASSERT_TRUE(learned(10, host(1), "a"));
+  // A rule may send a frame to another VLAN's ports; the L2 switch may not.
+  ASSERT_TRUE(t.send(make_frame(broadcast, host(3), 20)));
+  EXPECT_TRUE(other.receive());
+  EXPECT_TRUE(a.silent());
+  EXPECT_TRUE(counts("a", "rx_packets", 100));
+}
+
+TEST_F(pipeline_test, packets_for_the_controller_come_to_the_sink) {
+  auto& a = access("a");
+  (void)access("b");
+  clear();
+  std::mutex mutex;
+  std::vector<packet_in> seen;
+  switch_->set_packet_in_sink([&](const packet_in& one) {
+    const std::lock_guard hold(mutex);
+    seen.push_back(one);
+  });
+  const auto n_seen = [&] {
+    const std::lock_guard hold(mutex);
+    return seen.size();
+  };
+  auto rule = add_rule(0, 10, from("a"), apply({act::output{pipeline::port_controller, 20}}));
+  rule.cookie = 77;
+  must({rule});
+  const frame_bytes frame = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(frame, 2));
+  ASSERT_TRUE(eventually([&] { return n_seen() == 1; }));
+  EXPECT_EQ(seen[0].bytes, frame_bytes(frame.begin(), frame.begin() + 20));
+  EXPECT_EQ(seen[0].length, frame.size());
+  EXPECT_EQ(seen[0].in_port, number("a"));
+  EXPECT_EQ(seen[0].cookie, 77U);
+  EXPECT_EQ(seen[0].reason, pipeline::packet_in_reason::action);
+  EXPECT_TRUE(counts("a", "to_controller", 1));
+  rule.instructions = apply({act::output{pipeline::port_controller, 0xffff}});
+  must({rule});
+  ASSERT_TRUE(a.send(frame, 2));
+  ASSERT_TRUE(eventually([&] { return n_seen() == 2; }));
+  EXPECT_EQ(seen[1].bytes, frame);
+  // Nobody listens any more: taken and forgotten.
+  switch_->set_packet_in_sink({});
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_TRUE(counts("a", "to_controller", 3));
+  EXPECT_EQ(n_seen(), 2U);
+}
+
+TEST_F(pipeline_test, no_more_packets_go_to_the_controller_than_it_may_get) {
+  switch_config config;
+  config.pipeline.packet_in_rate = 1;
+  config.pipeline.packet_in_burst = 5;
+  start(config);
+  auto& a = access("a");
+  clear();
+  must({add_rule(0, 0, {}, apply({act::output{pipeline::port_controller}}))});
+  const std::uint64_t begin = now_ns();
+  for (unsigned i = 0; i < 50; ++i) ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
+  ASSERT_TRUE(eventually(
+      [&] { return count("a", "to_controller") + count("a", "drop_packet_in_rate") == 50; }));
+  const std::uint64_t seconds = (now_ns() - begin) / 1'000'000'000;
+  EXPECT_GE(count("a", "to_controller"), 5U);
+  EXPECT_LE(count("a", "to_controller"), 6U + seconds);
+}
+
+TEST_F(pipeline_test, a_group_fails_over_with_the_link) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  clear();
+  must({pipeline::test::add_group(1, pipeline::group_type::fast_failover,
+                                  {pipeline::test::to({output(number("b"))}, 0, number("b")),
+                                   pipeline::test::to({output(number("c"))}, 0, number("c"))}),
+        add_rule(0, 0, {}, apply({act::group{1}}))});
+  const frame_bytes frame = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+  b.set_link(false);
+  ASSERT_TRUE(eventually([&] {
+    return owner().read(
+        [&](const pipeline::bridge& all) { return !all.find_port(number("b"))->live; });
+  }));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(c.receive(), frame);
+  EXPECT_TRUE(b.silent());
+  b.set_link(true);
+  ASSERT_TRUE(eventually([&] {
+    return owner().read(
+        [&](const pipeline::bridge& all) { return all.find_port(number("b"))->live; });
+  }));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+}
+
+TEST_F(pipeline_test, ports_come_and_go_under_the_rules) {
+  auto& a = access("a");
+  auto& b = access("b");
+  clear();
+  must({add_rule(0, 10, from("a"), apply({output(number("b"))}))});
+  const frame_bytes frame = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+  ASSERT_TRUE(switch_->remove_port("b"));
+  ASSERT_TRUE(eventually([&] {
+    return owner().read(
+        [&](const pipeline::bridge& all) { return all.find_port(number("b")) == nullptr; });
+  }));
+  ASSERT_TRUE(a.send(frame));
+  ASSERT_TRUE(eventually([&] { return drops("no_port") == 1; }));
+  EXPECT_TRUE(counts("a", "drop_pipeline", 1));
+}
+
+TEST_F(pipeline_test, a_rule_that_is_not_used_goes) {
+  auto& a = access("a");
+  auto& b = access("b");
+  clear();
+  auto rule = add_rule(0, 10, from("a"), apply({output(number("b"))}));
+  rule.idle_timeout_s = 1;
+  must({rule});
+  ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(b.receive());
+  EXPECT_TRUE(eventually([&] {
+    return owner().read([](const pipeline::bridge& all) { return all.n_rules(); }) == 0;
+  }));
+}
+
+TEST_F(pipeline_test, a_bundle_that_fails_leaves_the_rules_as_they_were) {
+  auto& a = access("a");
+  auto& b = access("b");
+  clear();
+  must({add_rule(0, 10, from("a"), apply({output(number("b"))}))});
+  const std::vector<operation> bad{change_rules(rule_command::remove, pipeline::table_all, 0, {}),
+                                   add_rule(0, 10, from("a"), apply({act::group{77}}))};
+  EXPECT_FALSE(owner().apply(bad).has_value());
+  const frame_bytes frame = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+}
+
+TEST(rate_limit, lets_a_burst_through_and_then_the_rate) {
+  rate_limit limit(100, 3);
+  std::uint64_t now = 1'000'000;
+  unsigned n = 0;
+  while (limit.take(now)) ++n;
+  EXPECT_EQ(n, 3U);
+  EXPECT_FALSE(limit.take(now += 99));
+  EXPECT_TRUE(limit.take(now += 1));
+  EXPECT_FALSE(limit.take(now));
+  now += 1'000'000;  // a long rest is not saved up
+  for (n = 0; limit.take(now); ++n) {
+  }
+  EXPECT_EQ(n, 3U);
+}
+
+}  // namespace
+}  // namespace coua::dp
