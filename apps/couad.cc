@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cli/grammar.h"
 #include "ctl/api_server.h"
+#include "ctl/bridge_control.h"
 #include "ctl/config.h"
 #include "dp/switch.h"
 
@@ -150,6 +151,8 @@ result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
   params.config = config.file;
+  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline());
+  params.pipeline = &pipeline;
   const auto api = coua::ctl::api_server::create(**sw, std::move(*claim), params);
   if (!api) return tl::unexpected(api.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());

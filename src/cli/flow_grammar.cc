@@ -75,10 +75,11 @@ std::vector<verb> rule_verbs() {
   "count": 1})",
        .id = flow_dump},
       {.path = "flow stats",
-       .summary = "Shows how many rules, groups and meters there are, and look-ups by table",
+       .summary = "Shows how many rules, groups and meters there are, look-ups by table, and drops",
        .example = "coua flow stats",
        .json = R"({"flows": 1, "groups": 0, "meters": 0, "version": 1,
-  "tables": [{"table": 0, "flows": 1, "lookups": 10, "matches": 3}]})",
+  "tables": [{"table": 0, "flows": 1, "lookups": 10, "matches": 3}],
+  "drops": {"no_rule": 7, "meter": 0}})",
        .id = flow_stats},
   };
 }

@@ -210,13 +210,16 @@ result<void> run_flow_stats(const session& s) {
     rows.add({std::to_string(one.table()), grouped(one.flows()), grouped(one.lookups()),
               grouped(one.matches())});
   }
+  std::string drops = counters_text(got->drops());
+  if (!drops.empty()) drops = "dropped\n" + drops;
   s.answer({{"flows", got->flows()},
             {"groups", got->groups()},
             {"meters", got->meters()},
             {"version", got->version()},
-            {"tables", list}},
+            {"tables", list},
+            {"drops", counters_json(got->drops())}},
            grouped(got->flows()) + " flows, " + grouped(got->groups()) + " groups, " +
-               grouped(got->meters()) + " meters\n" + (list.empty() ? "" : rows.text()));
+               grouped(got->meters()) + " meters\n" + (list.empty() ? "" : rows.text()) + drops);
   return {};
 }
 

@@ -397,6 +397,37 @@ section_info describe(std::string path, std::string meaning, const field_table<O
 
 }  // namespace
 
+const field_table<config>& pipeline_fields() {
+  static const field_table<config> fields = {
+      choice_field<config>(
+          {.name = "start",
+           .meaning = "The rules at first: `normal` is one for all packets with actions=NORMAL, an "
+                      "L2 switch; `none` drops all packets until there are rules",
+           .example = "normal"},
+          {"normal", "none"}, [](config& c) -> auto& { return c.tables.pipeline.start; }),
+      size_field<config>({.name = "rules",
+                          .meaning = "Rules that all tables may have; K, M are powers of ten, Ki, "
+                                     "Mi powers of two",
+                          .example = "1M"},
+                         1, limits::rules_max,
+                         [](config& c) -> auto& { return c.tables.pipeline.rules_max; }),
+      integer_field<config>({.name = "packet_in_rate",
+                             .meaning = "Packets to the controller; those above it are dropped and "
+                                        "counted. Each worker has its share",
+                             .example = "1000",
+                             .unit = "packets/s"},
+                            1, limits::packet_in_rate_max,
+                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_rate; }),
+      integer_field<config>({.name = "packet_in_burst",
+                             .meaning = "Packets to the controller that may come at once",
+                             .example = "250",
+                             .unit = "packets"},
+                            1, limits::packet_in_burst_max,
+                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_burst; }),
+  };
+  return fields;
+}
+
 const field_table<config>& file_fields() {
   static const field_table<config> fields = {
       section_field<config>("api", "The management API", "{socket: /run/coua/couad.sock}",
@@ -408,21 +439,25 @@ const field_table<config>& file_fields() {
       section_field<config>("dpdk", "The DPDK environment", "{pci: auto}", dpdk_fields(), itself),
       section_field<config>("fib", "The forwarding table", "{entries: 10M, ageing_s: 300}",
                             fib_fields(), itself),
+      section_field<config>("pipeline", "The OpenFlow pipeline that all ports belong to",
+                            "{start: normal, rules: 1M}", pipeline_fields(), itself),
       ports_field(),
   };
   return fields;
 }
 
 std::vector<section_info> describe_sections() {
-  return {describe("", "The file is one mapping. Every part may be left out.", file_fields()),
-          describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
-          describe("memory", "Memory for packets.", memory_fields()),
-          describe("workers", "The threads that forward packets.", worker_fields()),
-          describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
-          describe("fib", "The forwarding table.", fib_fields()),
-          describe("fib.static[]", "One static entry.", static_fields()),
-          describe("ports[]", "One port.", port_fields()),
-          describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
+  return {
+      describe("", "The file is one mapping. Every part may be left out.", file_fields()),
+      describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
+      describe("memory", "Memory for packets.", memory_fields()),
+      describe("workers", "The threads that forward packets.", worker_fields()),
+      describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
+      describe("fib", "The forwarding table.", fib_fields()),
+      describe("fib.static[]", "One static entry.", static_fields()),
+      describe("pipeline", "The OpenFlow pipeline, which all ports belong to.", pipeline_fields()),
+      describe("ports[]", "One port.", port_fields()),
+      describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
 }
 
 std::string config_reference() {

@@ -36,6 +36,11 @@ struct pipeline_status {
   std::uint64_t rules = 0, groups = 0, meters = 0;
   std::uint64_t version = 0;
   std::vector<table> tables;  // that have rules or were looked up
+  struct drop {
+    std::string why;
+    std::uint64_t packets = 0;
+  };
+  std::vector<drop> drops;
 };
 
 class pipeline_control {

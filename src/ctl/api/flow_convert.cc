@@ -112,6 +112,11 @@ void to_message(const pipeline_status& status, v1::GetFlowStatsResponse& out) {
     table->set_lookups(one.lookups);
     table->set_matches(one.matches);
   }
+  for (const pipeline_status::drop& one : status.drops) {
+    v1::Counter* drop = out.add_drops();
+    drop->set_name(one.why);
+    drop->set_value(one.packets);
+  }
 }
 
 }  // namespace coua::ctl
