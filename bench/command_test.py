@@ -191,6 +191,32 @@ class CommandTest(unittest.TestCase):
             self.assertIn(row["params"]["size"], (64, 128))
         self.assertEqual(sum("ratio_to_none" in r for r in out["rows"]), 2)
 
+    def test_forward_pipelines(self):
+        if "no DPDK" in run("forward", "--rules", "1", "--flows", "2").stderr:
+            self.skipTest("built without DPDK")
+        short = ("--seconds", "0.02", "--repetitions", "2", "--pairs", "2")
+        more = ["--no-testpmd"]
+        with self.nothing_left() as environment:
+            for words, rules in ((("l2-flows", "--rules", "50"), 50), (("l3", "--size", "1518"), 2000),
+                                 (("lb", "--single-table"), 100), (("lb",), 100),
+                                 (("gateway", "--rules", "1K", "--direction", "down"), 1000),
+                                 (("gateway-1m", "--rules", "100", "--users", "30"), 100)):
+                rows = self.report("forward", "--case", *words, "--flows", "200", "--updates",
+                                   "0,10K", *more, *short, env=environment)["rows"]
+                self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "coua"])
+                self.assertEqual([r["params"]["updates"] for r in rows], [0, 0, 10000])
+                for row in rows:
+                    self.assertEqual(row["params"]["case"], words[0])
+                    self.assertEqual(row["params"]["rules"], rules)
+                    self.assertEqual(row["params"]["flows"], 200)
+                self.assertLess(rows[0]["ratio_to_limit"], 1.2)
+                self.assertGreater(rows[2]["ratio_to_none"], 0)
+                self.assertGreater(rows[2]["updates_per_s"], 500)
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("no testpmd")
+        rows = self.report("forward", "--case", "lb", "--flows", "100,300", *short)["rows"]
+        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "testpmd-mac"] * 2)
+
     def test_traffic(self):
         with tempfile.TemporaryDirectory() as folder:
             packets, addresses = folder + "/x.pcap", folder + "/x.txt"
@@ -427,6 +453,12 @@ class CommandTest(unittest.TestCase):
                              (("flow", "--table", "3"), "--table"),
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
+                             (("forward", "--users", "5"), "--users: has no meaning"),
+                             (("forward", "--case", "l3", "--users", "5"), "--users: has no"),
+                             (("forward", "--case", "lb", "--sources", "5"), "--sources: has no"),
+                             (("forward", "--case", "lb", "--figure", "8"), "--figure: has no"),
+                             (("forward", "--case", "gateway", "--direction", "both"),
+                              "--direction both: there is one"),
                              (("traffic", "--rules", "5", "--out", "/dev/null/x"), "--flows"),
                              (("traffic", "--out", "/nowhere/x"), "/nowhere/x"),
                              (("traffic", "--case", "l2", "--packets", "5"), "--packets: has no"),

@@ -489,8 +489,12 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
 }
 
 CLI::Option* add_case(CLI::App& app, std::string& out) {
-  return app.add_option("--case", out, "What is forwarded: l2, the learning switch")
-      ->check(CLI::IsMember({"l2"}))
+  words all = case_names();
+  all.insert(all.begin(), "l2");
+  return app
+      .add_option("--case", out,
+                  "l2, the learning switch; l2-flows, l3, lb, gateway or gateway-1m, pipelines")
+      ->check(CLI::IsMember(all))
       ->capture_default_str();
 }
 
@@ -507,22 +511,28 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   CLI::App* const app = root.add_subcommand(
       "forward", "Packets per second of the switch, beside raw I/O and testpmd on the same ports");
   static std::string which = "l2";
+  static case_params pipeline;
   add_case(*app, which);
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  sizes(*app, "--rules", "Addresses in the FIB", {"1K"}, 1, most, out.rules);
+  sizes(*app, "--rules",
+        "Addresses in the FIB; of other cases addresses, prefixes or services, and by default as "
+        "many as `pipeline` has",
+        {"1K"}, 1, most, out.rules);
   app->add_option_function<words>(
          "--flows",
          [&out](const words& given) {
            out.flows = take(parse_sizes("--flows", given, 1, std::uint64_t{1} << 28));
          },
-         "Destinations, spread over all of them; none given: all, up to 1M")
+         "Destinations, spread over all of them; none given: all, up to 1M. Of other cases flows; "
+         "none given: 1K")
       ->delimiter(',')
       ->expected(1, -1)
       ->type_name("LIST");
   sizes(*app, "--size", "Bytes of a frame, with the check sequence", {"64"}, 64, 1518, out.sizes);
-  sizes(*app, "--updates", "Erases and inserts in the FIB per second", {"0"}, 0, 100'000'000,
-        out.updates);
-  one_size(*app, "--sources", "Hosts that send", 1, std::uint64_t{1} << 28, out.sources);
+  sizes(*app, "--updates", "Erases and inserts per second, in the FIB or of rules", {"0"}, 0,
+        100'000'000, out.updates);
+  one_size(*app, "--sources", "Hosts that send (with --case l2)", 1, std::uint64_t{1} << 28,
+           out.sources);
   app->add_option("--workers", out.workers, "Worker threads, each on a CPU of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -539,8 +549,22 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
       ->check(CLI::IsMember({8U, 9U, 10U}));
   app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
+  add_case_variants(*app, pipeline);
   add_common(*app, out.run);
   app->final_callback([app, &out] {
+    if (which == "l2") {
+      refuse_with_case(*app, which, {"--single-table", "--users", "--direction"});
+    } else {
+      refuse_with_case(*app, which, {"--sources", "--figure", "--table"});
+      if (pipeline.direction == flow_direction::both) {
+        throw CLI::ValidationError("--direction both",
+                                   "there is one source of packets: up or down");
+      }
+      pipeline.name = which;
+      out.pipeline = take(complete(pipeline));
+      if (app->count("--rules") == 0) out.rules = {default_rules(which)};
+      if (out.flows.empty()) out.flows = {1000};
+    }
     const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
       if (app->count(option) == 0) field = std::move(value);
     };
@@ -566,11 +590,7 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
       "Writes packet files, and the addresses for `coua fib load` or the rules for them");
   static std::string which = "l2";
   static case_params pipeline;
-  words all = case_names();
-  all.insert(all.begin(), "l2");
-  app->add_option("--case", which, "l2, the learning switch; l2-flows, l3, lb, gateway, gateway-1m")
-      ->check(CLI::IsMember(all))
-      ->capture_default_str();
+  add_case(*app, which);
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   one_size(*app, "--rules", "Addresses; of other cases prefixes or services", 1, most,
            out.traffic.rules);

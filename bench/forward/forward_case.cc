@@ -36,10 +36,11 @@ result<void> forward_case::run_round(unsigned first, progress& shown) {
 }
 
 result<row> forward_case::run_updates(std::uint64_t per_second, progress& shown) {
+  const result<churned*> target = updated();
+  if (!target) return tl::unexpected(target.error());
   set_churning(true);
   const result<churn_pairs> pairs = [&] {
-    churn writer(updated(), updated_entries(), static_cast<double>(per_second),
-                 updates_per_command);
+    churn writer(**target, updated_entries(), static_cast<double>(per_second), updates_per_command);
     const double seconds = pair_seconds(options_.run);
     return run_churn_pairs(
         writer, options_.pairs, "coua", [&](unsigned) { shown.step("coua with updates"); },

@@ -57,8 +57,9 @@ class forward_case {
   /// Bytes of a frame on the wire, with the check sequence.
   virtual unsigned frame_size() const = 0;
   virtual mover& switching() = 0;
-  /// What is written to while the switch works, and how many entries it holds.
-  virtual churned& updated() = 0;
+  /// What is written to while the switch works, and how many entries it holds. Errors: of the
+  /// switch.
+  virtual result<churned*> updated() = 0;
   virtual std::uint64_t updated_entries() const = 0;
   /// Around the windows with updates.
   virtual void set_churning(bool) {}

@@ -2,11 +2,13 @@
 #include "bench/forward/forward_command.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/size.h"
 #include "base/system_memory.h"
 #include "bench/forward/forward_figures.h"
 #include "bench/forward/l2_forward_case.h"
+#include "bench/forward/pipeline_forward_case.h"
 #include "bench/forward/testpmd.h"
 #include "bench/harness/scratch_folder.h"
 
@@ -40,8 +42,26 @@ class forward_run {
   }
 
  private:
-  std::string packets_of(unsigned serial) const {
-    return files_.path() + "/" + std::to_string(serial) + ".pcap";
+  result<std::unique_ptr<forward_case>> make_case(std::uint64_t rules, std::uint64_t flows,
+                                                  unsigned size, unsigned serial) const {
+    const std::string place = files_.path() + "/" + std::to_string(serial);
+    if (!options_.pipeline) {
+      const l2_traffic traffic{rules, flows, options_.sources, size, 1};
+      if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
+      return std::make_unique<l2_forward_case>(options_, traffic, serial, place + ".pcap",
+                                               crew_.get());
+    }
+    case_params params = *options_.pipeline;
+    params.rules = rules;
+    params.flows = flows;
+    params.size = size;
+    params.seed = options_.run.seed;
+    auto of = make_use_case(params);
+    if (!of) return tl::unexpected(of.error());
+    std::error_code trouble;
+    std::filesystem::create_directory(place, trouble);
+    if (trouble) return fail(errc::io, place, trouble.message());
+    return std::make_unique<pipeline_forward_case>(options_, std::move(*of), serial, place);
   }
 
   std::vector<std::uint64_t> flows_for(std::uint64_t rules) const {
@@ -58,12 +78,9 @@ class forward_run {
     for (const std::uint64_t rules : options_.rules) {
       for (const std::uint64_t flows : flows_for(rules)) {
         for (const std::uint64_t size : options_.sizes) {
-          const l2_traffic traffic{rules, flows, options_.sources, static_cast<unsigned>(size), 1};
-          if (result<void> good = check_traffic(traffic); !good) {
-            return tl::unexpected(good.error());
-          }
-          auto made = std::make_unique<l2_forward_case>(options_, traffic, serial,
-                                                        packets_of(serial), crew_.get());
+          auto one = make_case(rules, flows, static_cast<unsigned>(size), serial);
+          if (!one) return tl::unexpected(one.error());
+          std::unique_ptr<forward_case> made = std::move(*one);
           ++serial;
           const std::uint64_t need =
               made->ports().memory_mib * (options_.testpmd ? 2 : 1) + made->table_mib() + 256;

@@ -2,19 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/cases/use_case.h"
 #include "bench/harness/options.h"
 
 namespace coua::bench {
 
 struct forward_options {
   run_options run;
-  std::vector<std::uint64_t> rules = {1000};  // addresses in the FIB
-  std::vector<std::uint64_t> flows = {};      // destinations; none: as many as rules, to 1 M
+  std::vector<std::uint64_t> rules = {1000};  // addresses in the FIB, or R of a use case
+  std::vector<std::uint64_t> flows = {};      // none: as many as rules, to 1 M
   std::vector<std::uint64_t> sizes = {64};    // of the frames, with the check sequence
-  std::vector<std::uint64_t> updates = {0};   // of the FIB, per second
+  std::vector<std::uint64_t> updates = {0};   // of the FIB or of rules, per second
+  /// But for what is in the lists above. None: the learning switch.
+  std::optional<case_params> pipeline;
   std::uint64_t sources = 1000;
   unsigned workers = 1;
   unsigned pairs = 50;

@@ -76,14 +76,14 @@ result<void> l2_forward_case::add_table(const std::string& prefix,
   return {};
 }
 
-churned& l2_forward_case::updated() {
+result<churned*> l2_forward_case::updated() {
   const std::uint32_t port = bed_->out_port();
   const std::uint64_t vlan = std::uint64_t{traffic_.vlan} << 48;
   writer_ = std::make_unique<switch_writer>(bed_->device(),
                                             [port, vlan](std::uint64_t index) -> coua_fib_record {
                                               return {vlan | l2_address(index), port, 1, 0, 0};
                                             });
-  return *writer_;
+  return writer_.get();
 }
 
 json l2_forward_case::params() const {

@@ -33,7 +33,7 @@ class l2_forward_case final : public forward_case {
   json params() const override;
   unsigned frame_size() const override { return traffic_.size; }
   mover& switching() override { return bed_->switching(); }
-  churned& updated() override;
+  result<churned*> updated() override;
   std::uint64_t updated_entries() const override { return traffic_.rules; }
   void set_churning(bool on) override { bed_->set_churning(on); }
 

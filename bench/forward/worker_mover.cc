@@ -16,6 +16,7 @@ namespace coua::bench {
 namespace {
 
 constexpr auto start_time = std::chrono::milliseconds(10);  // until a window's rate is steady
+constexpr std::uint64_t patience_ns = 10'000'000'000;
 constexpr const char* worker_name = "coua-worker";
 
 }  // namespace
@@ -44,10 +45,16 @@ result<double> worker_mover::run(double seconds) {
   std::this_thread::sleep_for(start_time);
   const counts before = count();
   const std::uint64_t start = threads_cpu_ns(workers_);
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const std::uint64_t after = count()["tx_packets"];
-  const std::uint64_t end = threads_cpu_ns(workers_);
+  std::uint64_t after = 0, end = start;
+  // On a busy machine workers may have had no CPU at all in a short window.
+  for (const std::uint64_t deadline = now_ns() + patience_ns;
+       end == start && now_ns() < deadline;) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    after = count()["tx_packets"];
+    end = threads_cpu_ns(workers_);
+  }
   dp::set_paused(device_, true);
+  if (end == start) return fail(errc::io, "coua", "its workers had no CPU time in 10 s");
   if (mode_ == worker_mode::switching) {
     if (result<void> clean = check(before); !clean) return tl::unexpected(clean.error());
   }
