@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel hosts behind OpenFlow rules: routing, NAT, tags, groups, meters, and rules that change under
+traffic. The hosts check every checksum that the rules changed."""
+
+import threading
+import time
+
+import lab
+from cases import tap, with_switch
+
+GATEWAY = "02:00:00:00:00:fe"
+
+
+class test_flows(with_switch):
+    CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2, 3))
+        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
+            host.address(f"10.0.0.{n}/24", f"10.{n}.0.2/24", f"fd0{n}::2/64")
+            host.run(f"ip neigh replace 10.{n}.0.1 lladdr {GATEWAY} dev eth0")
+            host.run(f"ip -6 neigh replace fd0{n}::1 lladdr {GATEWAY} dev eth0")
+            for other in (1, 2, 3):
+                if other != n:
+                    host.run(f"ip route add 10.{other}.0.0/24 via 10.{n}.0.1 src 10.{n}.0.2")
+                    host.run(f"ip -6 route add fd0{other}::/64 via fd0{n}::1")
+
+    def setUp(self):
+        self.rules("flow delete\ngroup delete\nmeter delete\nflow add priority=0,actions=NORMAL\n")
+        self.addCleanup(self.assert_conserved)
+
+    def rules(self, text):
+        """All of the lines, as one bundle."""
+        return self.switch.coua("flow", "add", "--file", "-", stdin=text)
+
+    def packets(self, *filter):
+        """Packets of the rules that the filter chooses."""
+        return sum(rule["packets"] for rule in self.switch.json("flow", "dump", *filter)["flows"])
+
+    def routes(self):
+        """A router with an arm in each host's subnet."""
+        lines = []
+        for n, host in enumerate((self.h1, self.h2, self.h3), 1):
+            out = f"mod_dl_src:{GATEWAY},mod_dl_dst:{host.mac},dec_ttl,output:p{n}"
+            for match in (f"ip,nw_dst=10.{n}.0.0/24", f"ipv6,ipv6_dst=fd0{n}::/64"):
+                lines.append(f"priority=100,{match},dl_dst={GATEWAY},actions={out}")
+        return "\n".join(lines) + "\n"
+
+    def test_a_new_switch_is_an_l2_switch_with_one_rule(self):
+        [rule] = self.switch.json("flow", "dump")["flows"]
+        self.assertEqual((rule["priority"], rule["table"]), (0, 0))
+        self.assertTrue(rule["text"].endswith("actions=NORMAL"), rule)
+        self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
+        self.assertGreaterEqual(self.packets(), 6)
+
+    def test_rules_route_and_the_rest_is_switched(self):
+        self.rules(self.routes())
+        self.assertEqual(self.h1.pings("10.2.0.2", 3), 3)
+        self.assertEqual(self.h1.pings("fd03::2", 3), 3)
+        self.assertEqual(self.h1.pings("10.0.0.3", 3), 3)
+        self.assertEqual(self.packets("ip,nw_dst=10.2.0.0/24"), 3)
+        # TTL 1 goes no further than the router.
+        self.assertEqual(self.h1.pings("10.2.0.2", 2, wait=0.5, extra="-t 1"), 0)
+        self.assert_tcp(self.h1, self.h2, "10.2.0.2")
+
+    def test_nat(self):
+        """h2 sees h1 as 10.2.0.77, and answers there; TCP, UDP and ICMP carry sums over addresses."""
+        self.rules(f"""
+            priority=200,ip,in_port=p1,nw_dst=10.2.0.0/24,actions=set_field:10.2.0.77->ip_src,mod_dl_src:{GATEWAY},mod_dl_dst:{self.h2.mac},dec_ttl,output:p2
+            priority=200,ip,in_port=p2,nw_dst=10.2.0.77,actions=set_field:10.1.0.2->ip_dst,mod_dl_src:{GATEWAY},mod_dl_dst:{self.h1.mac},dec_ttl,output:p1
+        """)
+        self.h2.run(f"ip neigh replace 10.2.0.77 lladdr {GATEWAY} dev eth0")
+        self.assertEqual(self.h1.pings("10.2.0.2", 3), 3)
+        self.assert_tcp(self.h1, self.h2, "10.2.0.2")
+        self.assertEqual(self.h1.pings("10.2.0.2", 1, extra="-s 1400"), 1)
+
+    def test_tags_are_pushed_and_popped(self):
+        device = self.h2.vlan_device(7)
+        self.addCleanup(self.h2.run, f"ip link del {device}", check=False)
+        self.h1.run("ip address add 10.7.0.1/24 dev eth0")
+        self.addCleanup(self.h1.run, "ip address del 10.7.0.1/24 dev eth0", check=False)
+        self.h2.run(f"ip address add 10.7.0.2/24 dev {device}")
+        self.rules("""
+            priority=300,in_port=p1,actions=push_vlan:0x8100,set_field:4103->vlan_vid,output:p2
+            priority=300,in_port=p2,dl_vlan=7,actions=strip_vlan,output:p1
+        """)
+        self.assertEqual(self.h1.pings("10.7.0.2", 3), 3)
+        self.assert_tcp(self.h1, self.h2, "10.7.0.2")
+
+    def test_a_group_fails_over_when_the_link_goes(self):
+        """h3 takes over the address of h2."""
+        self.h3.run("ip address add 10.2.0.2/32 dev eth0")
+        self.addCleanup(self.h3.run, "ip address del 10.2.0.2/32 dev eth0", check=False)
+        self.rules(self.routes())
+        arms = "".join(f",bucket=watch_port:p{n},actions=mod_dl_dst:{host.mac},output:p{n}"
+                       for n, host in ((2, self.h2), (3, self.h3)))
+        self.rules(f"group add group_id=1,type=ff{arms}\n"
+                   f"priority=400,ip,in_port=p1,nw_dst=10.2.0.2,actions=dec_ttl,group:1\n")
+        before = self.counters("p3")["tx_packets"]
+        self.assertEqual(self.h1.pings("10.2.0.2", 2), 2)
+        self.assertEqual(self.counters("p3")["tx_packets"], before)
+        self.switch.coua("port", "set", "p2", "--enabled", "off")
+        self.addCleanup(self.switch.coua, "port", "set", "p2", "--enabled", "on", check=False)
+        lab.wait_for(lambda: self.h1.pings("10.2.0.2", 1, wait=1.0) == 1, what="h3 answers")
+        self.assertGreater(self.counters("p3")["tx_packets"], before)
+
+    def test_a_meter_limits(self):
+        self.rules("meter add meter=1,pktps,burst,band=type=drop,rate=1,burst_size=3\n"
+                   + self.routes()
+                   + f"priority=500,icmp,in_port=p1,nw_dst=10.2.0.2,actions=meter:1,mod_dl_src:{GATEWAY},"
+                     f"mod_dl_dst:{self.h2.mac},output:p2\n")
+        answered = self.h1.pings("10.2.0.2", 20, wait=1.0, extra="-i 0.01")
+        self.assertGreaterEqual(answered, 3)
+        self.assertLess(answered, 10)
+        [meter] = self.switch.json("meter", "dump", "--stats")["meters"]
+        self.assertEqual(meter["packets"], 20)
+        self.assertEqual(self.switch.json("flow", "stats")["drops"]["meter"], 20 - answered)
+
+    def test_no_packet_is_lost_while_rules_change(self):
+        """Two thousand rules come and go around those that route: the tables change their templates."""
+        self.rules(self.routes())
+        ending = threading.Event()
+        done = [0]
+
+        def churn():
+            while not ending.is_set():
+                self.rules("\n".join(
+                    f"priority={50 + n % 3},udp,tp_dst={1 + n},nw_src=192.168.{n % 256}.0/"
+                    f"{24 if n % 2 else 22},actions=drop" for n in range(1000)))
+                self.switch.coua("flow", "del", "udp")
+                done[0] += 1
+
+        thread = threading.Thread(target=churn)
+        thread.start()
+        try:
+            while done[0] < 3:
+                self.assertEqual(self.h1.pings("10.2.0.2", 200, extra="-i 0.002"), 200)
+        finally:
+            ending.set()
+            thread.join()
+        self.assertGreater(done[0], 2)
+
+    def test_idle_rules_go_and_used_ones_stay(self):
+        self.rules("priority=600,icmp,in_port=p1,idle_timeout=2,actions=NORMAL\n"
+                   "priority=601,udp,idle_timeout=1,actions=NORMAL\n")
+        for _ in range(4):
+            self.assertEqual(self.h1.pings("10.0.0.2", 1), 1)
+            time.sleep(0.5)
+        lab.wait_for(lambda: not self.switch.json("flow", "dump", "udp")["flows"], what="udp went")
+        self.assertEqual(len(self.switch.json("flow", "dump", "icmp")["flows"]), 1)
+        lab.wait_for(lambda: not self.switch.json("flow", "dump", "icmp")["flows"], what="icmp went")
+
+    def test_bad_rules_are_refused_as_a_whole(self):
+        before = self.switch.json("flow", "stats")["version"]
+        for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),
+                           ("priority=1,actions=group:9\n", "group"),
+                           ("table=300,actions=drop\n", "table"),
+                           ("priority=1,in_port=p9,actions=drop\n", "p9")):
+            answer = self.switch.coua("flow", "add", "--file", "-", stdin=text, check=False)
+            self.assertNotEqual(answer.returncode, 0, text)
+            self.assertIn(word, answer.stderr, text)
+        self.assertEqual(self.switch.json("flow", "stats")["version"], before)
+        self.assertEqual(len(self.switch.json("flow", "dump")["flows"]), 1)
+
+
+class test_flows_from_nothing(with_switch):
+    CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"}}
+
+    def test_without_rules_nothing_passes_and_it_is_told(self):
+        h1, h2 = (self.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2))
+        for n, host in enumerate((h1, h2), 1):
+            host.address(f"10.0.0.{n}/24")
+        self.assertEqual(self.switch.json("flow", "dump")["flows"], [])
+        self.assertEqual(h1.pings("10.0.0.2", 2, wait=0.5), 0)
+        self.assertGreater(self.switch.json("flow", "stats")["drops"]["no_rule"], 0)
+        self.assertGreater(self.counters("p1")["drop_pipeline"], 0)
+        self.switch.coua("flow", "add", "actions=flood")
+        self.assertEqual(h1.pings("10.0.0.2", 2), 2)
+        self.assert_conserved()
