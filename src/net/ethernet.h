@@ -13,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace coua::net {
 
@@ -48,17 +50,23 @@ constexpr void store_be16(std::uint8_t* bytes, std::uint16_t value) noexcept {
   bytes[1] = static_cast<std::uint8_t>(value);
 }
 
-/// The six bytes at `bytes` as a word. Compilers make one load, one swap and one shift of it where
-/// they may read eight bytes, else two of each.
+/// The six bytes at `bytes` as a word: two loads and two swaps.
 constexpr std::uint64_t load_mac(const std::uint8_t* bytes) noexcept {
-  std::uint64_t mac = 0;
-  for (std::size_t i = 0; i < mac_bytes; ++i) mac = mac << 8 | bytes[i];
-  return mac;
+  const std::uint32_t low = std::uint32_t{bytes[2]} << 24 | std::uint32_t{bytes[3]} << 16 |
+                            std::uint32_t{bytes[4]} << 8 | bytes[5];
+  return std::uint64_t{load_be16(bytes)} << 32 | low;
 }
 constexpr void store_mac(std::uint8_t* bytes, std::uint64_t mac) noexcept {
-  for (std::size_t i = 0; i < mac_bytes; ++i) {
-    bytes[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
+  if (std::is_constant_evaluated()) {
+    for (std::size_t i = 0; i < mac_bytes; ++i) {
+      bytes[i] = static_cast<std::uint8_t>(mac >> (40 - 8 * i));
+    }
+    return;
   }
+  // gcc makes six stores of the loop.
+  const std::uint32_t high = __builtin_bswap32(static_cast<std::uint32_t>(mac >> 16));
+  std::memcpy(bytes, &high, sizeof high);
+  store_be16(bytes + sizeof high, static_cast<std::uint16_t>(mac));
 }
 
 /// Group addresses; broadcast is one of them.

@@ -44,5 +44,18 @@ inline void close_gap(packet& p, std::uint32_t at, std::uint32_t n) noexcept {
   p.contiguous -= n;
   p.length -= n;
 }
+/// The same at a place that is known: without a call, where a move of few bytes is all loads and
+/// then all stores.
+template <std::size_t At>
+[[gnu::always_inline]] inline void close_gap_at(packet& p, std::uint32_t n) noexcept {
+  COUA_ASSERT(At + n <= p.contiguous);
+  std::uint8_t moved[At];
+  std::memcpy(moved, p.bytes, At);
+  p.bytes += n;
+  std::memcpy(p.bytes, moved, At);
+  p.headroom += n;
+  p.contiguous -= n;
+  p.length -= n;
+}
 
 }  // namespace coua::net

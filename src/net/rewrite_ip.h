@@ -23,6 +23,15 @@ inline void set_ipv4_word(std::uint8_t* header, std::size_t at, std::uint16_t va
 inline void set_ipv4_ttl(std::uint8_t* header, std::uint8_t ttl) noexcept {
   set_ipv4_word(header, wire::ipv4::ttl, static_cast<std::uint16_t>(ttl << 8), 0xff00);
 }
+/// A TTL that is one less makes the sum 0x0100 less, and the checksum so much more (RFC 1141); as
+/// checksum_change has it, never 0xffff.
+inline void decrement_ipv4_ttl(std::uint8_t* header) noexcept {
+  --header[wire::ipv4::ttl];
+  std::uint32_t checksum = load_be16(header + wire::ipv4::checksum) + 0x0100U;
+  checksum = (checksum & 0xffff) + (checksum >> 16);
+  if (checksum == 0xffff) checksum = 0;
+  store_be16(header + wire::ipv4::checksum, static_cast<std::uint16_t>(checksum));
+}
 
 /// `value` and `mask` are of the 8 bits of the traffic class.
 inline rewrite_result set_ip_class(packet& p, const layers& l, unsigned value,
@@ -38,8 +47,9 @@ inline rewrite_result set_ip_class(packet& p, const layers& l, unsigned value,
   return rewrite_result::done;
 }
 
-inline rewrite_result set_ipv4_address(packet& p, const layers& l, std::size_t at,
-                                       std::uint32_t value, std::uint32_t mask) noexcept {
+[[gnu::always_inline]] inline rewrite_result set_ipv4_address(packet& p, const layers& l,
+                                                              std::size_t at, std::uint32_t value,
+                                                              std::uint32_t mask) noexcept {
   if (!l.has(layer::ipv4)) return rewrite_result::no_header;
   std::uint8_t* const header = p.bytes + l.network;
   const std::uint32_t before = load_be32(header + at);
@@ -86,11 +96,16 @@ inline rewrite_result set_ip_ttl(packet& p, const layers& l, std::uint8_t ttl) n
   return rewrite_result::done;
 }
 inline rewrite_result dec_ip_ttl(packet& p, const layers& l) noexcept {
-  if (!l.has_any(layer::ipv4 | layer::ipv6)) return rewrite_result::no_header;
-  const std::size_t at = l.has(layer::ipv4) ? wire::ipv4::ttl : wire::ipv6::hop_limit;
-  const std::uint8_t ttl = p.bytes[l.network + at];
-  if (ttl <= 1) return rewrite_result::invalid_ttl;
-  return set_ip_ttl(p, l, static_cast<std::uint8_t>(ttl - 1));
+  std::uint8_t* const header = p.bytes + l.network;
+  if (l.has(layer::ipv4)) [[likely]] {
+    if (header[wire::ipv4::ttl] <= 1) return rewrite_result::invalid_ttl;
+    detail::decrement_ipv4_ttl(header);
+    return rewrite_result::done;
+  }
+  if (!l.has(layer::ipv6)) return rewrite_result::no_header;
+  if (header[wire::ipv6::hop_limit] <= 1) return rewrite_result::invalid_ttl;
+  --header[wire::ipv6::hop_limit];
+  return rewrite_result::done;
 }
 
 inline rewrite_result set_ipv4_src(packet& p, const layers& l, std::uint32_t address,

@@ -30,6 +30,20 @@ inline rewrite_result set_tci(packet& p, layers& l, std::uint16_t value,
   l.vlan_tci = tci | tci_present;
   return rewrite_result::done;
 }
+
+/// After `n` bytes were put in before everything behind the addresses; -4 wraps around.
+inline void move_offsets(layers& l, std::uint16_t n) noexcept {
+  const auto moved = [n](std::uint16_t offset) {
+    return offset == 0 ? offset : static_cast<std::uint16_t>(offset + n);
+  };
+  l.network = moved(l.network);
+  l.transport = moved(l.transport);
+  l.nd_option = moved(l.nd_option);
+  if (l.ip_end != 0) l.ip_end += static_cast<std::uint32_t>(static_cast<std::int16_t>(n));
+}
+inline unsigned count_tags(const layers& l) noexcept {
+  return (l.network - unsigned{ethernet_header_bytes}) / unsigned{vlan_tag_bytes};
+}
 }  // namespace detail
 
 /// Of the outermost tag.
@@ -45,6 +59,18 @@ inline rewrite_result set_vlan_pcp(packet& p, layers& l, std::uint8_t pcp) noexc
 /// zeros. `ethertype` is 0x8100 or 0x88a8.
 rewrite_result push_vlan(packet& p, layers& l, std::uint16_t ethertype) noexcept;
 /// Takes the outermost tag away.
-rewrite_result pop_vlan(packet& p, layers& l) noexcept;
+inline rewrite_result pop_vlan(packet& p, layers& l) noexcept {
+  constexpr std::uint32_t tag_bytes = vlan_tag_bytes;
+  if (!l.has(layer::vlan)) return rewrite_result::no_header;
+  close_gap_at<ethertype_offset>(p, tag_bytes);
+  if (is_vlan_type(l.eth_type)) return rewrite_result::parse_again;
+
+  const unsigned n = detail::count_tags(l) - 1;
+  detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
+  l.vlan_tci = n > 0 ? load_be16(p.bytes + detail::outer_tci) | tci_present : 0;
+  if (n < 2) l.present &= ~layer::second_vlan;
+  if (n < 1) l.present &= ~layer::vlan;
+  return rewrite_result::done;
+}
 
 }  // namespace coua::net

@@ -169,16 +169,21 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
 
 void executor::run_decrement(work& all, unsigned index) noexcept {
   own_frames(all);
-  unsigned n_left = 0;
+  const bool is_ip = all.ops[0][index].code == op_code::dec_ip_ttl;
+  std::uint32_t invalid = 0;
   for (unsigned k = 0; k < all.n; ++k) {
     packet_state& p = packets_[all.at[k]];
-    const op& one = all.ops[k][index];
-    const rewrite_result done = one.code == op_code::dec_ip_ttl ? dec_ip_ttl(p.buffer, p.layers)
-                                                                : dec_mpls_ttl(p.buffer, p.layers);
-    if (done == rewrite_result::invalid_ttl) {
+    const rewrite_result done =
+        is_ip ? dec_ip_ttl(p.buffer, p.layers) : dec_mpls_ttl(p.buffer, p.layers);
+    if (done == rewrite_result::invalid_ttl) invalid |= std::uint32_t{1} << k;
+  }
+  if (invalid == 0) return;
+  unsigned n_left = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    if ((invalid >> k & 1) != 0) {
       counts_.add(pipeline_drop::invalid_ttl);
       output_controller(all.at[k], packet_in_reason::invalid_ttl, controller_max_len_all,
-                        one.value);
+                        all.ops[k][index].value);
       continue;
     }
     all.at[n_left] = all.at[k];
