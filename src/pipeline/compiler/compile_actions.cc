@@ -137,8 +137,9 @@ compiled_rule action_compiler::compile(const rule& one) {
   const auto reason = one.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
   stored_ops ops = compile(one.instructions, reason, one.cookie);
   action_shape shape;
-  shape.is_rule = true;
-  shape.next_table = one.instructions.goto_table.value_or(no_table);
+  shape.ops_apart =
+      ops.ops.size() > action_record::n_inline || !ops.wide.empty() || !ops.sets.empty();
+  shape.goes_on = one.instructions.goto_table.has_value();
   bool says_cookie = false;
   for (const op& each : ops.ops) {
     const bool sets = each.code == op_code::set || each.code == op_code::set_bits;
@@ -147,8 +148,9 @@ compiled_rule action_compiler::compile(const rule& one) {
                    each.code == op_code::dec_mpls_ttl;
   }
   compiled_rule made;
+  made.next_table = one.instructions.goto_table.value_or(no_table);
   made.shape = intern(std::move(shape));
-  if (ops.ops.size() <= action_record::n_inline && ops.wide.empty() && ops.sets.empty()) {
+  if (!made.shape->ops_apart) {
     made.own = std::move(ops.ops);
     return made;
   }

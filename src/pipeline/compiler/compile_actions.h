@@ -40,6 +40,7 @@ struct op_references {
 
 struct compiled_rule {
   const action_shape* shape = nullptr;
+  std::uint8_t next_table = no_table;
   std::vector<op> own;                       // at most action_record::n_inline
   std::shared_ptr<const stored_ops> shared;  // instead
 };
@@ -53,8 +54,6 @@ class action_compiler {
   stored_ops compile_set(const action_list& list) const;
   stored_ops compile_list(const action_list& list, packet_in_reason reason,
                           std::uint64_t cookie) const;
-  /// That of a rule which is gone.
-  const action_shape* gone() { return intern({}); }
 
   std::size_t n_shapes() const { return shapes_.size(); }
   std::size_t n_shared() const { return shared_.size(); }

@@ -53,11 +53,12 @@ result<record_id> compile_context::make(const rule& of, record_id previous) {
   record.previous = previous;
   record.counters = number_of(of.id);
   record.shape = compiled.shape;
+  record.next_table = compiled.next_table;
+  record.is_metered = of.instructions.meter.has_value();
   if (compiled.shared != nullptr) {
-    record.ops = compiled.shared->ops.data();
+    record.shared = compiled.shared->ops.data();
   } else {
     std::copy(compiled.own.begin(), compiled.own.end(), record.own);
-    record.ops = record.own;
   }
   held_[*id] = std::move(compiled.shared);
   return id;
@@ -70,13 +71,14 @@ result<record_id> compile_context::make_gone(record_id previous) {
   record.from = making;
   record.previous = previous;
   record.counters = 0;
-  record.shape = gone_;
-  record.ops = nullptr;
+  record.shape = nullptr;
+  record.next_table = no_table;
+  record.is_metered = false;
   return id;
 }
 
 rule_ptr compile_context::rule_of(record_id id) const {
-  if (id == 0 || !records_[id].shape->is_rule) return nullptr;
+  if (id == 0 || records_[id].shape == nullptr) return nullptr;
   return rules_[records_[id].counters];
 }
 

@@ -26,8 +26,7 @@ class compile_context {
       : counts(std::move(counts)),
         actions(std::move(references)),
         records_(std::move(records)),
-        n_reserved_(n_reserved),
-        gone_(actions.gone()) {}
+        n_reserved_(n_reserved) {}
 
   version_no making = 0;
   bool recovering = false;  // then the reserve may be taken
@@ -69,7 +68,6 @@ class compile_context {
 
   action_records records_;
   const std::size_t n_reserved_;
-  const action_shape* gone_;
   std::vector<std::shared_ptr<const stored_ops>> held_;  // by record
   std::vector<record_id> free_;
   std::vector<rule_ptr> rules_;  // by number

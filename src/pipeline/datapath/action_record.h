@@ -5,13 +5,14 @@
 //   from       the version from which on it counts (versions.h)
 //   previous   the record that counts before, or none: then the rule was not there
 //   counters   where workers count its packets
-//   shape      codes of its ops, the fields that they set, and the next table: packets whose
-//              records have one shape are executed together (executor.h)
+//   shape      codes of its ops, the fields that they set, and whether another table follows:
+//              packets whose records have one shape are executed together (executor.h)
+//   next_table which one
 //   ops        two of them in the record itself; longer lists are apart, and shared by records that
 //              have the same ones
 //
-// A record whose shape is no rule says that the rule is gone from that version on: the look-up goes
-// on to what matches next.
+// A record without a shape says that the rule is gone from that version on: the look-up goes on to
+// what matches next.
 #pragma once
 
 #include <compare>
@@ -28,8 +29,8 @@ namespace coua::pipeline {
 inline constexpr std::uint8_t no_table = 255;
 
 struct action_shape {
-  bool is_rule = false;
-  std::uint8_t next_table = no_table;
+  bool ops_apart = false;  // not in the records
+  bool goes_on = false;    // to another table
   struct step {
     op_code code;
     std::uint8_t field = 0;  // of set and set_bits
@@ -48,9 +49,15 @@ struct alignas(64) action_record {
   version_no from;
   record_id previous;
   std::uint32_t counters;
-  const action_shape* shape;
-  const op* ops;
-  op own[n_inline];
+  const action_shape* shape;  // null: the rule is gone
+  std::uint8_t next_table;    // or no_table
+  bool is_metered;            // its first op is a meter
+  union {
+    op own[n_inline];
+    const op* shared;  // instead, as its shape says
+  };
+
+  const op* ops() const noexcept { return shape->ops_apart ? shared : own; }
 };
 static_assert(sizeof(action_record) == 64);
 
@@ -73,7 +80,7 @@ class action_records {
   const action_record* at(record_id head, version_no v) const noexcept {
     while (head != 0) {
       const action_record& one = memory_[head];
-      if (one.from <= v) return one.shape->is_rule ? &one : nullptr;
+      if (one.from <= v) return one.shape != nullptr ? &one : nullptr;
       head = one.previous;
     }
     return nullptr;

@@ -64,8 +64,7 @@ void executor::load(std::span<const arrival> burst) noexcept {
     p.metadata = p.tunnel_id = 0;
     std::fill(std::begin(p.reg), std::end(p.reg), 0);
     p.queue = 0;
-    slots_[i] = {burst[i].what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, false};
-    frame_bytes_[i] = p.buffer.length;
+    slots_[i] = {burst[i].what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, p.buffer.length};
     first_[i] = last_[i] = 0;
   }
 }
@@ -84,14 +83,16 @@ void executor::finish() noexcept {
 void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   begin(now);
   load(burst);
+  std::uint64_t taken = 0;
   for (unsigned i = 0; i < n_; ++i) {
     const port* from = plan_->ports->find(packets_[i].in_port);
-    if (from != nullptr && from->no_recv) {
+    if (from != nullptr && from->no_recv) [[unlikely]] {
       counts_.add(pipeline_drop::port_closed);
     } else {
-      send_to(static_cast<slot>(i), 0);
+      taken |= std::uint64_t{1} << i;
     }
   }
+  send_to(taken, 0);
   run_tables();
   finish();
 }
@@ -105,17 +106,19 @@ void executor::run_actions(const arrival& one, const op_list& actions, time_ns n
   finish();
 }
 
-void executor::send_to(slot at, table_id table) noexcept {
-  COUA_ASSERT(at < 64);
-  slots_[at].table = table;
-  pending_[table] |= std::uint64_t{1} << at;
-  pending_tables_[table / 64] |= std::uint64_t{1} << table % 64;
+void executor::send_to(std::uint64_t packets, table_id table) noexcept {
+  pending_[table] |= packets;
+  pending_tables_[table / 64] |= std::uint64_t{packets != 0} << table % 64;
 }
 
 void executor::take_pending(table_id first, packet_list& out) noexcept {
-  std::uint64_t packets = 0;
+  out.n = out.n_parts = 0;
   const auto take = [&](table_id table) {
-    packets |= std::exchange(pending_[table], 0);
+    const auto begin = static_cast<std::uint8_t>(out.n);
+    for (std::uint64_t left = std::exchange(pending_[table], 0); left != 0; left &= left - 1) {
+      out.at[out.n++] = static_cast<slot>(std::countr_zero(left));
+    }
+    out.parts[out.n_parts++] = {table, begin, static_cast<std::uint8_t>(out.n)};
     pending_tables_[table / 64] &= ~(std::uint64_t{1} << table % 64);
   };
   take(first);
@@ -128,10 +131,6 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
       const table_stage* other = plan_->tables[table];
       if (other != nullptr && goes_with(*other, *stage)) take(table);
     }
-  }
-  out.n = 0;
-  for (; packets != 0; packets &= packets - 1) {
-    out.at[out.n++] = static_cast<slot>(std::countr_zero(packets));
   }
 }
 
@@ -154,44 +153,81 @@ void executor::run_tables() noexcept {
   }
 }
 
+bool executor::count(const packet_list& list, const action_record* const* records,
+                     const action_shape** shapes) noexcept {
+  const worker_counts::cells cells = counts_.all();
+  std::uintptr_t differs = 0;
+  for (const packet_list::part& part : list.all_parts()) {
+    unsigned n_missed = 0;
+    for (unsigned k = part.begin, end = part.end; k < end; ++k) {
+      const action_record* const one = records[k];
+      const action_shape* shape = nullptr;
+      if (one != nullptr) [[likely]] {
+        cells.add(one->counters, slots_[list.at[k]].frame_bytes);
+        shape = one->shape;
+        if (one->is_metered && !pass_meter(list.at[k], one->ops()[0])) shape = nullptr;
+      } else {
+        ++n_missed;
+        counts_.add(pipeline_drop::no_rule);
+      }
+      shapes[k] = shape;
+      differs |=
+          reinterpret_cast<std::uintptr_t>(shape) ^ reinterpret_cast<std::uintptr_t>(shapes[0]);
+    }
+    const unsigned n = part.end - part.begin;
+    counts_.add_table(part.table, n, n - n_missed);
+  }
+  return differs == 0 && shapes[0] != nullptr;
+}
+
 void executor::execute(const packet_list& list, const action_record* const* records) noexcept {
-  for (unsigned k = 0; k < list.n; ++k) {
-    if (records[k] != nullptr) prefetch_to_write(counts_.place(records[k]->counters));
-  }
-  std::uint32_t left = 0;
-  for (unsigned k = 0; k < list.n; ++k) {
-    const slot_state& state = slots_[list.at[k]];
-    counts_.add_table(state.table, 1, records[k] != nullptr);
-    if (records[k] == nullptr) {
-      counts_.add(pipeline_drop::no_rule);
-      continue;
-    }
-    counts_.add(records[k]->counters, frame_bytes_[state.origin]);
-    const auto& steps = records[k]->shape->steps;
-    const bool is_metered = !steps.empty() && steps.front().code == op_code::meter;
-    if (is_metered && !pass_meter(list.at[k], records[k]->ops[0])) continue;
-    left |= std::uint32_t{1} << k;
-  }
-  while (left != 0) {
-    const action_shape& shape = *records[std::countr_zero(left)]->shape;
+  const action_shape* shapes[burst_max];
+  if (count(list, records, shapes)) {
     work all;
-    for (std::uint32_t rest = left; rest != 0; rest &= rest - 1) {
-      const int k = std::countr_zero(rest);
-      if (records[k]->shape != &shape) continue;
-      left &= ~(std::uint32_t{1} << k);
-      all.at[all.n] = list.at[k];
-      all.ops[all.n++] = records[k]->ops;
-    }
-    const then after = shape.next_table == no_table ? then::nothing : then::more;
-    for (unsigned i = 0; i < shape.steps.size() && all.n != 0; ++i) {
-      run_op(all, i, i + 1 == shape.steps.size() ? after : then::more);
-    }
-    if (shape.next_table == no_table) {
-      end_of_pipeline(all);
-    } else {
-      for (unsigned k = 0; k < all.n; ++k) send_to(all.at[k], shape.next_table);
-    }
+    const bool apart = shapes[0]->ops_apart;
+    for (unsigned k = 0; k < list.n; ++k) all.add(list.at[k], *records[k], apart);
+    return run_shape(*shapes[0], all);
   }
+  // Without branches that depend on shapes: which packet has which is hard to predict.
+  std::uint32_t left = 0;
+  for (unsigned k = 0; k < list.n; ++k) left |= std::uint32_t{shapes[k] != nullptr} << k;
+  while (left != 0) {
+    const action_shape& shape = *shapes[std::countr_zero(left)];
+    std::uint32_t same = 0;
+    for (unsigned k = 0; k < list.n; ++k) same |= std::uint32_t{shapes[k] == &shape} << k;
+    left &= ~same;
+    work all;
+    for (; same != 0; same &= same - 1) {
+      const int k = std::countr_zero(same);
+      all.add(list.at[k], *records[k], shape.ops_apart);
+    }
+    run_shape(shape, all);
+  }
+}
+
+void executor::run_shape(const action_shape& shape, work& all) noexcept {
+  const then after = shape.goes_on ? then::more : then::nothing;
+  const auto n_steps = static_cast<unsigned>(shape.steps.size());
+  for (unsigned i = 0; i < n_steps && all.n != 0; ++i) {
+    run_op(all, i, i + 1 == n_steps ? after : then::more);
+  }
+  if (shape.goes_on) {
+    send_on(all);
+  } else {
+    end_of_pipeline(all);
+  }
+}
+
+void executor::send_on(const work& all) noexcept {
+  std::uint64_t everyone = 0;
+  unsigned differs = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    everyone |= std::uint64_t{1} << all.at[k];
+    differs |= all.next[k] ^ all.next[0];
+    slots_[all.at[k]].table = all.next[k];
+  }
+  if (differs == 0) return send_to(everyone, all.next[0]);
+  for (unsigned k = 0; k < all.n; ++k) send_to(std::uint64_t{1} << all.at[k], all.next[k]);
 }
 
 void executor::end_of_pipeline(const work& all) noexcept {

@@ -114,18 +114,33 @@ class executor {
     std::uint16_t n_sets = 0;    // action sets written since the last clear
     std::uint8_t origin = 0;     // which packet of the burst
     table_id table = 0;
-    bool copied = false;  // into a slot behind the burst
+    std::uint32_t frame_bytes = 0;  // as it came
   };
-  /// Packets of one shape, with the ops of each.
+  /// Packets of one shape, with the ops of each, and the table that it goes to.
   struct work {
     unsigned n = 0;
     slot at[burst_max];
+    table_id next[burst_max];
     const op* ops[burst_max];
+
+    void add(slot packet, const action_record& record, bool ops_apart) noexcept {
+      at[n] = packet;
+      next[n] = record.next_table;
+      ops[n++] = ops_apart ? record.shared : record.own;
+    }
   };
-  /// Packets at one table, in the order of the burst.
+  /// Packets that are looked up as one batch: those at the first table, then those at the next one,
+  /// each in the order of the burst.
   struct packet_list {
-    unsigned n = 0;
+    struct part {
+      table_id table;
+      std::uint8_t begin, end;
+    };
+    unsigned n = 0, n_parts = 0;
     slot at[burst_max];
+    part parts[burst_max];
+
+    std::span<const part> all_parts() const { return {parts, n_parts}; }
   };
 
   executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
@@ -134,10 +149,17 @@ class executor {
   void begin(time_ns now) noexcept;
   void load(std::span<const arrival> burst) noexcept;
   void finish() noexcept;
-  void send_to(slot at, table_id table) noexcept;
+  /// Bits of slots, whose table it is already.
+  void send_to(std::uint64_t packets, table_id table) noexcept;
   void run_tables() noexcept;
   void take_pending(table_id first, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
+  /// Counts, and meters, which come before all other ops. The shapes of what is left; null: it was
+  /// dropped. True: all are left, and have one shape.
+  bool count(const packet_list& list, const action_record* const* records,
+             const action_shape** shapes) noexcept;
+  void run_shape(const action_shape& shape, work& all) noexcept;
+  void send_on(const work& all) noexcept;
   void end_of_pipeline(const work& all) noexcept;
   void run_sets(slot at) noexcept;
 
@@ -204,7 +226,6 @@ class executor {
   bool some_borrowed_ = false;
   packet_state packets_[n_slots];
   slot_state slots_[n_slots];
-  std::uint32_t frame_bytes_[burst_max];     // as they came
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
   std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots

@@ -7,7 +7,7 @@ namespace coua::pipeline {
 void executor::run_group(slot at, const versioned<group_version>& group, then after) noexcept {
   const group_version* of = group.at(version_);
   if (of == nullptr) return;  // a rule never names a group that is not there at its version
-  counts_.add(of->counters, frame_bytes_[slots_[at].origin]);
+  counts_.add(of->counters, slots_[at].frame_bytes);
   std::size_t chosen = group_version::none;
   switch (of->type) {
     case group_type::all:
@@ -29,8 +29,7 @@ void executor::run_group(slot at, const versioned<group_version>& group, then af
 
 void executor::run_bucket(slot at, const group_version& of, std::size_t index,
                           then after) noexcept {
-  counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index),
-              frame_bytes_[slots_[at].origin]);
+  counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index), slots_[at].frame_bytes);
   const op_list& list = of.buckets[index];
   if (after == then::nothing) return run_list(at, list, after);
   if (!list.changes_frames) {
@@ -56,7 +55,10 @@ std::optional<executor::slot> executor::copy_to_slot(slot at) noexcept {
   const auto to = static_cast<slot>(n_slots_++);
   packets_[to] = packets_[at];
   packets_[to].buffer = copied.buffer;
-  slots_[to] = {copied.owner, 0, 0, slots_[at].origin, slots_[at].table, true};
+  slots_[to] = slots_[at];
+  slots_[to].owner = copied.owner;
+  slots_[to].borrowed = 0;
+  slots_[to].n_sets = 0;
   return to;
 }
 

@@ -71,7 +71,11 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   for (unsigned i = 0; i < n; ++i) {
     if (heads[i] != 0) __builtin_prefetch(&(*follows_.records)[heads[i]]);
   }
-  for (unsigned i = 0; i < n; ++i) records[asked[i]] = follows_.records->at(heads[i], version_);
+  for (unsigned i = 0; i < n; ++i) {
+    const action_record* found = follows_.records->at(heads[i], version_);
+    if (found != nullptr) prefetch_to_write(counts_.place(found->counters));
+    records[asked[i]] = found;
+  }
   for (unsigned k = 0; k < list.n; ++k) {
     if (records[k] == nullptr) records[k] = catch_all_of(list.at[k]);
   }

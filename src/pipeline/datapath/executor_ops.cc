@@ -187,13 +187,14 @@ void executor::run_decrement(work& all, unsigned index) noexcept {
       continue;
     }
     all.at[n_left] = all.at[k];
+    all.next[n_left] = all.next[k];
     all.ops[n_left++] = all.ops[k];
   }
   all.n = n_left;
 }
 
 bool executor::pass_meter(slot at, const op& one) noexcept {
-  const std::uint32_t n_bytes = frame_bytes_[slots_[at].origin];
+  const std::uint32_t n_bytes = slots_[at].frame_bytes;
   const meter_version* meter = one.meter->at(version_);
   if (meter == nullptr) return true;  // a rule never names one that is not there at its version
   counts_.add(meter->counters, n_bytes);
@@ -217,7 +218,8 @@ bool executor::pass_meter(slot at, const op& one) noexcept {
 void executor::run_pipeline(slot at) noexcept {
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
-  send_to(*copy, 0);
+  slots_[*copy].table = 0;
+  send_to(std::uint64_t{1} << *copy, 0);
   run_tables();
   leave_slot(*copy);
 }

@@ -54,10 +54,23 @@ class worker_counts {
 
   // The worker.
   const cell* place(std::uint32_t number) const noexcept { return &cells_[number]; }
+  /// All cells, for loops: what they store cannot be where the array begins.
+  class cells {
+   public:
+    explicit cells(cell* first) : first_(first) {}
+    void add(std::uint32_t number, std::uint64_t n_bytes,
+             std::uint64_t n_packets = 1) const noexcept {
+      cell& to = first_[number];
+      bump(to.packets, n_packets);
+      bump(to.bytes, n_bytes);
+    }
+
+   private:
+    cell* first_;
+  };
+  cells all() noexcept { return cells(cells_.data()); }
   void add(std::uint32_t number, std::uint64_t n_bytes, std::uint64_t n_packets = 1) noexcept {
-    cell& to = cells_[number];
-    bump(to.packets, n_packets);
-    bump(to.bytes, n_bytes);
+    all().add(number, n_bytes, n_packets);
   }
   void add_table(table_id id, std::uint64_t lookups, std::uint64_t matches) noexcept {
     bump(tables_[id].lookups, lookups);
