@@ -21,15 +21,16 @@ struct delivery {
   enum class kind : std::uint8_t { port, normal, controller };
 
   owned_packet what;
-  kind to = kind::port;
-  packet_in_reason reason = packet_in_reason::action;  // controller, as the rest of this line
-  std::uint8_t table = 0;
-  std::uint16_t max_len = 0;
-  port_no port = 0;
+  port_no port = 0;  // of kind::port
   port_no in_port = 0;
   std::uint32_t queue = 0;
-  std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;  // controller
-  std::uint32_t next = 0;                                 // of the same packet; 0: the last one
+  std::uint32_t next = 0;  // of the same packet; 0: the last one
+  kind to = kind::port;
+  // Of kind::controller; others leave here what was here.
+  packet_in_reason reason = packet_in_reason::action;
+  std::uint8_t table = 0;
+  std::uint16_t max_len = 0;
+  std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
 };
 
 /// Where copies come from.

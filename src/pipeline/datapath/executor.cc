@@ -85,8 +85,8 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   load(burst);
   std::uint64_t taken = 0;
   for (unsigned i = 0; i < n_; ++i) {
-    const port* from = plan_->ports->find(packets_[i].in_port);
-    if (from != nullptr && from->no_recv) [[unlikely]] {
+    const auto from = plan_->ports->states(packets_[i].in_port);
+    if ((from & port_list::receives_nothing) != 0) [[unlikely]] {
       counts_.add(pipeline_drop::port_closed);
     } else {
       taken |= std::uint64_t{1} << i;

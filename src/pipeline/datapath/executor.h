@@ -181,7 +181,6 @@ class executor {
   enum class then : std::uint8_t { more, nothing };
   void run_op(work& all, unsigned index, then after) noexcept;
   void run_list(slot at, const op_list& list, then after) noexcept;
-  void run_output(const work& all, unsigned index) noexcept;
   void run_on_frames(work& all, unsigned index) noexcept;
   void run_decrement(work& all, unsigned index) noexcept;
   /// False: it was dropped.
@@ -197,7 +196,9 @@ class executor {
   void leave_slot(slot copy) noexcept;
 
   // executor_outputs.cc
-  void deliver(slot at, const delivery& one) noexcept;
+  void run_output(const work& all, unsigned index) noexcept;
+  /// The next delivery of the packet, which it borrows. Null: there are too many.
+  delivery* deliver(slot at, delivery::kind to) noexcept;
   void output(slot at, port_no to) noexcept;
   void output_all(slot at, bool flood) noexcept;
   void output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,

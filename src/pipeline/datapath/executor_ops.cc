@@ -77,35 +77,6 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
   }
 }
 
-void executor::run_output(const work& all, unsigned index) noexcept {
-  for (unsigned k = 0; k < all.n; ++k) {
-    const slot at = all.at[k];
-    const op& one = all.ops[k][index];
-    switch (one.code) {
-      case op_code::output:
-        if (one.number == packets_[at].in_port) {
-          counts_.add(pipeline_drop::own_port);
-        } else {
-          output(at, one.number);
-        }
-        break;
-      case op_code::in_port: output(at, packets_[at].in_port); break;
-      case op_code::all: output_all(at, false); break;
-      case op_code::flood: output_all(at, true); break;
-      case op_code::controller:
-        output_controller(at, static_cast<packet_in_reason>(one.which), one.small, one.value);
-        break;
-      default: {
-        delivery to;
-        to.to = delivery::kind::normal;
-        to.in_port = packets_[at].in_port;
-        to.queue = packets_[at].queue;
-        deliver(at, to);
-      }
-    }
-  }
-}
-
 void executor::run_on_frames(work& all, unsigned index) noexcept {
   if (changes_frame(all.ops[0][index])) own_frames(all);
   /// `change` is called for each packet, and says what became of it.

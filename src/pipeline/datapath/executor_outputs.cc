@@ -17,32 +17,60 @@ void executor::own_frame(slot at) noexcept {
   if (last_[origin] == borrowed) last_[origin] = before;
 }
 
-void executor::deliver(slot at, const delivery& one) noexcept {
-  if (slots_[at].borrowed != 0) own_frame(at);
-  if (n_deliveries_ == deliveries_max) {
+[[gnu::always_inline]] inline delivery* executor::deliver(slot at, delivery::kind to) noexcept {
+  slot_state& of = slots_[at];
+  if (of.borrowed != 0) own_frame(at);
+  if (n_deliveries_ == deliveries_max) [[unlikely]] {
     counts_.add(pipeline_drop::too_many);
-    return;
+    return nullptr;
   }
   const std::uint32_t number = ++n_deliveries_;
-  deliveries_[number] = one;
-  const unsigned origin = slots_[at].origin;
+  of.borrowed = number;
+  some_borrowed_ = true;
+  const unsigned origin = of.origin;
   (first_[origin] == 0 ? first_[origin] : deliveries_[last_[origin]].next) = number;
   last_[origin] = number;
-  slots_[at].borrowed = number;
-  some_borrowed_ = true;
-}
-
-void executor::output(slot at, port_no to) noexcept {
-  const port* there = plan_->ports->find(to);
-  if (there == nullptr) return counts_.add(pipeline_drop::no_port);
-  if (there->no_fwd) return counts_.add(pipeline_drop::port_forbids);
+  // In place, and only what its kind has: it is long.
+  delivery& one = deliveries_[number];
   const packet_state& p = packets_[at];
-  delivery one;
-  one.to = delivery::kind::port;
-  one.port = to;
   one.in_port = p.in_port;
   one.queue = p.queue;
-  deliver(at, one);
+  one.next = 0;
+  one.to = to;
+  return &one;
+}
+
+[[gnu::always_inline]] inline void executor::output(slot at, port_no to) noexcept {
+  const std::uint8_t there = plan_->ports->states(to);
+  if ((there & port_list::sends) == 0) [[unlikely]] {
+    return counts_.add(there == 0 ? pipeline_drop::no_port : pipeline_drop::port_forbids);
+  }
+  if (delivery* one = deliver(at, delivery::kind::port)) one->port = to;
+}
+
+void executor::run_output(const work& all, unsigned index) noexcept {
+  // All have one code.
+  const auto each = [&](auto send) {
+    for (unsigned k = 0; k < all.n; ++k) send(all.at[k], all.ops[k][index]);
+  };
+  switch (all.ops[0][index].code) {
+    case op_code::output:
+      return each([&](slot at, const op& one) {
+        if (one.number == packets_[at].in_port) [[unlikely]] {
+          return counts_.add(pipeline_drop::own_port);
+        }
+        output(at, one.number);
+      });
+    case op_code::in_port:
+      return each([&](slot at, const op&) { output(at, packets_[at].in_port); });
+    case op_code::all: return each([&](slot at, const op&) { output_all(at, false); });
+    case op_code::flood: return each([&](slot at, const op&) { output_all(at, true); });
+    case op_code::controller:
+      return each([&](slot at, const op& one) {
+        output_controller(at, static_cast<packet_in_reason>(one.which), one.small, one.value);
+      });
+    default: return each([&](slot at, const op&) { (void)deliver(at, delivery::kind::normal); });
+  }
 }
 
 void executor::output_all(slot at, bool flood) noexcept {
@@ -55,19 +83,17 @@ void executor::output_all(slot at, bool flood) noexcept {
 void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
                                  std::uint64_t cookie) noexcept {
   const packet_state& p = packets_[at];
-  const port* from = plan_->ports->find(p.in_port);
-  if (from != nullptr && from->no_packet_in) return counts_.add(pipeline_drop::port_forbids);
-  delivery one;
-  one.to = delivery::kind::controller;
-  one.reason = reason;
-  one.table = slots_[at].table;
-  one.max_len = max_len;
-  one.in_port = p.in_port;
-  one.queue = p.queue;
-  one.cookie = cookie;
-  one.metadata = p.metadata;
-  one.tunnel_id = p.tunnel_id;
-  deliver(at, one);
+  if ((plan_->ports->states(p.in_port) & port_list::no_packet_in) != 0) {
+    return counts_.add(pipeline_drop::port_forbids);
+  }
+  delivery* one = deliver(at, delivery::kind::controller);
+  if (one == nullptr) return;
+  one->reason = reason;
+  one->table = slots_[at].table;
+  one->max_len = max_len;
+  one->cookie = cookie;
+  one->metadata = p.metadata;
+  one->tunnel_id = p.tunnel_id;
 }
 
 }  // namespace coua::pipeline

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ports of a bridge as the datapath asks for them: by number, and all of them in order.
+// The ports of a bridge as the datapath asks for them: what may be done with one, by its number,
+// and all of them in order.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +14,41 @@ namespace coua::pipeline {
 
 class port_list {
  public:
+  /// What is so of a port; of one that is not there: nothing.
+  enum state : std::uint8_t { exists = 1, sends = 2, receives_nothing = 4, no_packet_in = 8 };
+
   port_list() = default;
   /// By number, rising.
   explicit port_list(std::vector<port> ports) : ports_(std::move(ports)) {
-    for (std::size_t i = 0; i < ports_.size(); ++i) {
-      if (ports_[i].number < n_near) near_[ports_[i].number] = static_cast<std::uint16_t>(i + 1);
+    for (const port& each : ports_) {
+      if (each.number < n_near) near_[each.number] = state_of(each);
     }
   }
 
   std::span<const port> all() const noexcept { return ports_; }
-  /// Null: there is none.
-  const port* find(port_no number) const noexcept {
-    if (number < n_near) {
-      return near_[number] == 0 ? nullptr : &ports_[near_[number] - 1U];
-    }
-    const auto at = std::lower_bound(ports_.begin(), ports_.end(), number,
-                                     [](const port& one, port_no n) { return one.number < n; });
-    return at == ports_.end() || at->number != number ? nullptr : &*at;
+  /// Bits of `state`.
+  std::uint8_t states(port_no number) const noexcept {
+    return number < n_near ? near_[number] : states_of_far(number);
   }
 
  private:
   static constexpr port_no n_near = 1024;  // found without a search
+
+  static std::uint8_t state_of(const port& one) noexcept {
+    unsigned made = exists;
+    if (!one.no_fwd) made |= sends;
+    if (one.no_recv) made |= receives_nothing;
+    if (one.no_packet_in) made |= no_packet_in;
+    return static_cast<std::uint8_t>(made);
+  }
+  [[gnu::noinline]] std::uint8_t states_of_far(port_no number) const noexcept {
+    const auto at = std::lower_bound(ports_.begin(), ports_.end(), number,
+                                     [](const port& one, port_no n) { return one.number < n; });
+    return at == ports_.end() || at->number != number ? 0 : state_of(*at);
+  }
+
   std::vector<port> ports_;
-  std::uint16_t near_[n_near] = {};
+  std::uint8_t near_[n_near] = {};
 };
 
 }  // namespace coua::pipeline
