@@ -70,6 +70,7 @@ result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, ta
     made->prefixes_.ipv6 = std::move(*table_made);
   }
   made->prefixes_.place = place_of(which, ip_version::v4);
+  COUA_CHECK(made->prefixes_.place.from == field_place::base::network);
   made->rest_ = made->rest_of(example);
   if (made->rest_.size() > 1) {
     // More than the Ethernet type.

@@ -74,14 +74,14 @@ exact_store::key exact_store::key_of(const match& what, std::uint8_t table) cons
   COUA_CHECK(ways && ways->size() == 1);
   key made;
   std::copy_n((*ways)[0].value, layout_.n_words(), made.words);
-  mark(made.words, table);
+  mark(made.words, 1, [table](std::size_t) { return table; });
   return made;
 }
 
 record_id exact_store::find(const key& of) const {
-  record_id head = 0;
-  look_up(static_cast<unsigned>(readers_.size()) - 1, of.words, 1, &head);
-  return head;
+  std::uint64_t head = 0;
+  const auto hits = look_up(static_cast<unsigned>(readers_.size()) - 1, of.words, 1, &head);
+  return hits == 0 ? 0 : static_cast<record_id>(head);
 }
 
 bool exact_store::put(const key& of, record_id head) {
@@ -103,15 +103,13 @@ std::uint64_t exact_store::bytes() const {
   return table_->geometry().line_bytes() + table_->geometry().entry_bytes();
 }
 
-void exact_store::look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
-                          record_id* heads) const noexcept {
-  std::uint64_t values[64], hits = 0;
+std::uint64_t exact_store::look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
+                                   std::uint64_t* heads) const noexcept {
+  std::uint64_t hits = 0;
   table_->kernels().batch(table_->view(), *readers_[worker],
                           reinterpret_cast<const std::uint8_t*>(keys), nullptr, n,
-                          reinterpret_cast<std::uint8_t*>(values), &hits);
-  for (std::size_t i = 0; i < n; ++i) {
-    heads[i] = (hits >> i & 1) != 0 ? static_cast<record_id>(values[i]) : 0;
-  }
+                          reinterpret_cast<std::uint8_t*>(heads), &hits);
+  return hits;
 }
 
 }  // namespace coua::pipeline

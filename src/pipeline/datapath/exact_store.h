@@ -40,10 +40,17 @@ class exact_store {
   const key_layout& layout() const { return layout_; }
   /// From key to key, in words.
   unsigned stride() const { return n_words_; }
-  /// Puts a table's number into a key that layout().take() wrote; words behind it are cleared.
-  void mark(std::uint64_t* words, std::uint8_t table) const noexcept {
-    for (unsigned i = layout_.n_words(); i < n_words_; ++i) words[i] = 0;
-    words[mark_word_] |= std::uint64_t{table} << mark_shift_;
+  /// Puts the number of its table into each key that layout().take() wrote; words behind them are
+  /// cleared. `table_of(i)`: of key i.
+  template <class TableOf>
+  void mark(std::uint64_t* words, std::size_t n, TableOf table_of) const noexcept {
+    for (unsigned w = layout_.n_words(); w < n_words_; ++w) {
+      for (std::size_t i = 0; i < n; ++i) words[i * n_words_ + w] = 0;
+    }
+    std::uint64_t* marked = words + mark_word_;
+    for (std::size_t i = 0; i < n; ++i, marked += n_words_) {
+      *marked |= std::uint64_t{table_of(i)} << mark_shift_;
+    }
   }
 
   // Writer.
@@ -59,10 +66,10 @@ class exact_store {
   std::uint64_t room() const { return n_room_; }
   std::uint64_t bytes() const;
 
-  /// Of worker `worker`, one thread at a time: the heads of `n` keys, 0 for those that are not
-  /// there. At most 64 keys.
-  void look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
-               record_id* heads) const noexcept;
+  /// Of worker `worker`, one thread at a time: the heads of `n` keys, at most 64. A bit for each
+  /// that is there; of others the head is anything.
+  std::uint64_t look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
+                        std::uint64_t* heads) const noexcept;
 
  private:
   explicit exact_store(const key_layout& layout);

@@ -148,6 +148,8 @@ class executor {
   // executor.cc
   void begin(time_ns now) noexcept;
   void load(std::span<const arrival> burst) noexcept;
+  template <net::parse_depth Depth>
+  void load_to(std::span<const arrival> burst) noexcept;
   void finish() noexcept;
   /// Bits of slots, whose table it is already.
   void send_to(std::uint64_t packets, table_id table) noexcept;
@@ -170,11 +172,17 @@ class executor {
                       const action_record** records) noexcept;
   void look_up_exact(const table_stage& of, const packet_list& list,
                      const action_record** records) noexcept;
+  struct asked;
+  void take_keys(const key_layout& layout, std::size_t stride, const packet_list& list,
+                 asked& out) noexcept;
+  template <class Find>
+  bool find_records(const packet_list& list, const asked& which, const action_record** records,
+                    Find find) const noexcept;
+  void take_catch_alls(const packet_list& list, const action_record** records) const noexcept;
   template <class Address>
   void look_up_prefixes(const packet_list& list, const action_record** records) noexcept;
   void look_up_wildcard(const table_stage& of, const packet_list& list,
                         const action_record** records) noexcept;
-  const action_record* catch_all_of(slot at) const noexcept;
 
   // executor_ops.cc
   /// Whether anything is done with the packet, as it is now, after an op or a list.

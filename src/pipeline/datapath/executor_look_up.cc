@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 
 #include "base/prefetch.h"
@@ -6,9 +7,62 @@
 
 namespace coua::pipeline {
 
-const action_record* executor::catch_all_of(slot at) const noexcept {
-  const table_stage& of = *plan_->tables[slots_[at].table];
-  return follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
+/// Those of a list that may match, without gaps.
+struct executor::asked {
+  unsigned n = 0;
+  std::uint8_t which[burst_max];  // of the list
+  const packet_state* packets[burst_max];
+
+  void add(unsigned k, const packet_state& one) noexcept {
+    which[n] = static_cast<std::uint8_t>(k);
+    packets[n++] = &one;
+  }
+  std::span<const packet_state* const> all() const noexcept { return {packets, n}; }
+};
+
+void executor::take_keys(const key_layout& layout, std::size_t stride, const packet_list& list,
+                         asked& out) noexcept {
+  const layer_needs needs = layout.needs();  // a copy: what is stored cannot be in it
+  for (unsigned k = 0; k < list.n; ++k) {
+    const packet_state& one = packets_[list.at[k]];
+    if (needs.are_in(one.layers)) [[likely]]
+      out.add(k, one);
+  }
+  layout.take(out.all(), keys_, stride);
+}
+
+/// The records of those that were asked; of others none. True: all have one.
+template <class Find>
+bool executor::find_records(const packet_list& list, const asked& which,
+                            const action_record** records, Find find) const noexcept {
+  if (which.n != list.n) std::fill_n(records, list.n, nullptr);
+  unsigned n_found = 0;
+  for (unsigned i = 0; i < which.n; ++i) {
+    const action_record* found = find(i);
+    if (found != nullptr) [[likely]] {
+      prefetch_to_write(counts_.place(found->counters));
+      ++n_found;
+    }
+    records[which.which[i]] = found;
+  }
+  return n_found == list.n;
+}
+
+void executor::take_catch_alls(const packet_list& list,
+                               const action_record** records) const noexcept {
+  for (const packet_list::part& part : list.all_parts()) {
+    const table_stage& of = *plan_->tables[part.table];
+    const action_record* found = nullptr;
+    bool is_known = false;
+    for (unsigned k = part.begin; k < part.end; ++k) {
+      if (records[k] != nullptr) [[likely]]
+        continue;
+      if (!std::exchange(is_known, true)) {
+        found = follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
+      }
+      records[k] = found;
+    }
+  }
 }
 
 void executor::look_up(const table_stage& of, const packet_list& list,
@@ -26,138 +80,99 @@ void executor::look_up(const table_stage& of, const packet_list& list,
 void executor::look_up_direct(const table_stage& of, const packet_list& list,
                               const action_record** records) noexcept {
   const direct_table& table = *of.direct.load(std::memory_order_acquire);
-  std::uint8_t asked[burst_max];
-  unsigned n = 0;
   const std::size_t stride = table.layout.n_words();
-  for (unsigned k = 0; k < list.n; ++k) {
-    records[k] = nullptr;
-    const packet_state& p = packets_[list.at[k]];
-    if (!table.layout.may_match(p.layers)) continue;
-    table.layout.take(p, keys_ + n * stride);
-    asked[n++] = static_cast<std::uint8_t>(k);
-  }
+  asked which;
+  take_keys(table.layout, stride, list, which);
   std::uint64_t matched[burst_max];
   if (table.rows.n_words != 0) {
-    match_rows_(table.rows, keys_, stride, n, matched);
+    match_rows_(table.rows, keys_, stride, which.n, matched);
   } else {
-    std::fill_n(matched, n, ~std::uint64_t{0} >> (64 - table.n_rules));
+    std::fill_n(matched, which.n, ~std::uint64_t{0} >> (64 - table.n_rules));
   }
-  for (unsigned i = 0; i < n; ++i) {
+  const action_records& all = *follows_.records;
+  (void)find_records(list, which, records, [&](unsigned i) {
     const action_record* found = nullptr;
     for (std::uint64_t rows = matched[i]; rows != 0 && found == nullptr; rows &= rows - 1) {
       const auto& head = table.heads[table.rule_of[std::countr_zero(rows)]];
-      found = follows_.records->at(head.load(std::memory_order_acquire), version_);
+      found = all.at(head.load(std::memory_order_acquire), version_);
     }
-    records[asked[i]] = found;
-  }
+    return found;
+  });
 }
 
 void executor::look_up_exact(const table_stage& of, const packet_list& list,
                              const action_record** records) noexcept {
   const exact_store& store = *of.exact;
-  std::uint8_t asked[burst_max];
-  unsigned n = 0;
-  const std::size_t stride = store.stride();
-  for (unsigned k = 0; k < list.n; ++k) {
-    const packet_state& p = packets_[list.at[k]];
-    records[k] = nullptr;
-    if (!store.layout().may_match(p.layers)) continue;
-    store.layout().take(p, keys_ + n * stride);
-    store.mark(keys_ + n * stride, slots_[list.at[k]].table);
-    asked[n++] = static_cast<std::uint8_t>(k);
+  asked which;
+  take_keys(store.layout(), store.stride(), list, which);
+  if (list.n_parts == 1) {
+    store.mark(keys_, which.n, [table = of.table](std::size_t) { return table; });
+  } else {
+    store.mark(keys_, which.n,
+               [&](std::size_t i) { return slots_[list.at[which.which[i]]].table; });
   }
-  record_id heads[burst_max];
-  store.look_up(worker_, keys_, n, heads);
-  for (unsigned i = 0; i < n; ++i) {
-    if (heads[i] != 0) __builtin_prefetch(&(*follows_.records)[heads[i]]);
+  std::uint64_t heads[burst_max];
+  const std::uint64_t hits = store.look_up(worker_, keys_, which.n, heads);
+  const action_records& all = *follows_.records;
+  for (unsigned i = 0; i < which.n; ++i) {
+    heads[i] = (hits >> i & 1) != 0 ? heads[i] : 0;
+    __builtin_prefetch(&all[static_cast<record_id>(heads[i])]);
   }
-  for (unsigned i = 0; i < n; ++i) {
-    const action_record* found = follows_.records->at(heads[i], version_);
-    if (found != nullptr) prefetch_to_write(counts_.place(found->counters));
-    records[asked[i]] = found;
-  }
-  for (unsigned k = 0; k < list.n; ++k) {
-    if (records[k] == nullptr) records[k] = catch_all_of(list.at[k]);
-  }
+  const auto find = [&](unsigned i) { return all.at(static_cast<record_id>(heads[i]), version_); };
+  if (!find_records(list, which, records, find)) take_catch_alls(list, records);
 }
-
-namespace {
-
-/// The heads of the longest prefixes, and where none of a table counts at the version, of shorter
-/// ones.
-template <class Address, class Lpm>
-void walk_prefixes(const Lpm* const* tables, const Address* addresses, unsigned n,
-                   const action_records& all, version_no version,
-                   const action_record** found) noexcept {
-  lpm_slot slots[executor::burst_max];
-  record_id heads[executor::burst_max];
-  Lpm::lookup(tables, addresses, n, slots);
-  for (unsigned i = 0; i < n; ++i) {
-    heads[i] = slots[i] == 0 ? 0 : tables[i]->handle(slots[i]);
-    if (heads[i] != 0) __builtin_prefetch(&all[heads[i]]);
-  }
-  for (unsigned i = 0; i < n; ++i) {
-    found[i] = all.at(heads[i], version);
-    for (lpm_slot slot = slots[i]; found[i] == nullptr && slot != 0;) {
-      slot = tables[i]->parent(slot);
-      if (slot != 0) found[i] = all.at(tables[i]->handle(slot), version);
-    }
-  }
-}
-
-}  // namespace
 
 template <class Address>
 void executor::look_up_prefixes(const packet_list& list, const action_record** records) noexcept {
-  std::uint8_t asked[burst_max];
-  unsigned n = 0;
-  const lpm_table<Address>* tables[burst_max] = {};
+  asked which;
+  const lpm_table<Address>* tables[burst_max] = {};  // for gcc, which does not see who is asked
   Address addresses[burst_max];
-  for (unsigned k = 0; k < list.n; ++k) {
-    const packet_state& p = packets_[list.at[k]];
-    const prefix_table& of = *plan_->tables[slots_[list.at[k]].table]->prefixes;
-    records[k] = nullptr;
-    if (!of.may_match(p)) continue;
-    tables[n] = of.of<Address>();
-    addresses[n] = of.address<Address>(p);
-    asked[n++] = static_cast<std::uint8_t>(k);
+  for (const packet_list::part& part : list.all_parts()) {
+    const prefix_table& of = *plan_->tables[part.table]->prefixes;
+    for (unsigned k = part.begin; k < part.end; ++k) {
+      const packet_state& one = packets_[list.at[k]];
+      if (!of.may_match(one)) continue;
+      tables[which.n] = of.of<Address>();
+      addresses[which.n] = of.address<Address>(one);
+      which.add(k, one);
+    }
   }
-  const action_record* found[burst_max];
-  walk_prefixes(tables, addresses, n, *follows_.records, version_, found);
-  for (unsigned i = 0; i < n; ++i) records[asked[i]] = found[i];
-  for (unsigned k = 0; k < list.n; ++k) {
-    if (records[k] == nullptr) records[k] = catch_all_of(list.at[k]);
-  }
+  lpm_slot slots[burst_max];
+  record_id heads[burst_max];
+  lpm_table<Address>::lookup(tables, addresses, which.n, slots, heads);
+  const action_records& all = *follows_.records;
+  for (unsigned i = 0; i < which.n; ++i) __builtin_prefetch(&all[heads[i]]);
+  const auto find = [&](unsigned i) {
+    const action_record* found = all.at(heads[i], version_);
+    // Where a prefix does not count at this version, a shorter one may.
+    for (lpm_slot slot = slots[i]; found == nullptr && slot != 0;) {
+      slot = tables[i]->parent(slot);
+      if (slot != 0) found = all.at(tables[i]->handle(slot), version_);
+    }
+    return found;
+  };
+  if (!find_records(list, which, records, find)) take_catch_alls(list, records);
 }
 
 void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
                                 const action_record** records) noexcept {
   const wildcard_table& table = *of.wildcard;
-  std::uint8_t asked[burst_max];
-  unsigned n = 0;
   const std::size_t stride = table.stride();
-  for (unsigned k = 0; k < list.n; ++k) {
-    const packet_state& p = packets_[list.at[k]];
-    records[k] = nullptr;
-    if (!table.layout().may_match(p.layers)) continue;
-    table.layout().take(p, keys_ + n * stride);
-    asked[n++] = static_cast<std::uint8_t>(k);
-  }
+  asked which;
+  take_keys(table.layout(), stride, list, which);
   record_id heads[burst_max];
   std::uint32_t ranks[burst_max];
-  table.look_up(worker_, keys_, n, heads, ranks);
-  for (unsigned i = 0; i < n; ++i) {
-    if (heads[i] != 0) __builtin_prefetch(&(*follows_.records)[heads[i]]);
-  }
-  for (unsigned i = 0; i < n; ++i) {
-    record_id head = heads[i];
-    const action_record* found = follows_.records->at(head, version_);
-    while (found == nullptr && head != 0) {
+  table.look_up(worker_, keys_, which.n, heads, ranks);
+  const action_records& all = *follows_.records;
+  for (unsigned i = 0; i < which.n; ++i) __builtin_prefetch(&all[heads[i]]);
+  (void)find_records(list, which, records, [&](unsigned i) {
+    const action_record* found = all.at(heads[i], version_);
+    for (record_id head = heads[i]; found == nullptr && head != 0;) {
       head = table.look_up_below(worker_, keys_ + i * stride, ranks[i]);
-      found = follows_.records->at(head, version_);
+      found = all.at(head, version_);
     }
-    records[asked[i]] = found;
-  }
+    return found;
+  });
 }
 
 }  // namespace coua::pipeline

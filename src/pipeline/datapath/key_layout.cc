@@ -172,15 +172,49 @@ std::optional<key_layout> key_layout::of(std::span<const match> matches, width c
   return made;
 }
 
-void key_layout::take(const packet_state& from, std::uint64_t* words) const noexcept {
-  if (has_layers()) *words++ = from.layers.present;
-  for (const key_window& each : windows_) {
+namespace {
+
+/// One word of all keys: what kind of window it is was asked before. `Checked`: packets that do not
+/// have its layers get a word of 0.
+template <base From, bool Checked>
+void take_window(const key_window& window, std::span<const packet_state* const> from,
+                 std::uint64_t* words, std::size_t stride) noexcept {
+  const std::ptrdiff_t offset = window.offset;
+  const std::uint64_t mask = window.mask;
+  for (const packet_state* each : from) {
     std::uint64_t word = 0;
-    if (each.needs == 0 || from.layers.has_any(each.needs)) {
-      std::memcpy(&word, base_of(from, each.from) + each.offset, sizeof word);
+    if (!Checked || each->layers.has_any(window.needs)) {
+      std::memcpy(&word, base_of(*each, From) + offset, sizeof word);
     }
-    *words++ = word & each.mask;
+    *words = word & mask;
+    words += stride;
   }
+}
+
+template <bool Checked>
+void take_window(const key_window& window, std::span<const packet_state* const> from,
+                 std::uint64_t* words, std::size_t stride) noexcept {
+  switch (window.from) {
+    case base::state: return take_window<base::state, false>(window, from, words, stride);
+    case base::frame: return take_window<base::frame, Checked>(window, from, words, stride);
+    case base::network: return take_window<base::network, Checked>(window, from, words, stride);
+    case base::transport: return take_window<base::transport, Checked>(window, from, words, stride);
+    case base::nd_option: return take_window<base::nd_option, Checked>(window, from, words, stride);
+  }
+}
+
+}  // namespace
+
+void key_layout::take(std::span<const packet_state* const> from, std::uint64_t* words,
+                      std::size_t stride) const noexcept {
+  if (has_layers()) {
+    for (std::size_t i = 0; i < from.size(); ++i) words[i * stride] = from[i]->layers.present;
+    ++words;
+    for (const key_window& each : windows_) take_window<true>(each, from, words++, stride);
+    return;
+  }
+  // All rules need the same layers, and who may match has them.
+  for (const key_window& each : windows_) take_window<false>(each, from, words++, stride);
 }
 
 std::optional<std::vector<key_words>> key_layout::words_of(const match& what) const {

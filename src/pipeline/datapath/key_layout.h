@@ -43,6 +43,9 @@ struct key_words {
 /// The layers that a match needs: all of the first, and one of the second if that is not empty.
 struct layer_needs {
   net::layer::bits all = 0, one = 0;
+  bool are_in(const net::layers& there) const {
+    return there.has(all) && (one == 0 || there.has_any(one));
+  }
   bool operator==(const layer_needs&) const = default;
 };
 
@@ -58,13 +61,14 @@ class key_layout {
   const std::vector<key_window>& windows() const { return windows_; }
   /// Whether word 0 holds layers; else all rules need the same ones.
   bool has_layers() const { return n_first_ != 0; }
-  /// The packet has the layers that all rules need: else none of them matches it.
-  bool may_match(const net::layers& there) const {
-    return there.has(needs_.all) && (needs_.one == 0 || there.has_any(needs_.one));
-  }
+  /// What all rules need: a packet that does not have it matches none of them.
+  const layer_needs& needs() const { return needs_; }
+  bool may_match(const net::layers& there) const { return needs_.are_in(there); }
 
-  /// The key of a parsed packet, n_words() words.
-  void take(const packet_state& from, std::uint64_t* words) const noexcept;
+  /// The keys of parsed packets that may match: n_words() words each, `stride` words from one to
+  /// the next.
+  void take(std::span<const packet_state* const> from, std::uint64_t* words,
+            std::size_t stride) const noexcept;
 
   /// What a match asks of keys: one or two (a match on VLAN bits that leaves the present bit out
   /// is for packets with and without a tag). None: it takes bits that the layout does not have.

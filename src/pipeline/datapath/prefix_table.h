@@ -16,7 +16,7 @@
 namespace coua::pipeline {
 
 struct prefix_table {
-  field_place place;               // of the address
+  field_place place;               // of the address, in the network header
   std::unique_ptr<ipv4_lpm> ipv4;  // one of them
   std::unique_ptr<ipv6_lpm> ipv6;
   // What else rules ask, but for the Ethernet type, which the IP header says: none, mostly.
@@ -31,7 +31,8 @@ struct prefix_table {
     if (!rest) return true;
     if (!rest->may_match(from.layers)) return false;
     std::uint64_t words[key_words::max];
-    rest->take(from, words);
+    const packet_state* const one = &from;
+    rest->take({&one, 1}, words, key_words::max);
     for (unsigned w = 0; w < rest->n_words(); ++w) {
       if ((words[w] & rest_asked.mask[w]) != rest_asked.value[w]) return false;
     }
@@ -48,7 +49,7 @@ struct prefix_table {
   /// Of a packet that may match.
   template <class Address>
   Address address(const packet_state& from) const noexcept {
-    const std::uint8_t* const at = base_of(from, place.from) + place.offset;
+    const std::uint8_t* const at = from.buffer.bytes + from.layers.network + place.offset;
     if constexpr (std::is_same_v<Address, ipv4_number>) {
       return {net::load_be32(at)};
     } else {
