@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/prefetch.h"
+#include "net/parse_usual.h"
 #include "pipeline/datapath/merge_sets.h"
 
 namespace coua::pipeline {
@@ -50,22 +51,29 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_deliveries_ = 0;
   n_left_over_ = 0;
   some_borrowed_ = false;
-  // All are parsed before any result is copied: a load of 16 bytes that were just stored one by one
-  // would wait for them.
-  net::packet frames[burst_max];
-  net::layers layers[burst_max];
-  for (unsigned i = 0; i < n_; ++i) frames[i] = burst[i].what.buffer;
-  net::parse_burst(frames, layers, n_, depth_);
-  for (unsigned i = 0; i < n_; ++i) {
+  std::fill_n(first_, n_, 0);
+  std::fill_n(last_, n_, 0);
+  switch (depth_) {
+    case net::parse_depth::link: return load_to<net::parse_depth::link>(burst);
+    case net::parse_depth::network: return load_to<net::parse_depth::network>(burst);
+    case net::parse_depth::transport: return load_to<net::parse_depth::transport>(burst);
+  }
+}
+
+template <net::parse_depth Depth>
+void executor::load_to(std::span<const arrival> burst) noexcept {
+  for (unsigned i = 0; i < burst.size(); ++i) {
+    const arrival& from = burst[i];
     packet_state& p = packets_[i];
-    p.buffer = frames[i];
-    p.layers = layers[i];
-    p.in_port = p.in_phy_port = burst[i].in_port;
+    p.buffer = from.what.buffer;
+    if (!net::parse_usual<Depth>(from.what.buffer, p.layers)) {
+      net::parse_burst(&from.what.buffer, &p.layers, 1, Depth);
+    }
+    p.in_port = p.in_phy_port = from.in_port;
     p.metadata = p.tunnel_id = 0;
     std::fill(std::begin(p.reg), std::end(p.reg), 0);
     p.queue = 0;
-    slots_[i] = {burst[i].what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, p.buffer.length};
-    first_[i] = last_[i] = 0;
+    slots_[i] = {from.what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, from.what.buffer.length};
   }
 }
 
@@ -84,8 +92,9 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   begin(now);
   load(burst);
   std::uint64_t taken = 0;
+  const port_list& ports = *plan_->ports;
   for (unsigned i = 0; i < n_; ++i) {
-    const auto from = plan_->ports->states(packets_[i].in_port);
+    const auto from = ports.states(burst[i].in_port);
     if ((from & port_list::receives_nothing) != 0) [[unlikely]] {
       counts_.add(pipeline_drop::port_closed);
     } else {
