@@ -10,13 +10,14 @@ namespace coua::net {
 inline rewrite_result set_eth_dst(packet& p, const layers& l, std::uint64_t mac,
                                   std::uint64_t mask = mac_mask) noexcept {
   if (!l.has(layer::ethernet)) return rewrite_result::no_header;
-  store_mac(p.bytes, merge(load_mac(p.bytes), mac, mask));
+  store_mac(p.bytes, mask == mac_mask ? mac : merge(load_mac(p.bytes), mac, mask));
   return rewrite_result::done;
 }
 inline rewrite_result set_eth_src(packet& p, const layers& l, std::uint64_t mac,
                                   std::uint64_t mask = mac_mask) noexcept {
   if (!l.has(layer::ethernet)) return rewrite_result::no_header;
-  store_mac(p.bytes + mac_bytes, merge(load_mac(p.bytes + mac_bytes), mac, mask));
+  std::uint8_t* const at = p.bytes + mac_bytes;
+  store_mac(at, mask == mac_mask ? mac : merge(load_mac(at), mac, mask));
   return rewrite_result::done;
 }
 
@@ -63,13 +64,16 @@ inline rewrite_result pop_vlan(packet& p, layers& l) noexcept {
   constexpr std::uint32_t tag_bytes = vlan_tag_bytes;
   if (!l.has(layer::vlan)) return rewrite_result::no_header;
   close_gap_at<ethertype_offset>(p, tag_bytes);
-  if (is_vlan_type(l.eth_type)) return rewrite_result::parse_again;
-
-  const unsigned n = detail::count_tags(l) - 1;
+  if (is_vlan_type(l.eth_type)) [[unlikely]]
+    return rewrite_result::parse_again;
   detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
-  l.vlan_tci = n > 0 ? load_be16(p.bytes + detail::outer_tci) | tci_present : 0;
-  if (n < 2) l.present &= ~layer::second_vlan;
-  if (n < 1) l.present &= ~layer::vlan;
+  if (!l.has(layer::second_vlan)) [[likely]] {
+    l.vlan_tci = 0;
+    l.present &= ~layer::vlan;
+    return rewrite_result::done;
+  }
+  l.vlan_tci = load_be16(p.bytes + detail::outer_tci) | tci_present;
+  if (detail::count_tags(l) < 2) l.present &= ~layer::second_vlan;
   return rewrite_result::done;
 }
 

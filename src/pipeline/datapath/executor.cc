@@ -121,16 +121,13 @@ void executor::send_to(std::uint64_t packets, table_id table) noexcept {
 }
 
 void executor::take_pending(table_id first, packet_list& out) noexcept {
-  out.n = out.n_parts = 0;
+  std::uint64_t packets = 0;
   const auto take = [&](table_id table) {
-    const auto begin = static_cast<std::uint8_t>(out.n);
-    for (std::uint64_t left = std::exchange(pending_[table], 0); left != 0; left &= left - 1) {
-      out.at[out.n++] = static_cast<slot>(std::countr_zero(left));
-    }
-    out.parts[out.n_parts++] = {table, begin, static_cast<std::uint8_t>(out.n)};
+    packets |= std::exchange(pending_[table], 0);
     pending_tables_[table / 64] &= ~(std::uint64_t{1} << table % 64);
   };
   take(first);
+  const std::uint64_t packets_of_first = packets;
   const table_stage* stage = plan_->tables[first];
   const bool shares = stage != nullptr &&
                       (stage->kind == table_template::exact || stage->kind == table_template::lpm);
@@ -140,6 +137,11 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
       const table_stage* other = plan_->tables[table];
       if (other != nullptr && goes_with(*other, *stage)) take(table);
     }
+  }
+  out.n = 0;
+  out.is_mixed = packets != packets_of_first;
+  for (; packets != 0; packets &= packets - 1) {
+    out.at[out.n++] = static_cast<slot>(std::countr_zero(packets));
   }
 }
 
@@ -163,40 +165,38 @@ void executor::run_tables() noexcept {
 }
 
 bool executor::count(const packet_list& list, const action_record* const* records,
-                     const action_shape** shapes) noexcept {
+                     const action_shape** shapes, work& all) noexcept {
   const worker_counts::cells cells = counts_.all();
+  const bool apart = records[0] != nullptr && records[0]->shape->ops_apart;
   std::uintptr_t differs = 0;
-  for (const packet_list::part& part : list.all_parts()) {
-    unsigned n_missed = 0;
-    for (unsigned k = part.begin, end = part.end; k < end; ++k) {
-      const action_record* const one = records[k];
-      const action_shape* shape = nullptr;
-      if (one != nullptr) [[likely]] {
-        cells.add(one->counters, slots_[list.at[k]].frame_bytes);
-        shape = one->shape;
-        if (one->is_metered && !pass_meter(list.at[k], one->ops()[0])) shape = nullptr;
-      } else {
-        ++n_missed;
-        counts_.add(pipeline_drop::no_rule);
-      }
-      shapes[k] = shape;
-      differs |=
-          reinterpret_cast<std::uintptr_t>(shape) ^ reinterpret_cast<std::uintptr_t>(shapes[0]);
+  unsigned n_missed = 0;
+  for (unsigned k = 0, n = list.n; k < n; ++k) {
+    const slot at = list.at[k];
+    const action_record* const one = records[k];
+    const action_shape* shape = nullptr;
+    if (one != nullptr) [[likely]] {
+      cells.add(one->counters, slots_[at].frame_bytes);
+      shape = one->shape;
+      all.put(k, at, *one, apart);
+      if (one->is_metered && !pass_meter(at, one->ops()[0])) shape = nullptr;
+    } else {
+      ++n_missed;
+      counts_.add(pipeline_drop::no_rule);
     }
-    const unsigned n = part.end - part.begin;
-    counts_.add_table(part.table, n, n - n_missed);
+    if (list.is_mixed) counts_.add_table(slots_[at].table, 1, one != nullptr);
+    shapes[k] = shape;
+    differs |=
+        reinterpret_cast<std::uintptr_t>(shape) ^ reinterpret_cast<std::uintptr_t>(shapes[0]);
   }
+  if (!list.is_mixed) counts_.add_table(slots_[list.at[0]].table, list.n, list.n - n_missed);
+  all.n = list.n;
   return differs == 0 && shapes[0] != nullptr;
 }
 
 void executor::execute(const packet_list& list, const action_record* const* records) noexcept {
   const action_shape* shapes[burst_max];
-  if (count(list, records, shapes)) {
-    work all;
-    const bool apart = shapes[0]->ops_apart;
-    for (unsigned k = 0; k < list.n; ++k) all.add(list.at[k], *records[k], apart);
-    return run_shape(*shapes[0], all);
-  }
+  work mostly;
+  if (count(list, records, shapes, mostly)) return run_shape(*shapes[0], mostly);
   // Without branches that depend on shapes: which packet has which is hard to predict.
   std::uint32_t left = 0;
   for (unsigned k = 0; k < list.n; ++k) left |= std::uint32_t{shapes[k] != nullptr} << k;
@@ -208,7 +208,7 @@ void executor::execute(const packet_list& list, const action_record* const* reco
     work all;
     for (; same != 0; same &= same - 1) {
       const int k = std::countr_zero(same);
-      all.add(list.at[k], *records[k], shape.ops_apart);
+      all.put(all.n++, list.at[k], *records[k], shape.ops_apart);
     }
     run_shape(shape, all);
   }

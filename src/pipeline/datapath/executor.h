@@ -123,24 +123,17 @@ class executor {
     table_id next[burst_max];
     const op* ops[burst_max];
 
-    void add(slot packet, const action_record& record, bool ops_apart) noexcept {
-      at[n] = packet;
-      next[n] = record.next_table;
-      ops[n++] = ops_apart ? record.shared : record.own;
+    void put(unsigned k, slot packet, const action_record& record, bool ops_apart) noexcept {
+      at[k] = packet;
+      next[k] = record.next_table;
+      ops[k] = ops_apart ? record.shared : record.own;
     }
   };
-  /// Packets that are looked up as one batch: those at the first table, then those at the next one,
-  /// each in the order of the burst.
+  /// Packets that are looked up as one batch, in the order of the burst.
   struct packet_list {
-    struct part {
-      table_id table;
-      std::uint8_t begin, end;
-    };
-    unsigned n = 0, n_parts = 0;
+    unsigned n = 0;
+    bool is_mixed = false;  // at several tables, which share what is looked up
     slot at[burst_max];
-    part parts[burst_max];
-
-    std::span<const part> all_parts() const { return {parts, n_parts}; }
   };
 
   executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
@@ -157,9 +150,9 @@ class executor {
   void take_pending(table_id first, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
   /// Counts, and meters, which come before all other ops. The shapes of what is left; null: it was
-  /// dropped. True: all are left, and have one shape.
+  /// dropped. True: all are left and have one shape, and `all` is what there is to do.
   bool count(const packet_list& list, const action_record* const* records,
-             const action_shape** shapes) noexcept;
+             const action_shape** shapes, work& all) noexcept;
   void run_shape(const action_shape& shape, work& all) noexcept;
   void send_on(const work& all) noexcept;
   void end_of_pipeline(const work& all) noexcept;

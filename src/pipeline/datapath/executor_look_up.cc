@@ -50,18 +50,10 @@ bool executor::find_records(const packet_list& list, const asked& which,
 
 void executor::take_catch_alls(const packet_list& list,
                                const action_record** records) const noexcept {
-  for (const packet_list::part& part : list.all_parts()) {
-    const table_stage& of = *plan_->tables[part.table];
-    const action_record* found = nullptr;
-    bool is_known = false;
-    for (unsigned k = part.begin; k < part.end; ++k) {
-      if (records[k] != nullptr) [[likely]]
-        continue;
-      if (!std::exchange(is_known, true)) {
-        found = follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
-      }
-      records[k] = found;
-    }
+  for (unsigned k = 0; k < list.n; ++k) {
+    if (records[k] != nullptr) continue;
+    const table_stage& of = *plan_->tables[slots_[list.at[k]].table];
+    records[k] = follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
   }
 }
 
@@ -105,7 +97,7 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   const exact_store& store = *of.exact;
   asked which;
   take_keys(store.layout(), store.stride(), list, which);
-  if (list.n_parts == 1) {
+  if (!list.is_mixed) {
     store.mark(keys_, which.n, [table = of.table](std::size_t) { return table; });
   } else {
     store.mark(keys_, which.n,
@@ -127,15 +119,14 @@ void executor::look_up_prefixes(const packet_list& list, const action_record** r
   asked which;
   const lpm_table<Address>* tables[burst_max] = {};  // for gcc, which does not see who is asked
   Address addresses[burst_max];
-  for (const packet_list::part& part : list.all_parts()) {
-    const prefix_table& of = *plan_->tables[part.table]->prefixes;
-    for (unsigned k = part.begin; k < part.end; ++k) {
-      const packet_state& one = packets_[list.at[k]];
-      if (!of.may_match(one)) continue;
-      tables[which.n] = of.of<Address>();
-      addresses[which.n] = of.address<Address>(one);
-      which.add(k, one);
-    }
+  const prefix_table* of = plan_->tables[slots_[list.at[0]].table]->prefixes;
+  for (unsigned k = 0; k < list.n; ++k) {
+    const packet_state& one = packets_[list.at[k]];
+    if (list.is_mixed) of = plan_->tables[slots_[list.at[k]].table]->prefixes;
+    if (!of->may_match(one)) continue;
+    tables[which.n] = of->of<Address>();
+    addresses[which.n] = of->address<Address>(one);
+    which.add(k, one);
   }
   lpm_slot slots[burst_max];
   record_id heads[burst_max];
