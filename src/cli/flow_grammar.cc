@@ -160,11 +160,51 @@ std::vector<verb> meter_verbs() {
   };
 }
 
+const parameter bridge_argument{.name = "BRIDGE", .help = "br0: all ports belong to it"};
+
+std::vector<verb> trace_verbs() {
+  return {
+      {.path = "trace",
+       .summary = "Shows what the rules would do with a packet, step by step",
+       .details =
+           "Nothing is sent, learned or counted, and meters let everything pass. PACKET is a match "
+           "as in rules (what is not named is 0), or all bytes of a frame in hexadecimal. In "
+           "brackets: the template that serves the table.",
+       .arguments = {bridge_argument,
+                     text_argument("PACKET", "in_port=PORT,FIELDS, or in_port=PORT HEX")},
+       .options = {{.name = "pcap", .value = "FILE", .help = "take the packet from a pcap file"},
+                   {.name = "record",
+                    .value = "NUMBER",
+                    .help = "which one of the file, counted from 1 (the first)",
+                    .type = kind::number,
+                    .low = 1,
+                    .high = INT64_MAX},
+                   {.name = "in-port",
+                    .value = "PORT",
+                    .help = "by which port it comes in, where the packet does not say it"}},
+       .example = "coua trace br0 in_port=p0,tcp,nw_src=10.0.0.1,nw_dst=10.0.0.2,tp_dst=80",
+       .json = R"({"fields": "tcp,in_port=p0,...", "frame": "0000...",
+  "lines": [{"depth": 0, "text": "priority=10,tcp actions=output:p1", "table": 0, "template": "direct"},
+            {"depth": 1, "text": "output:2"}],
+  "outputs": [{"to": "p1", "queue": 0, "frame": "0000...", "fields": "tcp,..."}]})",
+       .id = trace_show},
+      {.path = "explain",
+       .summary = "Shows how each table is compiled, and why not to something cheaper",
+       .details = "From the cheapest: direct, exact, lpm, classifier (docs/pipeline.md).",
+       .arguments = {bridge_argument},
+       .example = "coua explain br0",
+       .json = R"({"tables": [{"table": 0, "flows": 200, "template": "lpm", "field": "ipv4_dst",
+  "refused": [{"template": "direct", "reason": "more than 16 rules"}],
+  "bytes": 24600, "lookups": 10, "matches": 3}]})",
+       .id = explain_show},
+  };
+}
+
 }  // namespace
 
 std::vector<verb> flow_verbs() {
   std::vector<verb> all = rule_verbs();
-  for (auto* verbs : {&group_verbs, &meter_verbs})
+  for (auto* verbs : {&group_verbs, &meter_verbs, &trace_verbs})
     for (auto& one : verbs()) all.push_back(std::move(one));
   return all;
 }

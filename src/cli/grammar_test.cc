@@ -68,7 +68,8 @@ TEST(grammar, mistakes_are_named) {
   EXPECT_EQ(refusal("port lst"), "coua: unknown port verb 'lst'; did you mean 'list'?");
   EXPECT_EQ(refusal("port"), "coua: port: say what: list, show, add, remove, set");
   EXPECT_EQ(refusal("xyzzy"),
-            "coua: unknown verb 'xyzzy'; known: port, fib, flow, group, meter, vlan, stats, "
+            "coua: unknown verb 'xyzzy'; known: port, fib, flow, group, meter, trace, explain, "
+            "vlan, stats, "
             "worker, version");
   EXPECT_EQ(refusal("fib show --vlna 1"),
             "coua fib show: unknown option --vlna; did you mean --vlan?");

@@ -24,6 +24,8 @@ result<void> carry_out(const session& s) {
     case fib_load: return run_fib_load(s);
     case fib_stats: return run_fib_stats(s);
     case fib_ageing: return run_fib_ageing(s);
+    case trace_show: return run_trace(s);
+    case explain_show: return run_explain(s);
     case flow_add: return run_flow_add(s);
     case flow_mod: return run_flow_mod(s);
     case flow_del: return run_flow_del(s);

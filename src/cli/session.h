@@ -41,6 +41,8 @@ result<void> run_fib_flush(const session& s);
 result<void> run_fib_load(const session& s);
 result<void> run_fib_stats(const session& s);
 result<void> run_fib_ageing(const session& s);
+result<void> run_trace(const session& s);
+result<void> run_explain(const session& s);
 result<void> run_flow_add(const session& s);
 result<void> run_flow_mod(const session& s);
 result<void> run_flow_del(const session& s);

@@ -36,6 +36,8 @@ enum verb_id {
   meter_mod,
   meter_del,
   meter_dump,
+  trace_show,
+  explain_show,
   vlan_list,
   vlan_show,
   stats_show,

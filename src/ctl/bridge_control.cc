@@ -7,6 +7,33 @@ namespace {
 // Rules that the owner looks at by one command: about a millisecond, in which nothing else is done.
 constexpr std::size_t rules_at_once = 4096;
 
+/// Notes what comes to NORMAL, and sends nothing.
+class collect_normal final : public pipeline::normal_switch {
+ public:
+  explicit collect_normal(std::vector<pipeline::packet>& into) : into_(into) {}
+  std::vector<copy> forward(const pipeline::packet& frame, pipeline::time_ns) override {
+    into_.push_back(frame);
+    return {};
+  }
+
+ private:
+  std::vector<pipeline::packet>& into_;
+};
+
+/// A frame as it leaves by a port that is tagged in its VLAN, or is not.
+std::vector<std::uint8_t> in_form(std::vector<std::uint8_t> bytes, bool tagged,
+                                  std::uint16_t vlan) {
+  constexpr std::ptrdiff_t at = 12, n_tag = 4;
+  const bool has_tag = bytes.size() >= 18 && bytes[at] == 0x81 && bytes[at + 1] == 0;
+  const std::uint8_t high = has_tag ? static_cast<std::uint8_t>(bytes[at + 2] & 0xf0) : 0;
+  if (has_tag) bytes.erase(bytes.begin() + at, bytes.begin() + at + n_tag);
+  if (!tagged) return bytes;
+  const std::uint8_t tag[n_tag] = {0x81, 0, static_cast<std::uint8_t>(high | vlan >> 8),
+                                   static_cast<std::uint8_t>(vlan)};
+  bytes.insert(bytes.begin() + at, tag, tag + n_tag);
+  return bytes;
+}
+
 }  // namespace
 
 pipeline::of_result<pipeline::change_list> bridge_control::apply(
@@ -56,6 +83,60 @@ pipeline_status bridge_control::status() {
   pipeline_status made = owner_.read([](const pipeline::bridge& b) { return status_of(b); });
   for (dp::counter& each : owner_.drops()) made.drops.push_back({each.name, each.value});
   return made;
+}
+
+std::vector<table_explanation> bridge_control::explain() {
+  return owner_.read_compiled([](const pipeline::running_bridge& b) {
+    std::vector<table_explanation> made;
+    for (std::size_t i = 0; i < b.model().tables().size(); ++i) {
+      const auto id = static_cast<pipeline::table_id>(i);
+      const pipeline::template_choice* served = b.compiler().choice(id);
+      if (served == nullptr) continue;
+      const pipeline::rule_table& table = b.model().tables()[i];
+      made.push_back({id, table.size(), table.lookups, table.matches, *served,
+                      b.compiler().form(id)->bytes()});
+    }
+    return made;
+  });
+}
+
+trace_answer bridge_control::trace(const pipeline::packet& one) {
+  std::vector<pipeline::packet> to_l2;
+  trace_answer made = owner_.read_compiled([&](const pipeline::running_bridge& b) {
+    collect_normal normal(to_l2);
+    return trace_through(b.model(), &normal, one, now(), [&](pipeline::table_id table) {
+      return b.compiler().choice(table)->which;
+    });
+  });
+  // The L2 switch is asked afterwards: the owner of the pipeline does not wait for that of the FIB.
+  auto asked = to_l2.begin();
+  for (std::size_t i = 0; i < made.lines.size() && asked != to_l2.end(); ++i) {
+    if (made.lines[i].hit != nullptr || made.lines[i].text != "NORMAL") continue;
+    const unsigned depth = made.lines[i].depth + 1;
+    for (std::string& text : ask_l2(*asked++, made.result)) {
+      made.lines.insert(made.lines.begin() + static_cast<std::ptrdiff_t>(++i),
+                        {depth, std::move(text), nullptr, std::nullopt});
+    }
+  }
+  return made;
+}
+
+/// What it says, and copies for `result`.
+std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
+                                                pipeline::verdict& result) const {
+  const auto said = switch_.trace_l2(dp::switch_port(one.in_port), one.bytes);
+  if (!said) return {said.error().message()};
+  std::vector<std::string> lines{
+      (said->vlan != 0 ? "VLAN " + std::to_string(said->vlan) + ": " : "") + said->what};
+  for (const bool tagged : {true, false}) {
+    for (const unsigned port : tagged ? said->tagged : said->untagged) {
+      lines.push_back("output:" + pipeline::port_name(dp::bridge_port(port)) +
+                      (tagged ? ", tagged" : ", untagged"));
+      result.outputs.push_back(
+          {dp::bridge_port(port), one.queue, in_form(one.bytes, tagged, said->vlan)});
+    }
+  }
+  return lines;
 }
 
 ofp::port_names bridge_control::port_names() {

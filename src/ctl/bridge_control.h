@@ -20,10 +20,14 @@ class bridge_control final : public pipeline_control {
   std::vector<group_record> groups() override;
   std::vector<meter_record> meters() override;
   pipeline_status status() override;
+  std::vector<table_explanation> explain() override;
+  trace_answer trace(const pipeline::packet& one) override;
   pipeline::time_ns now() override { return dp::pipeline_owner::now(); }
   ofp::port_names port_names() override;
 
  private:
+  std::vector<std::string> ask_l2(const pipeline::packet& one, pipeline::verdict& result) const;
+
   const dp::l2_switch& switch_;
   dp::pipeline_owner& owner_;
 };

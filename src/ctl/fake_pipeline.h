@@ -75,10 +75,33 @@ class fake_pipeline : public pipeline_control {
     const std::lock_guard hold(mutex_);
     return status_of(bridge_);
   }
+  std::vector<table_explanation> explain() override {
+    const std::lock_guard hold(mutex_);
+    std::vector<table_explanation> made;
+    for (std::size_t i = 0; i < bridge_.tables().size(); ++i) {
+      const pipeline::rule_table& table = bridge_.tables()[i];
+      if (table.size() == 0) continue;
+      made.push_back({static_cast<pipeline::table_id>(i), table.size(), table.lookups,
+                      table.matches, choice(table), 0});
+    }
+    return made;
+  }
+  trace_answer trace(const pipeline::packet& one) override {
+    const std::lock_guard hold(mutex_);
+    return trace_through(bridge_, nullptr, one, now_, [&](pipeline::table_id table) {
+      return choice(bridge_.tables()[table]).which;
+    });
+  }
   pipeline::time_ns now() override { return now_; }
   ofp::port_names port_names() override { return names_; }
 
  private:
+  static pipeline::template_choice choice(const pipeline::rule_table& of) {
+    pipeline::table_shape shape;
+    of.each([&](const pipeline::rule_table::entry& one) { shape.add(*one.rule); });
+    return pipeline::choose_template(shape);
+  }
+
   std::mutex mutex_;
   pipeline::bridge bridge_;
   ofp::port_names names_;

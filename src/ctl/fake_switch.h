@@ -197,6 +197,10 @@ class fake_switch : public dp::l2_switch {
     return found->second;
   }
 
+  result<dp::l2_verdict> trace_l2(unsigned, std::span<const std::uint8_t>) const override {
+    return dp::l2_verdict{"flooded", 1, {}, {}};
+  }
+
   result<void> fib_dump(
       const dp::fib_filter& filter,
       const std::function<bool(std::span<const dp::fib_entry>)>& sink) const override {

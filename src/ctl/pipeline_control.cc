@@ -56,4 +56,20 @@ pipeline_status status_of(const pipeline::bridge& in) {
   return made;
 }
 
+trace_answer trace_through(
+    const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
+    pipeline::time_ns now,
+    const std::function<pipeline::table_template(pipeline::table_id)>& template_of) {
+  pipeline::oracle judge(in, normal);
+  trace_answer made;
+  made.result = judge.receive(one, now, pipeline::trace_mode::on);
+  for (pipeline::trace_line& each : made.result.trace) {
+    trace_answer::line line{each.depth, std::move(each.text), std::move(each.hit), std::nullopt};
+    if (line.hit != nullptr) line.found_by = template_of(line.hit->table);
+    made.lines.push_back(std::move(line));
+  }
+  made.result.trace.clear();
+  return made;
+}
+
 }  // namespace coua::ctl

@@ -11,7 +11,9 @@
 
 #include "base/result.h"
 #include "ctl/ofp/flow_text.h"
+#include "pipeline/compiler/choose_template.h"
 #include "pipeline/model/bridge.h"
+#include "pipeline/oracle/oracle.h"
 
 namespace coua::ctl {
 
@@ -43,6 +45,26 @@ struct pipeline_status {
   std::vector<drop> drops;
 };
 
+/// How a table is served, and why so.
+struct table_explanation {
+  pipeline::table_id id = 0;
+  std::uint64_t rules = 0, lookups = 0, matches = 0;
+  pipeline::template_choice served;
+  std::uint64_t bytes = 0;  // of the tables of its template; several tables may share them
+};
+
+/// What became of a packet, line by line.
+struct trace_answer {
+  struct line {
+    unsigned depth = 0;
+    std::string text;
+    pipeline::rule_ptr hit;  // of the line that tells about a look-up
+    std::optional<pipeline::table_template> found_by;
+  };
+  std::vector<line> lines;
+  pipeline::verdict result;
+};
+
 class pipeline_control {
  public:
   virtual ~pipeline_control() = default;
@@ -58,6 +80,11 @@ class pipeline_control {
   virtual std::vector<group_record> groups() = 0;
   virtual std::vector<meter_record> meters() = 0;
   virtual pipeline_status status() = 0;
+  /// Tables that have rules.
+  virtual std::vector<table_explanation> explain() = 0;
+  /// The way of a packet, as the rules are now; nothing is sent or counted. Goes over the rules one
+  /// by one. Token buckets of meters are taken as full.
+  virtual trace_answer trace(const pipeline::packet& one) = 0;
 
   /// The clock of the times in rules, groups and meters.
   virtual pipeline::time_ns now() = 0;
@@ -72,5 +99,9 @@ std::size_t count_changes(const pipeline::change_list& done);
 std::vector<group_record> list_groups(const pipeline::bridge& in);
 std::vector<meter_record> list_meters(const pipeline::bridge& in);
 pipeline_status status_of(const pipeline::bridge& in);
+trace_answer trace_through(
+    const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
+    pipeline::time_ns now,
+    const std::function<pipeline::table_template(pipeline::table_id)>& template_of);
 
 }  // namespace coua::ctl

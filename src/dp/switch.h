@@ -143,6 +143,13 @@ struct worker_status {
   std::vector<counter> counters;
 };
 
+/// What the L2 switch would do with a frame, as things are now.
+struct l2_verdict {
+  std::string what;                        // "forwarded", "flooded", or the counter of the drop
+  std::uint16_t vlan = 0;                  // 0: it belongs to none
+  std::vector<unsigned> tagged, untagged;  // ports that get it, and how
+};
+
 class pipeline_owner;
 struct packet_in;
 
@@ -184,6 +191,9 @@ class l2_switch {
   /// Streams matching entries; `sink` returns false to stop. The table stays in use meanwhile.
   virtual result<void> fib_dump(
       const fib_filter&, const std::function<bool(std::span<const fib_entry>)>& sink) const = 0;
+
+  /// Nothing is sent, learned or counted. not_found: there is no such port.
+  virtual result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const = 0;
 
   /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
   /// create() has one.

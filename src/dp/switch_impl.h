@@ -52,6 +52,7 @@ class switch_impl final : public l2_switch {
   result<void> fib_dump(const fib_filter& filter,
                         const std::function<bool(std::span<const fib_entry>)>& sink) const override;
 
+  result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const override;
   pipeline_owner* pipeline() override { return pipeline_.get(); }
   void set_packet_in_sink(packet_in_sink sink) override;
 

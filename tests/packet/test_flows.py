@@ -152,6 +152,33 @@ class test_flows(with_switch):
         self.assertEqual(len(self.switch.json("flow", "dump", "icmp")["flows"]), 1)
         lab.wait_for(lambda: not self.switch.json("flow", "dump", "icmp")["flows"], what="icmp went")
 
+    def test_a_trace_says_what_the_hosts_see(self):
+        self.rules(self.routes())
+        said = self.switch.json("trace", "br0", f"in_port=p1,icmp,dl_dst={GATEWAY},nw_dst=10.2.0.2,"
+                                "nw_src=10.1.0.2,nw_ttl=9,icmp_type=8")
+        [copy] = said["outputs"]
+        self.assertEqual(copy["to"], "p2")
+        self.assertTrue(copy["frame"].startswith(self.h2.mac.replace(":", "")))
+        self.assertIn("nw_ttl=8", copy["fields"])
+        self.assertEqual(said["lines"][0]["template"], "direct")
+        # What goes to NORMAL goes where the L2 switch has learned the address.
+        self.assertEqual(self.h1.pings("10.0.0.3"), 1)
+        said = self.switch.json("trace", "br0", f"in_port=p1,dl_src={self.h1.mac},dl_dst={self.h3.mac}")
+        self.assertEqual([copy["to"] for copy in said["outputs"]], ["p3"])
+        said = self.switch.json("trace", "br0", "in_port=p1,dl_src=02:00:00:00:00:11,"
+                                                "dl_dst=ff:ff:ff:ff:ff:ff")
+        self.assertEqual(sorted(copy["to"] for copy in said["outputs"]), ["p2", "p3"])
+
+    def test_tables_are_explained(self):
+        self.rules(self.routes() + "\n".join(
+            f"table=3,priority={n % 24 + 8},ip,nw_dst={n % 200 + 1}.0.0.0/{n % 24 + 8},actions=drop"
+            for n in range(100)))
+        first, third = self.switch.json("explain", "br0")["tables"]
+        self.assertEqual((first["table"], first["template"]), (0, "direct"))
+        self.assertEqual((third["template"], third["field"]), ("lpm", "nw_dst"))
+        self.assertEqual([each["template"] for each in third["refused"]], ["direct", "exact"])
+        self.assertNotEqual(self.switch.coua("explain", "br9", check=False).returncode, 0)
+
     def test_bad_rules_are_refused_as_a_whole(self):
         before = self.switch.json("flow", "stats")["version"]
         for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),

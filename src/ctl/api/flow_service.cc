@@ -4,6 +4,7 @@
 #include "ctl/api/batch_stream.h"
 #include "ctl/api/flow_apply.h"
 #include "ctl/api/flow_convert.h"
+#include "ctl/api/flow_trace.h"
 
 namespace coua::ctl {
 namespace {
@@ -104,6 +105,20 @@ grpc::ServerUnaryReactor* flow_service::GetFlowStats(grpc::CallbackServerContext
     to_message((*pipeline)->status(), *response);
     return {};
   });
+}
+
+grpc::ServerUnaryReactor* flow_service::TracePacket(grpc::CallbackServerContext* context,
+                                                    const v1::TracePacketRequest* request,
+                                                    v1::TracePacketResponse* response) {
+  return core_.run(context,
+                   [this, request, response] { return trace_packet(core_, *request, *response); });
+}
+
+grpc::ServerUnaryReactor* flow_service::ExplainBridge(grpc::CallbackServerContext* context,
+                                                      const v1::ExplainBridgeRequest* request,
+                                                      v1::ExplainBridgeResponse* response) {
+  return core_.run(
+      context, [this, request, response] { return explain_bridge(core_, *request, *response); });
 }
 
 }  // namespace coua::ctl

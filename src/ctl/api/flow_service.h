@@ -23,6 +23,12 @@ class flow_service final : public v1::FlowService::CallbackService {
                                          const v1::GetFlowStatsRequest*,
                                          v1::GetFlowStatsResponse*) override;
 
+  grpc::ServerUnaryReactor* TracePacket(grpc::CallbackServerContext*, const v1::TracePacketRequest*,
+                                        v1::TracePacketResponse*) override;
+  grpc::ServerUnaryReactor* ExplainBridge(grpc::CallbackServerContext*,
+                                          const v1::ExplainBridgeRequest*,
+                                          v1::ExplainBridgeResponse*) override;
+
  private:
   api_core& core_;
   stream_slots dumps_;

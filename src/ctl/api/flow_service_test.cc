@@ -229,6 +229,81 @@ TEST_F(flow_api, a_bundle_that_was_cut_off_is_not_done) {
   EXPECT_EQ(pipeline_.status().rules, 0u);
 }
 
+TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
+  ASSERT_EQ(
+      apply("flow table=0,priority=10,tcp,in_port=p0 actions=dec_ttl,goto_table:1\n"
+            "flow table=1,tcp,tp_dst=80 actions=set_field:00:00:00:00:00:09->eth_dst,output:p1\n"
+            "flow table=1,priority=1 actions=CONTROLLER:64\n"),
+      "3 operations, 3 changes");
+  const auto trace = [&](const std::string& packet, v1::TracePacketResponse& out) {
+    v1::TracePacketRequest asked;
+    asked.set_bridge("br0");
+    asked.set_packet(packet);
+    grpc::ClientContext context;
+    const grpc::Status status = flows_->TracePacket(&context, asked, &out);
+    return status.ok() ? std::string() : detail(status, context).what();
+  };
+  v1::TracePacketResponse got;
+  ASSERT_EQ(trace("in_port=p0,tcp,nw_ttl=7,tp_dst=80", got), "");
+  ASSERT_GE(got.lines_size(), 3);
+  EXPECT_EQ(got.lines(0).table(), 0u);
+  EXPECT_EQ(got.lines(0).table_template(), "direct");
+  EXPECT_EQ(got.lines(0).text(), "priority=10,tcp,in_port=p0 actions=dec_ttl,goto_table:1");
+  ASSERT_EQ(got.outputs_size(), 1);
+  EXPECT_EQ(got.outputs(0).to(), "p1");
+  EXPECT_EQ(got.outputs(0).frame()[5], 9);
+  EXPECT_NE(got.outputs(0).fields().find("nw_ttl=6"), std::string::npos) << got.outputs(0).fields();
+  EXPECT_EQ(got.frame().size(), got.outputs(0).frame().size());
+  // All of its bytes, as they were printed.
+  std::string hex;
+  for (const char each : got.frame()) {
+    hex += "0123456789abcdef"[static_cast<unsigned char>(each) >> 4];
+    hex += "0123456789abcdef"[each & 15];
+  }
+  v1::TracePacketResponse again;
+  ASSERT_EQ(trace("in_port=p0 " + hex, again), "");
+  EXPECT_EQ(again.outputs(0).frame(), got.outputs(0).frame());
+  v1::TracePacketResponse punted;
+  ASSERT_EQ(trace("in_port=p0,tcp,tp_dst=81", punted), "");
+  ASSERT_EQ(punted.outputs_size(), 1);
+  EXPECT_EQ(punted.outputs(0).to(), "CONTROLLER");
+  EXPECT_EQ(punted.outputs(0).max_len(), 64u);
+  v1::TracePacketResponse lost;
+  ASSERT_EQ(trace("in_port=p1,udp", lost), "");
+  EXPECT_EQ(lost.outputs_size(), 0);
+  for (const v1::Flow& rule : flows()) EXPECT_EQ(rule.packets(), 0u);
+
+  v1::TracePacketResponse none;
+  EXPECT_EQ(trace("tcp", none), "say by which port it comes in: in_port=PORT");
+  EXPECT_EQ(trace("in_port=77", none), "in_port: there is no port 77");
+  EXPECT_NE(trace("in_port=p0,tcp,tp_dst=x", none), "");
+}
+
+TEST_F(flow_api, an_explanation_gives_template_and_reasons) {
+  std::string routes = "flow delete\n";
+  for (unsigned i = 0; i < 40; ++i) {
+    routes += "flow priority=" + std::to_string(16 + i % 2 * 8) + ",ip,nw_dst=10.0." +
+              std::to_string(i) + ".0/" + std::to_string(16 + i % 2 * 8) + " actions=output:1\n";
+  }
+  apply(routes);
+  v1::ExplainBridgeRequest asked;
+  v1::ExplainBridgeResponse got;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(flows_->ExplainBridge(&context, asked, &got).ok());
+  }
+  ASSERT_EQ(got.tables_size(), 1);
+  EXPECT_EQ(got.tables(0).table_template(), "lpm");
+  EXPECT_EQ(got.tables(0).field(), "nw_dst");
+  ASSERT_EQ(got.tables(0).refused_size(), 2);
+  EXPECT_EQ(got.tables(0).refused(0).table_template(), "direct");
+  EXPECT_NE(got.tables(0).refused(0).reason().find("more than 16 rules"), std::string::npos);
+  asked.set_bridge("br7");
+  grpc::ClientContext context;
+  const grpc::Status status = flows_->ExplainBridge(&context, asked, &got);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
 TEST_F(flow_api, without_a_pipeline_calls_say_so) {
   restart({});
   EXPECT_EQ(apply("actions=1"), "flows: this daemon has no OpenFlow pipeline");

@@ -66,6 +66,14 @@ class pipeline_owner {
   auto read_on(F&& f) {
     return thread_->call([&] { return f(std::as_const(*bridge_).model()); });
   }
+  /// The same, for how the bridge is compiled, too.
+  template <class F>
+  auto read_compiled(F&& f) {
+    return thread_->call([&] {
+      bridge_->collect(now());
+      return f(std::as_const(*bridge_));
+    });
+  }
   /// The clock of rules, groups and meters.
   static pipeline::time_ns now();
   /// Of all workers since the start, by pipeline_drop.

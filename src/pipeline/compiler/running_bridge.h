@@ -32,6 +32,7 @@ class running_bridge {
 
   const bridge& model() const { return model_; }
   pipeline_compiler& compiler() { return *compiler_; }
+  const pipeline_compiler& compiler() const { return *compiler_; }
 
  private:
   explicit running_bridge(bridge model) : model_(std::move(model)) {}

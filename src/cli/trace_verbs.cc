@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+#include "net/pcap_file.h"
+
+namespace coua::cli {
+namespace {
+
+std::string hex(const std::string& bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string made;
+  for (const char each : bytes) {
+    const auto byte = static_cast<unsigned char>(each);
+    made += digits[byte >> 4];
+    made += digits[byte & 15];
+  }
+  return made;
+}
+
+/// A record of a packet file, as the daemon takes packets.
+result<std::string> read_record(const std::string& path, std::uint64_t number) {
+  auto file = net::pcap_reader::open(path);
+  if (!file) return tl::unexpected(file.error());
+  for (;;) {
+    auto record = file->next();
+    if (!record) return tl::unexpected(record.error());
+    if (!*record) break;
+    if (file->records() == number) {
+      return hex({(*record)->frame.begin(), (*record)->frame.end()});
+    }
+  }
+  return fail(errc::not_found, path,
+              "it has " + std::to_string(file->records()) + " records, none of number " +
+                  std::to_string(number));
+}
+
+result<std::string> take_packet(const session& s) {
+  if (s.call.has("PACKET") == s.call.has("pcap")) {
+    return s.misuse("give either PACKET or --pcap FILE");
+  }
+  std::string text;
+  if (s.call.has("pcap")) {
+    auto record =
+        read_record(s.call.text("pcap"), s.call.has("record") ? s.call.number("record") : 1);
+    if (!record) return record;
+    text = std::move(*record);
+  } else {
+    if (s.call.has("record")) return s.misuse("--record needs --pcap FILE");
+    text = s.call.text("PACKET");
+  }
+  return s.call.has("in-port") ? "in_port=" + s.call.text("in-port") + " " + text : text;
+}
+
+}  // namespace
+
+result<void> run_trace(const session& s) {
+  const auto packet = take_packet(s);
+  if (!packet) return tl::unexpected(packet.error());
+  v1::TracePacketRequest request;
+  request.set_bridge(s.call.text("BRIDGE"));
+  request.set_packet(*packet);
+  const auto got = s.daemon.call(s.daemon.flows(), &v1::FlowService::Stub::TracePacket, request);
+  if (!got) return tl::unexpected(got.error());
+  json lines = json::array(), outputs = json::array();
+  std::string text = got->fields() + "\n\n";
+  for (const auto& one : got->lines()) {
+    json line = {{"depth", one.depth()}, {"text", one.text()}};
+    if (one.has_table()) {
+      line["table"] = one.table();
+      line["template"] = one.table_template();
+    }
+    lines.push_back(std::move(line));
+    text += std::string(2 * one.depth(), ' ') + one.text() +
+            (one.has_table() ? "   [" + one.table_template() + "]" : "") + "\n";
+  }
+  text += "\n";
+  for (const auto& one : got->outputs()) {
+    json copy = {{"to", one.to()}, {"frame", hex(one.frame())}, {"fields", one.fields()}};
+    const bool is_packet_in = !one.reason().empty();
+    if (is_packet_in) {
+      copy["reason"] = one.reason();
+      copy["max_len"] = one.max_len();
+    } else {
+      copy["queue"] = one.queue();
+    }
+    outputs.push_back(std::move(copy));
+    text += one.to() + (is_packet_in ? " (" + one.reason() + ")" : "") + ": " +
+            std::to_string(one.frame().size()) + " bytes, " + one.fields() + "\n";
+  }
+  if (got->outputs().empty()) text += "it goes nowhere\n";
+  s.answer({{"fields", got->fields()},
+            {"frame", hex(got->frame())},
+            {"lines", lines},
+            {"outputs", outputs}},
+           text);
+  return {};
+}
+
+result<void> run_explain(const session& s) {
+  v1::ExplainBridgeRequest request;
+  request.set_bridge(s.call.text("BRIDGE"));
+  const auto got = s.daemon.call(s.daemon.flows(), &v1::FlowService::Stub::ExplainBridge, request);
+  if (!got) return tl::unexpected(got.error());
+  json tables = json::array();
+  table rows({"TABLE", "FLOWS", "TEMPLATE", "BYTES", "LOOKUPS", "MATCHES"});
+  std::string reasons;
+  for (const auto& one : got->tables()) {
+    json refused = json::array();
+    for (const auto& each : one.refused()) {
+      refused.push_back({{"template", each.table_template()}, {"reason", each.reason()}});
+      reasons += "table " + std::to_string(one.table()) + " is not " + each.table_template() +
+                 ": " + each.reason() + "\n";
+    }
+    json each = {
+        {"table", one.table()},    {"flows", one.flows()}, {"template", one.table_template()},
+        {"refused", refused},      {"bytes", one.bytes()}, {"lookups", one.lookups()},
+        {"matches", one.matches()}};
+    if (!one.field().empty()) each["field"] = one.field();
+    tables.push_back(std::move(each));
+    rows.add({std::to_string(one.table()), grouped(one.flows()),
+              one.table_template() + (one.field().empty() ? "" : " of " + one.field()),
+              grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches())});
+  }
+  s.answer({{"tables", tables}}, tables.empty()
+                                     ? "no table has rules: all packets are dropped\n"
+                                     : rows.text() + (reasons.empty() ? "" : "\n" + reasons));
+  return {};
+}
+
+}  // namespace coua::cli

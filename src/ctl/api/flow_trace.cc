@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/api/flow_trace.h"
+
+#include "ctl/ofp/packet_text.h"
+
+namespace coua::ctl {
+namespace {
+
+result<void> check_bridge(const std::string& name) {
+  if (name.empty() || name == bridge_name) return {};
+  return fail(errc::not_found, "bridge " + name,
+              "there is no such bridge; there is " + std::string(bridge_name));
+}
+
+std::string name_of(pipeline::port_no number, const ofp::port_names& names) {
+  const auto found = names.all().find(number);
+  return found == names.all().end() ? pipeline::port_name(number) : found->second;
+}
+
+const char* word_of(pipeline::packet_in_reason reason) {
+  switch (reason) {
+    case pipeline::packet_in_reason::no_match: return "no_match";
+    case pipeline::packet_in_reason::action: return "action";
+    case pipeline::packet_in_reason::invalid_ttl: return "invalid_ttl";
+  }
+  return "?";
+}
+
+/// The fields of a frame as it leaves, which has no input port any more.
+std::string fields_of(const std::vector<std::uint8_t>& frame, const ofp::port_names& names) {
+  pipeline::packet one;
+  one.bytes = frame;
+  one.in_port = pipeline::port_any;
+  return ofp::print_packet(one, names);
+}
+
+void set_frame(const std::vector<std::uint8_t>& from, std::string& to) {
+  to.assign(from.begin(), from.end());
+}
+
+}  // namespace
+
+result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& asked,
+                          v1::TracePacketResponse& out) {
+  const auto pipeline = pipeline_of(core);
+  if (!pipeline) return tl::unexpected(pipeline.error());
+  if (auto there = check_bridge(asked.bridge()); !there) return there;
+  const ofp::port_names names = (*pipeline)->port_names();
+  auto packet = ofp::parse_packet(asked.packet(), names);
+  if (!packet) {
+    if (packet.error().where.empty()) packet.error().where = "packet";
+    return tl::unexpected(packet.error());
+  }
+  if (!names.all().contains(packet->in_port)) {
+    return fail(errc::invalid, "packet",
+                packet->in_port == pipeline::port_any
+                    ? "say by which port it comes in: in_port=PORT"
+                    : "in_port: there is no port " + pipeline::port_name(packet->in_port));
+  }
+  out.set_fields(ofp::print_packet(*packet, names));
+  set_frame(packet->bytes, *out.mutable_frame());
+  const trace_answer answer = (*pipeline)->trace(*packet);
+  for (const trace_answer::line& one : answer.lines) {
+    auto* line = out.add_lines();
+    line->set_depth(one.depth);
+    line->set_text(one.hit == nullptr ? one.text : ofp::print_rule(*one.hit, names));
+    if (one.hit != nullptr) line->set_table(one.hit->table);
+    if (one.found_by) line->set_table_template(to_string(*one.found_by));
+  }
+  for (const pipeline::sent& one : answer.result.outputs) {
+    auto* copy = out.add_outputs();
+    copy->set_to(name_of(one.port, names));
+    set_frame(one.bytes, *copy->mutable_frame());
+    copy->set_fields(fields_of(one.bytes, names));
+    copy->set_queue(one.queue);
+  }
+  for (const pipeline::packet_in& one : answer.result.packet_ins) {
+    auto* copy = out.add_outputs();
+    copy->set_to(pipeline::port_name(pipeline::port_controller));
+    set_frame(one.bytes, *copy->mutable_frame());
+    copy->set_fields(fields_of(one.bytes, names));
+    copy->set_reason(word_of(one.reason));
+    copy->set_max_len(one.max_len);
+  }
+  return {};
+}
+
+result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest& asked,
+                            v1::ExplainBridgeResponse& out) {
+  const auto pipeline = pipeline_of(core);
+  if (!pipeline) return tl::unexpected(pipeline.error());
+  if (auto there = check_bridge(asked.bridge()); !there) return there;
+  for (const table_explanation& one : (*pipeline)->explain()) {
+    auto* table = out.add_tables();
+    table->set_table(one.id);
+    table->set_flows(one.rules);
+    table->set_table_template(to_string(one.served.which));
+    if (one.served.prefix_field) table->set_field(info(*one.served.prefix_field).name);
+    for (const pipeline::refused_template& each : one.served.cheaper) {
+      auto* refused = table->add_refused();
+      refused->set_table_template(to_string(each.which));
+      refused->set_reason(each.reason);
+    }
+    table->set_bytes(one.bytes);
+    table->set_lookups(one.lookups);
+    table->set_matches(one.matches);
+  }
+  return {};
+}
+
+}  // namespace coua::ctl
