@@ -111,10 +111,9 @@ result<void> run_explain(const session& s) {
                  ": " + each.reason() + "\n";
     }
     json each = {
-        {"table", one.table()},    {"flows", one.flows()}, {"template", one.table_template()},
-        {"refused", refused},      {"bytes", one.bytes()}, {"lookups", one.lookups()},
-        {"matches", one.matches()}};
-    if (!one.field().empty()) each["field"] = one.field();
+        {"table", one.table()},     {"flows", one.flows()},    {"template", one.table_template()},
+        {"field", one.field()},     {"refused", refused},      {"bytes", one.bytes()},
+        {"lookups", one.lookups()}, {"matches", one.matches()}};
     tables.push_back(std::move(each));
     rows.add({std::to_string(one.table()), grouped(one.flows()),
               one.table_template() + (one.field().empty() ? "" : " of " + one.field()),

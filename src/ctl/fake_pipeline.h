@@ -73,7 +73,9 @@ class fake_pipeline : public pipeline_control {
   }
   pipeline_status status() override {
     const std::lock_guard hold(mutex_);
-    return status_of(bridge_);
+    pipeline_status made = status_of(bridge_);
+    made.drops.push_back({"no_rule", 7});
+    return made;
   }
   std::vector<table_explanation> explain() override {
     const std::lock_guard hold(mutex_);

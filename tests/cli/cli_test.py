@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -315,7 +316,7 @@ class test_shapes(cli_case):
     def shape(self, value, path=()):
         if isinstance(value, dict):
             # Names of counters and of ports are data, not part of the shape.
-            is_data = path and path[-1] in ("counters", "totals", "ports", "*")
+            is_data = path and path[-1] in ("counters", "totals", "ports", "drops", "*")
             keys = ["*"] if is_data else sorted(value)
             return {key: self.shape(next(iter(value.values())) if key == "*" else value[key],
                                     (*path, key)) for key in keys}
@@ -350,7 +351,8 @@ class test_shapes(cli_case):
                  "group dump": (),
                  "meter add": ("meter=2,kbps,band=type=drop,rate=1",),
                  "meter mod": ("meter=2,kbps,band=type=drop,rate=2",), "meter del": ("meter=9",),
-                 "meter dump": (), "vlan list": (), "vlan show": (10,), "stats": (),
+                 "meter dump": (), "trace": ("br0", "in_port=p0,tcp"), "explain": ("br0",),
+                 "vlan list": (), "vlan show": (10,), "stats": (),
                  "worker list": (), "version": ()}
         self.coua("group", "add", "group_id=1,type=select,bucket=1")
         self.coua("meter", "add", "meter=1,kbps,band=type=drop,rate=1")
@@ -363,6 +365,40 @@ class test_shapes(cli_case):
             wanted = self.shape(json.loads(example))
             have = self.shape(got)
             self.assertTrue(self.fits(have, wanted), f"{verb}: {have} is not {wanted}")
+
+
+class test_trace(cli_case):
+    def test_a_packet_of_a_file(self):
+        self.coua("flow", "add", "in_port=p1,dl_dst=02:00:00:00:00:09,actions=output:p2")
+        frame = bytes.fromhex("020000000009" "020000000001" "0800") + bytes(46)
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "one.pcap"
+        header = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+        other = struct.pack("<IIII", 0, 0, 20, 20) + bytes(20)
+        path.write_bytes(header + other + struct.pack("<IIII", 1, 0, 60, 60) + frame)
+        said = self.json("trace", "br0", "--pcap", path, "--record", 2, "--in-port", "p1")
+        self.assertEqual([copy["to"] for copy in said["outputs"]], ["p2"])
+        self.assertEqual(said["frame"], frame.hex())
+        self.assertIn("it goes nowhere", self.text("trace", "br0", "--pcap", path, "--in-port", "p1"))
+        done = self.coua("trace", "br0", "--pcap", path, "--record", 3, "--in-port", "p1", status=1)
+        self.assertIn("it has 2 records, none of number 3", done.stderr)
+
+    def test_mistakes(self):
+        for words, status, says in (
+                (("trace", "br0"), 2, "give either PACKET or --pcap FILE"),
+                (("trace", "br0", "tcp", "--record", 1), 2, "--record needs --pcap FILE"),
+                (("trace", "br0", "tcp"), 1, "say by which port it comes in"),
+                (("trace", "br1", "in_port=p1,tcp"), 1, "there is no such bridge; there is br0"),
+                (("trace", "br0", "in_port=p1,tcp", "--pcap", "x"), 2, "give either"),
+                (("trace", "br0", "--pcap", "/nowhere.pcap", "--in-port", "p1"), 1, "nowhere.pcap"),
+                (("explain", "br1"), 1, "there is no such bridge")):
+            self.assertIn(says, self.coua(*words, status=status).stderr, words)
+
+    def test_an_explanation(self):
+        self.coua("flow", "add", "--file", "-", stdin="\n".join(
+            f"tcp,tp_dst={n},actions=drop" for n in range(1, 20)))
+        text = self.text("explain", "br0")
+        self.assertRegex(text, r"(?m)^0 +19 +exact ")
+        self.assertIn("table 0 is not direct: more than 16 rules (19)", text)
 
 
 class test_flows(cli_case):
