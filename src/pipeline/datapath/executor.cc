@@ -2,6 +2,7 @@
 #include "pipeline/datapath/executor.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "base/prefetch.h"
@@ -91,19 +92,24 @@ void executor::finish() noexcept {
 void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   begin(now);
   load(burst);
-  std::uint64_t taken = 0;
-  const port_list& ports = *plan_->ports;
-  for (unsigned i = 0; i < n_; ++i) {
-    const auto from = ports.states(burst[i].in_port);
-    if ((from & port_list::receives_nothing) != 0) [[unlikely]] {
-      counts_.add(pipeline_drop::port_closed);
-    } else {
-      taken |= std::uint64_t{1} << i;
-    }
-  }
-  send_to(taken, 0);
+  send_to(admitted(burst), 0);
   run_tables();
   finish();
+}
+
+std::uint64_t executor::admitted(std::span<const arrival> burst) noexcept {
+  const port_list& ports = *plan_->ports;
+  unsigned states = 0;
+  for (const arrival& each : burst) states |= ports.states(each.in_port);
+  std::uint64_t all = (std::uint64_t{1} << burst.size()) - 1;
+  if ((states & port_list::receives_nothing) == 0) [[likely]]
+    return all;
+  for (unsigned i = 0; i < burst.size(); ++i) {
+    if ((ports.states(burst[i].in_port) & port_list::receives_nothing) == 0) continue;
+    counts_.add(pipeline_drop::port_closed);
+    all &= ~(std::uint64_t{1} << i);
+  }
+  return all;
 }
 
 void executor::run_actions(const arrival& one, const op_list& actions, time_ns now) noexcept {
@@ -119,6 +125,13 @@ void executor::send_to(std::uint64_t packets, table_id table) noexcept {
   pending_[table] |= packets;
   pending_tables_[table / 64] |= std::uint64_t{packets != 0} << table % 64;
 }
+
+/// 0, 1, 2...
+constexpr auto first_slots = [] {
+  std::array<std::uint8_t, executor::burst_max> made{};
+  for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint8_t>(i);
+  return made;
+}();
 
 void executor::take_pending(table_id first, packet_list& out) noexcept {
   std::uint64_t packets = 0;
@@ -138,8 +151,14 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
       if (other != nullptr && goes_with(*other, *stage)) take(table);
     }
   }
-  out.n = 0;
   out.is_mixed = packets != packets_of_first;
+  if ((packets & (packets + 1)) == 0 && packets >> burst_max == 0) [[likely]] {
+    // All of a burst, mostly.
+    out.n = static_cast<unsigned>(std::countr_one(packets));
+    std::copy(std::begin(first_slots), std::end(first_slots), out.at);
+    return;
+  }
+  out.n = 0;
   for (; packets != 0; packets &= packets - 1) {
     out.at[out.n++] = static_cast<slot>(std::countr_zero(packets));
   }

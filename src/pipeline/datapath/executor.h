@@ -10,7 +10,7 @@
 //     resolve  the record that counts at the burst's version; where a rule is not there at that
 //              version, what matches next
 //     execute  packets whose records have one shape, op by op: each op runs over all of them
-//     next     pending[next table of the shape]; or the action set, and the end
+//     next     pending[next table]; or the action set, and the end
 //
 // Copies. A packet that is sent is not copied yet: the delivery borrows it. Only when it is sent
 // again, or its frame is about to be changed, does the earlier delivery get a copy of its own. So a
@@ -144,6 +144,8 @@ class executor {
   template <net::parse_depth Depth>
   void load_to(std::span<const arrival> burst) noexcept;
   void finish() noexcept;
+  /// Bits of those whose port may receive.
+  std::uint64_t admitted(std::span<const arrival> burst) noexcept;
   /// Bits of slots, whose table it is already.
   void send_to(std::uint64_t packets, table_id table) noexcept;
   void run_tables() noexcept;
