@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A form whose rules stand in places (rule_places.h): the matches of a template, and below them the
+// catch-all.
+//
+// `Places` is a store of rule_places, and says besides in which `Places::where` a match stands:
+// of(match).
+#pragma once
+
+#include "pipeline/compiler/rule_places.h"
+
+namespace coua::pipeline {
+
+template <class Places>
+class placed_form : public table_form {
+ public:
+  result<void> add(const rule_ptr& one) final {
+    if (one->match.is_any()) return catch_all_.add(rest_, {}, one);
+    return rules_.add(places_, places_.of(one->match), one);
+  }
+  result<void> replace(const rule_ptr& one) final {
+    if (one->match.is_any()) return catch_all_.replace(rest_, {}, one);
+    return rules_.replace(places_, places_.of(one->match), one);
+  }
+  result<void> remove(const rule_ptr& one) final {
+    if (one->match.is_any()) return catch_all_.remove(rest_, *this, {}, one);
+    return rules_.remove(places_, *this, places_.of(one->match), one);
+  }
+  void bury(record_id gone) final {
+    rules_.bury(places_, gone);
+    catch_all_.bury(rest_, gone);
+  }
+  void retire() final {
+    rules_.retire();
+    catch_all_.retire();
+  }
+
+ protected:
+  placed_form(compile_context& in, table_template kind, table_id table, Places places)
+      : table_form(in, kind, table), places_(std::move(places)), rules_(in), catch_all_(in) {}
+
+  Places places_;
+
+ private:
+  catch_all_store rest_{stage_.catch_all};
+  rule_places<typename Places::where> rules_;
+  rule_places<catch_all_place> catch_all_;
+};
+
+}  // namespace coua::pipeline
