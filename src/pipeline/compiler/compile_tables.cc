@@ -15,14 +15,16 @@ namespace {
 
 constexpr std::uint64_t smallest_store = 256;  // entries
 
-/// Of the rules that are no catch-alls; none: there are only such, or they take too many bits.
+/// Of all rules, for exact of those that are no catch-alls. None: they take too many bits.
 std::optional<key_layout> layout_of(const rule_table& rules, table_template kind) {
   std::vector<match> matches;
-  rules.each([&](const rule_table::entry& one) {
-    if (one.rule->match.is_any() && kind == table_template::exact) return;
-    if (kind == table_template::exact && !matches.empty()) return;  // all have the same
-    matches.push_back(one.rule->match);
-  });
+  if (kind == table_template::exact) {
+    // All have the same, and catch-alls are below them.
+    const rule_table::entry* one = rules.any_highest();
+    if (one != nullptr && !one->rule->match.is_any()) matches.push_back(one->rule->match);
+  } else {
+    rules.each([&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
+  }
   // A classifier's rules come with all kinds of masks.
   return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
                                                                     : key_layout::width::bits);

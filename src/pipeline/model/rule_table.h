@@ -44,6 +44,10 @@ class rule_table {
   /// was added first. Null: none. Goes over the rules, plainly.
   const entry* look_up(const field_values& packet) const;
 
+  /// One of the highest priority. Null: the table is empty.
+  const entry* any_highest() const {
+    return by_priority_.empty() ? nullptr : by_priority_.begin()->second.places.back();
+  }
   /// Calls `call(entry)` for every rule, the highest priority first, and of one priority the oldest
   /// first. The table must stay as it is.
   template <class Call>
