@@ -13,8 +13,6 @@
 namespace coua::pipeline {
 namespace {
 
-constexpr std::uint64_t smallest_store = 256;  // entries
-
 /// Of all rules, for exact of those that are no catch-alls. None: they take too many bits.
 std::optional<key_layout> layout_of(const rule_table& rules, table_template kind) {
   std::vector<match> matches;
@@ -70,6 +68,11 @@ bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) 
   });
 }
 
+void pipeline_compiler::leave(const shared_store& which, std::set<table_id>& build) {
+  build.insert(which.tables.begin(), which.tables.end());
+  leaving_.insert(&which);
+}
+
 void pipeline_compiler::add_sharers(std::set<table_id>& build,
                                     const std::map<table_id, rule_changes>& changes) {
   for (const auto& [table, of_table] : changes) {
@@ -77,9 +80,10 @@ void pipeline_compiler::add_sharers(std::set<table_id>& build,
     if (form == nullptr || build.contains(table)) continue;
     const shared_store& shared = *form->store();
     // Entries of rules that are gone may still be there.
-    if (shared.store->size() + of_table.size() <= shared.store->room()) continue;
-    build.insert(shared.tables.begin(), shared.tables.end());
-    std::erase(stores_, form->store());
+    if (shared.store->size() + of_table.size() > shared.store->room()) leave(shared, build);
+  }
+  for (const auto& each : stores_) {
+    if (each->is_too_large()) leave(*each, build);
   }
 }
 
@@ -107,10 +111,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
       // Full before its time, or too many masks: another one may still do.
       const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
       std::set<table_id> again{table};
-      if (form != nullptr) {
-        again = form->store()->tables;
-        std::erase(stores_, form->store());
-      }
+      if (form != nullptr) leave(*form->store(), again);
       if (good = build(again); !good) return good;
       anew.insert(again.begin(), again.end());  // with all changes of this version
     }
@@ -138,12 +139,15 @@ result<void> pipeline_compiler::change_in_place(table_id table, const rule_chang
 result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
   std::map<table_id, std::shared_ptr<table_form>> made;
   n_built_ = 0;
-  for (const table_id each : tables) n_built_ += model_.tables()[each].size();
+  for (const table_id each : tables) {
+    if (wanted(each) == table_template::exact) n_built_ += model_.tables()[each].size();
+  }
   for (const table_id each : tables) {
     if (model_.tables()[each].size() == 0) continue;
     auto form = make_form(each);
     if (!form) {
-      for (const auto& [table, one] : made) one->retire();
+      for (auto& [table, one] : made) discard(std::move(one));
+      std::erase_if(stores_, [](const auto& store) { return store->tables.empty(); });
       return tl::unexpected(std::move(form.error()));
     }
     made[each] = std::move(*form);
@@ -189,7 +193,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
   }
   if (good) good = form->finish();
   if (!good) {
-    form->retire();
+    discard(std::move(form));
     return tl::unexpected(std::move(good.error()));
   }
   return form;
@@ -202,16 +206,17 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
   for (const auto& each : stores_) {
     const bool has_room = each->store->size() + n <= each->store->room();
     const bool is_clean = !each->tables.contains(table) && !each->left.contains(table);
-    if (each->store->layout() == layout && has_room && is_clean) to = each;
+    const bool stays = !leaving_.contains(each.get());
+    if (each->store->layout() == layout && has_room && is_clean && stays) to = each;
   }
   if (to == nullptr) {
     // Those that shared the one before it are likely to come, too.
-    auto made = exact_store::create(layout, std::max(smallest_store, 2 * n_built_), n_workers_);
+    auto made =
+        exact_store::create(layout, std::max(shared_store::smallest, 2 * n_built_), n_workers_);
     if (!made) return tl::unexpected(std::move(made.error()));
     to = std::make_shared<shared_store>(std::move(*made));
     stores_.push_back(to);
   }
-  to->tables.insert(table);
   return std::make_shared<exact_form>(context_, table, std::move(to));
 }
 
@@ -231,17 +236,24 @@ void pipeline_compiler::install(table_id table, std::shared_ptr<table_form> made
   table_state& state = tables_[table];
   plan_changes_ = true;
   touched_.insert(table);
-  if (state.form != nullptr) {
-    if (const auto* exact = dynamic_cast<const exact_form*>(state.form.get())) {
-      shared_store& left = *exact->store();
-      left.tables.erase(table);
-      left.left.insert(table);
-      if (left.tables.empty()) std::erase(stores_, exact->store());
-    }
-    state.form->retire();
-    context_.garbage.emplace_back([old = std::move(state.form)] {});
+  if (const auto* exact = dynamic_cast<const exact_form*>(made.get())) {
+    exact->store()->tables.insert(table);
   }
+  if (const auto* exact = dynamic_cast<const exact_form*>(state.form.get())) {
+    exact->store()->tables.erase(table);
+    if (exact->store()->tables.empty()) std::erase(stores_, exact->store());
+  }
+  if (state.form != nullptr) discard(std::move(state.form));
   state.form = std::move(made);
+}
+
+void pipeline_compiler::discard(std::shared_ptr<table_form> gone) {
+  gone->retire();
+  const auto* exact = dynamic_cast<const exact_form*>(gone.get());
+  if (exact != nullptr) exact->store()->left.insert(gone->stage().table);
+  context_.garbage.emplace_back([gone = std::move(gone), exact] {
+    if (exact != nullptr) exact->store()->purge(gone->stage().table);
+  });
 }
 
 }  // namespace coua::pipeline

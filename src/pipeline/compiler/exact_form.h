@@ -14,9 +14,22 @@ namespace coua::pipeline {
 /// A store, and the tables that have, or had, entries in it.
 struct shared_store {
   explicit shared_store(std::unique_ptr<exact_store> made) : store(std::move(made)) {}
+
+  /// It is so much too large for what is in it that it is to be built anew.
+  bool is_too_large() const {
+    return store->room() > smallest && store->size() * 16 < store->room();
+  }
+  static constexpr std::uint64_t smallest = 256;  // entries
+
+  /// What a table left here that no batch is at any more.
+  void purge(table_id table) {
+    left.erase(table);
+    if (!tables.empty()) store->erase_table(table);  // else it goes as a whole
+  }
+
   std::unique_ptr<exact_store> store;
-  std::set<table_id> tables;
-  std::set<table_id> left;  // have gone, but not all of their entries
+  std::set<table_id> tables;  // that are looked up here
+  std::set<table_id> left;    // have gone, but their entries wait for a grace period
 };
 
 /// A table's keys in a store, as places.

@@ -130,6 +130,7 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   plan_changes_ = false;
   touched_.clear();
+  leaving_.clear();
   note(changes, true);
   if (auto good = carry_out(changes, now); !good) {
     take_back(changes);

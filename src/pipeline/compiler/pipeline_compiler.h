@@ -68,6 +68,7 @@ class pipeline_compiler {
   // How it serves a table now; null: there are no rules.
   const template_choice* choice(table_id table) const;
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
+  const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
 
  private:
   struct table_state {
@@ -98,6 +99,10 @@ class pipeline_compiler {
   result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout);
   result<std::shared_ptr<table_form>> make_prefixes(table_id table);
   void install(table_id table, std::shared_ptr<table_form> made);
+  /// A form that serves no table any more, or never did.
+  void discard(std::shared_ptr<table_form> gone);
+  /// The tables of the store are to be built anew in another one.
+  void leave(const shared_store& which, std::set<table_id>& build);
   void publish();
   /// Of published_plan::all_normal.
   std::uint32_t number_of_normal() const;
@@ -110,7 +115,7 @@ class pipeline_compiler {
   compile_context context_;
   group_compiler groups_;  // gives its numbers back to the context
   std::array<table_state, n_tables_max> tables_;
-  std::vector<std::shared_ptr<shared_store>> stores_;
+  std::vector<std::shared_ptr<shared_store>> stores_;  // that tables are looked up in
   needed_depth depth_;
   std::unique_ptr<port_list> ports_;
   std::unique_ptr<plan> plan_;
@@ -118,6 +123,7 @@ class pipeline_compiler {
   bool plan_changes_ = false;
   std::uint64_t n_built_ = 0;   // rules of the tables that are built anew
   std::set<table_id> touched_;  // tables of which something is done already
+  std::set<const shared_store*> leaving_;
 };
 
 }  // namespace coua::pipeline

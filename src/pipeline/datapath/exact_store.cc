@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "flow/flow_cursor.h"
 
 namespace coua::pipeline {
 namespace {
@@ -97,6 +98,22 @@ bool exact_store::put(const key& of, record_id head) {
 
 void exact_store::erase(const key& of) {
   if (table_->erase(reinterpret_cast<const std::uint8_t*>(of.words), nullptr)) --n_entries_;
+}
+
+void exact_store::erase_table(std::uint8_t table) {
+  constexpr std::size_t n_most = 64;
+  constexpr std::uint64_t n_buckets = 1024;
+  std::vector<std::uint64_t> keys(n_most * n_words_);
+  flow_cursor cursor(*table_);
+  while (!cursor.at_end()) {
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(keys.data());
+    const std::size_t n = cursor.next(bytes, nullptr, nullptr, n_most, n_buckets);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t word = keys[i * n_words_ + mark_word_];
+      if ((word >> mark_shift_ & 0xff) != table) continue;
+      if (table_->erase(bytes + i * n_words_ * word_bytes, nullptr)) --n_entries_;
+    }
+  }
 }
 
 std::uint64_t exact_store::bytes() const {

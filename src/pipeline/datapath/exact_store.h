@@ -61,6 +61,8 @@ class exact_store {
   /// Adds it, or replaces its record. False: no room.
   bool put(const key& of, record_id head);
   void erase(const key& of);
+  /// Erases all entries of a table. Goes over the whole store.
+  void erase_table(std::uint8_t table);
   std::uint64_t size() const { return n_entries_; }
   /// So many entries go in without a refusal.
   std::uint64_t room() const { return n_room_; }

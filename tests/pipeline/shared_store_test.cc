@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tables that come and go, or cannot be built, leave in the store that exact tables share.
+#include <gtest/gtest.h>
+
+#include "checked_pipeline.h"
+#include "net/wire.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+using pipeline::test::add_rule;
+using pipeline::test::output;
+using pipeline::test::where;
+
+constexpr std::uint64_t first_mac = 0x0200'0000'0000;
+constexpr unsigned n_few = 20;  // more than a direct table takes
+
+rule_mod mac_rule(table_id table, unsigned which, port_no port = 2) {
+  return add_rule(table, 10, where({exact(field::eth_dst, first_mac + which)}),
+                  pipeline::test::apply({output(port)}));
+}
+rule_mod removal(table_id table) {
+  return pipeline::test::change_rules(rule_command::remove, table, 0, {});
+}
+
+void must(checked_pipeline& in, const std::vector<operation>& bundle) {
+  ASSERT_TRUE(in.apply(bundle));
+}
+void add_macs(checked_pipeline& in, table_id table, unsigned n) {
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(table, i));
+  must(in, bundle);
+}
+/// A port for each table leads there.
+void begin(checked_pipeline& in) {
+  for (port_no i = 1; i <= 3; ++i) {
+    must(in, {pipeline::test::add_port(i)});
+    must(in, {add_rule(0, 5, where({exact(field::in_port, i)}),
+                       pipeline::test::go(static_cast<table_id>(i)))});
+  }
+}
+/// Packets at all tables; grace periods pass.
+void see(checked_pipeline& in) {
+  for (int round = 0; round < 3; ++round) {
+    std::vector<packet> burst;
+    for (unsigned i = 0; i < executor::burst_max; ++i) {
+      packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
+      one.in_port = 1 + i % 3;
+      net::store_mac(one.bytes.data(), first_mac + i * (n_few + 4) / executor::burst_max);
+      burst.push_back(std::move(one));
+    }
+    in.receive(burst);
+  }
+  in.check_counters();
+}
+const auto& stores(checked_pipeline& in) { return in.bridge().compiler().stores(); }
+const exact_store* store_of(checked_pipeline& in, table_id table) {
+  return in.bridge().compiler().form(table)->stage().exact;
+}
+
+TEST(shared_store, is_left_clean) {
+  checked_pipeline in;
+  begin(in);
+  for (table_id t = 1; t <= 3; ++t) add_macs(in, t, n_few);
+  const exact_store* all = store_of(in, 1);
+  ASSERT_EQ(store_of(in, 2), all);
+  for (int round = 0; round < 30; ++round) {
+    must(in, {removal(1)});
+    EXPECT_EQ(all->size(), 3 * n_few);  // a batch may still look
+    see(in);
+    EXPECT_EQ(all->size(), 2 * n_few);
+    EXPECT_TRUE(stores(in)[0]->left.empty());
+    add_macs(in, 1, n_few);
+    EXPECT_EQ(store_of(in, 1), all);
+    see(in);
+  }
+  EXPECT_EQ(stores(in).size(), 1U);
+  for (table_id t = 1; t <= 3; ++t) must(in, {removal(t)});
+  EXPECT_TRUE(stores(in).empty());
+}
+
+TEST(shared_store, is_not_taken_by_a_table_that_has_just_left_it) {
+  checked_pipeline in;
+  begin(in);
+  for (table_id t = 1; t <= 3; ++t) add_macs(in, t, n_few);
+  for (int round = 0; round < 30; ++round) {
+    const exact_store* before = store_of(in, 1);
+    must(in, {removal(1)});
+    add_macs(in, 1, n_few);
+    EXPECT_NE(store_of(in, 1), before);
+    if (round % 3 == 0) see(in);
+    EXPECT_LE(stores(in).size(), 2U);
+  }
+  see(in);
+  std::uint64_t n_entries = 0;
+  for (const auto& each : stores(in)) n_entries += each->store->size();
+  EXPECT_EQ(n_entries, 3 * n_few);
+}
+
+TEST(shared_store, shrinks_when_a_large_table_has_gone) {
+  checked_pipeline in;
+  begin(in);
+  add_macs(in, 1, 10'000);
+  add_macs(in, 2, n_few);
+  const exact_store* large = store_of(in, 1);
+  ASSERT_EQ(store_of(in, 2), large);
+  must(in, {removal(1)});
+  must(in, {mac_rule(2, 30)});
+  EXPECT_EQ(store_of(in, 2), large);  // what the table left is still there
+  see(in);
+  must(in, {mac_rule(0, 1)});  // any change
+  EXPECT_LT(store_of(in, 2)->room(), 1000U);
+  see(in);
+  EXPECT_EQ(stores(in).size(), 1U);
+}
+
+TEST(shared_store, shrinks_with_its_table) {
+  checked_pipeline in;
+  begin(in);
+  add_macs(in, 1, 10'000);
+  std::vector<operation> bundle;
+  for (unsigned i = n_few; i < 10'000; ++i) {
+    rule_mod one = mac_rule(1, i);
+    one.command = rule_command::remove_strict;
+    bundle.emplace_back(one);
+  }
+  must(in, bundle);
+  see(in);
+  must(in, {mac_rule(1, 30)});
+  EXPECT_LT(store_of(in, 1)->room(), 1000U);
+  see(in);
+}
+
+/// Changes a rule of table 7 so often.
+bool spend_records(checked_pipeline& in, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!in.apply({mac_rule(7, 0, 1 + i % 3)})) return false;
+  }
+  return true;
+}
+
+TEST(shared_store, keeps_nothing_of_a_table_that_could_not_be_built) {
+  constexpr std::size_t rules_max = 64;
+  const auto ready = [](checked_pipeline& in) {
+    begin(in);
+    add_macs(in, 2, n_few);
+    add_macs(in, 1, 16);
+  };
+  std::size_t n_left = 0;
+  {
+    checked_pipeline twin(rules_max);
+    ready(twin);
+    while (twin.apply({mac_rule(7, 0, 1 + n_left % 3)})) ++n_left;
+  }
+  checked_pipeline in(rules_max);
+  ready(in);
+  ASSERT_TRUE(spend_records(in, n_left - 9));
+  const shared_store& store = *stores(in)[0];
+  ASSERT_EQ(in.bridge().compiler().form(1)->kind(), table_template::direct);
+  ASSERT_FALSE(in.apply({mac_rule(1, 16)}));  // an exact table of 17 rules needs 17 records
+  EXPECT_EQ(in.n_full, 1U);
+  EXPECT_GT(store.store->size(), n_few);
+  EXPECT_EQ(store.tables, std::set<table_id>{2});
+  EXPECT_EQ(store.left, std::set<table_id>{1});
+  see(in);
+  EXPECT_EQ(store.store->size(), n_few);
+  EXPECT_TRUE(store.left.empty());
+  must(in, {mac_rule(1, 16)});
+  EXPECT_EQ(store_of(in, 1), store.store.get());
+  see(in);
+}
+
+TEST(shared_store, is_not_kept_for_a_table_that_could_not_be_built) {
+  constexpr std::size_t rules_max = 64;
+  std::size_t n_left = 0;
+  {
+    checked_pipeline twin(rules_max);
+    add_macs(twin, 1, 16);
+    while (twin.apply({mac_rule(7, 0, 1 + n_left % 3)})) ++n_left;
+  }
+  checked_pipeline in(rules_max);
+  add_macs(in, 1, 16);
+  ASSERT_TRUE(spend_records(in, n_left - 9));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(in.apply({mac_rule(1, 16)}));
+  EXPECT_TRUE(stores(in).empty());
+  see(in);
+}
+
+}  // namespace
+}  // namespace coua::test
