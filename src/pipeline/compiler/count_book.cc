@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/compiler/count_book.h"
 
+#include <iterator>
+
 namespace coua::pipeline {
 
 count_block::~count_block() {
@@ -18,17 +20,63 @@ result<count_book> count_book::create(unsigned n_workers, std::uint32_t n_max) {
   return made;
 }
 
-std::uint32_t count_book::take(std::uint32_t n) {
-  std::uint32_t first = static_cast<std::uint32_t>(seen_.size());
-  if (auto at = free_.find(n); at != free_.end() && !at->second.empty()) {
-    first = at->second.back();
-    at->second.pop_back();
-    for (std::uint32_t i = 0; i < n; ++i) (void)news(first + i);
-    return first;
+void count_book::add_range(std::uint32_t first, std::uint32_t n) {
+  const auto next = ranges_.find(first + n);
+  if (next != ranges_.end()) {
+    n += next->second;
+    by_length_.erase({next->second, next->first});
+    ranges_.erase(next);
   }
-  if (n > n_max_ - first) return none;
-  seen_.resize(seen_.size() + n);
+  const auto behind = ranges_.lower_bound(first);
+  if (behind != ranges_.begin()) {
+    const auto before = std::prev(behind);
+    if (before->first + before->second == first) {
+      by_length_.erase({before->second, before->first});
+      first = before->first;
+      n += before->second;
+    }
+  }
+  ranges_[first] = n;
+  by_length_.insert({n, first});
+}
+
+std::uint32_t count_book::take_range(std::uint32_t n) {
+  const auto at = by_length_.lower_bound({n, 0});
+  if (at == by_length_.end()) return none;
+  const auto [length, first] = *at;
+  by_length_.erase(at);
+  ranges_.erase(first);
+  if (length > n) add_range(first + n, length - n);
   return first;
+}
+
+std::uint32_t count_book::take(std::uint32_t n) {
+  std::uint32_t first = none;
+  if (n == 1 && !singles_.empty()) {
+    first = singles_.back();
+    singles_.pop_back();
+  } else if (n > 1) {
+    first = take_range(n);
+  }
+  const auto n_given = static_cast<std::uint32_t>(seen_.size());
+  if (first == none && n <= n_max_ - n_given) {
+    seen_.resize(seen_.size() + n);
+    return n_given;
+  }
+  if (first == none) first = take_range(n);  // single ones, too, when all were given
+  if (first == none) return none;
+  n_free_ -= n;
+  for (std::uint32_t i = 0; i < n; ++i) (void)news(first + i);
+  return first;
+}
+
+void count_book::give_back(std::uint32_t first, std::uint32_t n) {
+  n_free_ += n;
+  if (n == 1) {
+    singles_.push_back(first);
+  } else {
+    add_range(first, n);
+  }
 }
 
 std::shared_ptr<const count_block> count_book::take_block(std::uint32_t n) {

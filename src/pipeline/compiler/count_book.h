@@ -3,11 +3,16 @@
 // The numbers under which workers count (datapath/worker_counts.h), and what of their counts the
 // model knows already. A number that is given back may go on to another thing, which then begins
 // at nothing.
+//
+// Single numbers, most of them those of rules, are a stack. Numbers in a row are kept as ranges
+// that grow together again, so that groups of other sizes find room where others were.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "pipeline/datapath/worker_counts.h"
@@ -46,7 +51,9 @@ class count_book {
   /// The first of `n` numbers in a row; none: they are used up.
   std::uint32_t take(std::uint32_t n);
   /// No worker counts under them any more.
-  void give_back(std::uint32_t first, std::uint32_t n) { free_[n].push_back(first); }
+  void give_back(std::uint32_t first, std::uint32_t n);
+  /// How many are taken.
+  std::size_t n_taken() const { return seen_.size() - n_free_; }
 
   /// The same as a thing, which the book outlives. Null: they are used up.
   std::shared_ptr<const count_block> take_block(std::uint32_t n);
@@ -59,7 +66,14 @@ class count_book {
   std::vector<std::unique_ptr<worker_counts>> workers_;
   std::vector<traffic> seen_;  // by number
   std::array<worker_counts::table_cell, std::size_t{table_max} + 1> seen_tables_{};
-  std::map<std::uint32_t, std::vector<std::uint32_t>> free_;  // by how many in a row
+  /// Of the free ranges the smallest one that is long enough. none: there is none.
+  std::uint32_t take_range(std::uint32_t n);
+  void add_range(std::uint32_t first, std::uint32_t n);
+
+  std::vector<std::uint32_t> singles_;                           // that are free
+  std::map<std::uint32_t, std::uint32_t> ranges_;                // the others: first, how many
+  std::set<std::pair<std::uint32_t, std::uint32_t>> by_length_;  // the same the other way round
+  std::size_t n_free_ = 0;
   std::uint32_t n_max_ = 0;
 };
 
