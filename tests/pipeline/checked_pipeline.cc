@@ -236,6 +236,31 @@ void checked_pipeline::packet_out(const packet& one, const action_list& actions)
   compare(deliver(), {answer->outputs, answer->packet_ins});
 }
 
+void checked_pipeline::check_nothing_stays() {
+  group_mod no_group;
+  no_group.command = mod_command::remove;
+  no_group.what.id = group_all;
+  meter_mod no_meter;
+  no_meter.command = mod_command::remove;
+  no_meter.what.id = meter_all;
+  rule_mod no_rule;
+  no_rule.command = rule_command::remove;
+  no_rule.table = table_all;
+  if (!apply({no_rule, no_group, no_meter})) throw std::runtime_error("a removal was refused");
+  // What goes may let go of more.
+  for (int i = 0; i < 4; ++i) {
+    receive({});
+    bridge_->reclaim();
+  }
+  const compiler_usage left = bridge_->compiler().usage();
+  if (left == compiler_usage{}) return;
+  throw std::runtime_error("of what is gone there are " + std::to_string(left.records) +
+                           " records, " + std::to_string(left.counters) + " counters, " +
+                           std::to_string(left.shapes) + " shapes, " +
+                           std::to_string(left.action_lists) + " action lists, " +
+                           std::to_string(left.stores) + " stores");
+}
+
 void checked_pipeline::check_counters() {
   collect();
   const class bridge& got = bridge_->model();

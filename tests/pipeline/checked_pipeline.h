@@ -43,6 +43,8 @@ class checked_pipeline {
   void receive(const std::vector<pipeline::packet>& burst);
   void packet_out(const pipeline::packet& one, const pipeline::action_list& actions);
   void check_counters();
+  /// At the end: removes all but the ports; throws when something of it stays behind.
+  void check_nothing_stays();
 
   pipeline::running_bridge& bridge() { return *bridge_; }
   std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0;

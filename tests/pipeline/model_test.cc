@@ -112,6 +112,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
     try {
       for (const step& each : steps) run(in, each);
       in.check_counters();
+      in.check_nothing_stays();
       all.outputs += in.n_outputs;
       all.packet_ins += in.n_packet_ins;
       all.full += in.n_full;

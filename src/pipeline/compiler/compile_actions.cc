@@ -133,6 +133,17 @@ stored_ops action_compiler::compile(const instructions& what, packet_in_reason r
   return made;
 }
 
+const action_shape* action_compiler::intern(action_shape shape) {
+  const auto at = shapes_.try_emplace(std::move(shape)).first;
+  ++at->second;
+  return &at->first;
+}
+
+void action_compiler::release(const action_shape* shape) {
+  const auto at = shapes_.find(*shape);
+  if (--at->second == 0) shapes_.erase(at);
+}
+
 compiled_rule action_compiler::compile(const rule& one) {
   const auto reason = one.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
   stored_ops ops = compile(one.instructions, reason, one.cookie);

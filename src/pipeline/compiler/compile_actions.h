@@ -8,8 +8,8 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +54,8 @@ class action_compiler {
   stored_ops compile_set(const action_list& list) const;
   stored_ops compile_list(const action_list& list, packet_in_reason reason,
                           std::uint64_t cookie) const;
+  /// A shape that compile() gave, once for each time.
+  void release(const action_shape* shape);
 
   std::size_t n_shapes() const { return shapes_.size(); }
   std::size_t n_shared() const { return shared_.size(); }
@@ -64,12 +66,10 @@ class action_compiler {
            std::uint64_t cookie) const;
   op compile(stored_ops& in, const action& one, packet_in_reason reason,
              std::uint64_t cookie) const;
-  const action_shape* intern(action_shape shape) {
-    return &*shapes_.insert(std::move(shape)).first;
-  }
+  const action_shape* intern(action_shape shape);
 
   op_references references_;
-  std::set<action_shape> shapes_;  // stays: there are few
+  std::map<action_shape, std::size_t> shapes_;  // how often each was given
   std::unordered_map<std::string, std::weak_ptr<const stored_ops>> shared_;
 };
 

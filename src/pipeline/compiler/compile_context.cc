@@ -90,6 +90,7 @@ bool compile_context::is_of(record_id id, rule_id one) const {
 void compile_context::retire(record_id id) {
   garbage.emplace_back([this, id] {
     held_[id] = nullptr;
+    if (records_[id].shape != nullptr) actions.release(records_[id].shape);
     free_.push_back(id);
   });
 }

@@ -57,6 +57,8 @@ class compile_context {
   /// The rule of which it is. Null: none.
   rule_ptr rule_of(record_id id) const;
   bool is_of(record_id id, rule_id one) const;
+  /// That are in use.
+  std::size_t n_records() const { return records_.max_size() - 1 - n_left(); }
   /// Nobody will find it any more who does not have it already.
   void retire(record_id id);
 

@@ -289,6 +289,11 @@ void pipeline_compiler::collect_changed(bridge& model, change_list& done, time_n
   for (const auto& [id, counted] : others) model.count_rule(id, counted, now);
 }
 
+compiler_usage pipeline_compiler::usage() const {
+  return {context_.n_records(), context_.counts.n_taken(), context_.actions.n_shapes(),
+          context_.actions.n_shared(), stores_.size()};
+}
+
 const template_choice* pipeline_compiler::choice(table_id table) const {
   return tables_[table].form == nullptr ? nullptr : &tables_[table].keeper.now();
 }

@@ -33,6 +33,16 @@ struct compiler_params {
   unsigned n_workers = 1;
 };
 
+/// What is in use, things that wait for a grace period included.
+struct compiler_usage {
+  std::size_t records = 0;       // of rules, also of those that are gone
+  std::size_t counters = 0;      // numbers under which workers count
+  std::size_t shapes = 0;        // of rules
+  std::size_t action_lists = 0;  // shared
+  std::size_t stores = 0;        // of exact tables
+  bool operator==(const compiler_usage&) const = default;
+};
+
 class pipeline_compiler {
  public:
   /// For a bridge that has nothing in it yet, and outlives it. Errors: no_memory.
@@ -69,6 +79,7 @@ class pipeline_compiler {
   const template_choice* choice(table_id table) const;
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
+  compiler_usage usage() const;
 
  private:
   struct table_state {
