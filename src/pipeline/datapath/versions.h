@@ -11,8 +11,9 @@
 //   batch    v = published (acquire); at every place: while the thing is newer than v, its
 //            previous one
 //
-// Two numbers ahead of a batch the same holds, so batches need not be waited for; what is previous
-// is freed after a grace period (base/qsbr.h), when no batch can be at an older version.
+// However many versions a batch is behind, it finds its own by going back further, so the writer
+// does not wait for batches. What is previous is freed after a grace period (base/qsbr.h), when no
+// batch can be at an older version.
 #pragma once
 
 #include <atomic>

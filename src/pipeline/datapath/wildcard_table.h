@@ -36,7 +36,7 @@ class wildcard_table {
   classifier& rules() { return *rules_; }
 
   // Of worker `worker`, one thread at a time.
-  /// At most 64 keys; 0: no rule matches. `ranks` may be null.
+  /// At most 64 keys; 0: no rule matches. `ranks` of those that match are written.
   void look_up(unsigned worker, const std::uint64_t* keys, std::size_t n, record_id* heads,
                std::uint32_t* ranks) const noexcept;
   /// The rule that matches next, below a rank.
