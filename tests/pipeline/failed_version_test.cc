@@ -219,6 +219,9 @@ TEST(used_up_records, refuse_changes_until_packets_have_gone_on) {
     // Each touches both tables before it fails.
     EXPECT_FALSE(in.apply({removal(0, i % 40), mac_rule(6, 0, 2), mac_rule(0, 50, 2)}));
   }
+  // Ports and groups ask for none.
+  EXPECT_TRUE(in.apply({pipeline::test::add_port(4)}));
+  EXPECT_TRUE(in.apply({pipeline::test::add_group(1, group_type::all, {})}));
   in.receive(packets_to(10, 20));
   in.receive(packets_to(10, 20));
   in.check_counters();

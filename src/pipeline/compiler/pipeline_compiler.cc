@@ -163,10 +163,17 @@ void pipeline_compiler::take_back(const change_list& changes) {
 }
 
 result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {
-  if (auto good = context_.check_reserve(); !good) return good;
+  const bool tables_change = std::any_of(changes.begin(), changes.end(), [](const change& one) {
+    return std::holds_alternative<rule_change>(one);
+  });
+  if (tables_change) {
+    if (auto good = context_.check_reserve(); !good) return good;
+  }
   if (auto good = number_rules(changes); !good) return good;
   if (auto good = groups_.follow(context_, changes, now); !good) return good;
-  if (auto good = change_tables(changes); !good) return good;
+  if (tables_change) {
+    if (auto good = change_tables(changes); !good) return good;
+  }
   const bool ports_change = std::any_of(changes.begin(), changes.end(), [](const change& one) {
     return std::holds_alternative<port_change>(one);
   });
