@@ -404,5 +404,22 @@ TEST(rule_table, many_rules_come_and_go_by_hash) {
   EXPECT_EQ(b.n_rules(), 0U);
 }
 
+TEST(rule_ops, many_rules_come_back_when_a_bundle_fails) {
+  bridge b = make_bridge();
+  constexpr unsigned n = 200'000;  // in a time that grows with their square: minutes
+  for (unsigned i = 0; i < n; ++i) {
+    must(b, add_rule(0, 5, where({exact(field::eth_dst, i)}), test::apply({})));
+  }
+  const std::vector<operation> bundle = {change_rules(rule_command::remove, 0, 0, {}),
+                                         add_rule(254, 5, {}, test::go(3))};
+  ASSERT_FALSE(b.apply(bundle, 0).has_value());
+  ASSERT_EQ(b.tables()[0].size(), n);
+  rule_id last = 0;
+  b.tables()[0].each([&](const rule_table::entry& one) {
+    ASSERT_LT(last, one.rule->id);
+    last = one.rule->id;
+  });
+}
+
 }  // namespace
 }  // namespace coua::pipeline

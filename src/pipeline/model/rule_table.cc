@@ -21,9 +21,17 @@ rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
   COUA_ASSERT(find(one->priority, one->match) == nullptr);
   auto made = std::make_unique<entry>(entry{std::move(one), state});
   entry& added = *made;
-  by_priority_[added.rule->priority].add(added);
+  rule_list& list = by_priority_[added.rule->priority];
+  list.add(added);
+  in_order_ &= list.in_order;
   entries_.insert(std::move(made));
   return added;
+}
+
+void rule_table::restore_order() {
+  if (in_order_) return;
+  for (auto& [priority, list] : by_priority_) list.restore_order();
+  in_order_ = true;
 }
 
 void rule_table::erase(entry& gone) {
@@ -54,12 +62,17 @@ const rule_table::entry* rule_table::look_up(const field_values& packet) const {
 void rule_table::rule_list::add(entry& one) {
   one.place = places.size();
   places.push_back(&one);
-  // One that comes back, because what took it away was undone, may be older than others.
-  const auto is_older = [](const entry* a, const entry* b) { return a->rule->id < b->rule->id; };
-  if (one.place == 0 || is_older(places[one.place - 1], &one)) return;  // no gap is at the end
+  // No gap is at the end.
+  if (one.place != 0 && places[one.place - 1]->rule->id > one.rule->id) in_order = false;
+}
+
+void rule_table::rule_list::restore_order() {
+  if (in_order) return;
+  std::erase(places, nullptr);
+  std::sort(places.begin(), places.end(),
+            [](const entry* a, const entry* b) { return a->rule->id < b->rule->id; });
   close_gaps();
-  std::inplace_merge(places.begin(), places.end() - 1, places.end(), is_older);
-  for (std::size_t i = 0; i < places.size(); ++i) places[i]->place = i;
+  in_order = true;
 }
 
 void rule_table::rule_list::remove(const entry& gone) {

@@ -33,8 +33,10 @@ class rule_table {
   std::size_t size() const { return entries_.size(); }
   entry* find(std::uint16_t priority, const match& what);
   const entry* find(std::uint16_t priority, const match& what) const;
-  /// The rule must not be there yet.
+  /// The rule must not be there yet. One that comes back may be older than others: after it, or
+  /// many of them, restore_order() must be called before the table is read.
   entry& insert(rule_ptr one, const rule_state& state);
+  void restore_order();
   void erase(entry& gone);
 
   /// Any rule of this priority that overlaps the match, which may be one with the same match. Null:
@@ -130,8 +132,10 @@ class rule_table {
   struct rule_list {
     std::vector<entry*> places;  // null: a gap
     std::size_t n_gaps = 0;
+    bool in_order = true;
 
     void add(entry& one);
+    void restore_order();
     void remove(const entry& gone);
     /// The first place at which the rule, or all after it, may be.
     std::size_t find(rule_id id) const;
@@ -140,6 +144,7 @@ class rule_table {
 
   std::unordered_set<std::unique_ptr<entry>, hash, equal> entries_;
   std::map<std::uint16_t, rule_list, std::greater<>> by_priority_;
+  bool in_order_ = true;
 };
 
 }  // namespace coua::pipeline

@@ -23,6 +23,7 @@ class changing_table {
       const rule_id back = *std::next(gone_.begin(), pick(gone_.size()));
       gone_.erase(back);
       add(back);
+      table.restore_order();
     } else {
       const auto one = std::next(there_.begin(), pick(there_.size()));
       table.erase(*table.find((*one)->priority, (*one)->match));

@@ -134,6 +134,7 @@ void store::undo() {
   for (auto at = journal_.rbegin(); at != journal_.rend(); ++at) {
     std::visit([this](const auto& done) { undo_one(done); }, *at);
   }
+  for (rule_table& each : tables_) each.restore_order();
   journal_.clear();
 }
 
