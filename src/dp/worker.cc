@@ -75,6 +75,7 @@ void worker::loop() {
       quiescence_.quiescent();
       take_plan();
     }
+    pipeline_->rest();
     epoch_ = shared_.epoch.load(std::memory_order_relaxed);
     const std::uint64_t start = now_;
     const unsigned found = shared_.paused.load(std::memory_order_relaxed)   ? 0
@@ -119,7 +120,6 @@ void worker::take_plan() noexcept {
 
 unsigned worker::round() {
   unsigned found = 0;
-  pipeline_->rest();
   for (const rx_queue& queue : queues_->rx) {
     burst& b = bursts_[held_ ^ 1];
     b.n = rte_eth_rx_burst(queue.device, queue.queue, b.mbufs.data(),
