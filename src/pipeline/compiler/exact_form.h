@@ -56,7 +56,8 @@ class exact_form final : public placed_form<exact_places> {
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store);
 
   bool takes(const match& what) const override;
-  std::uint64_t bytes() const override { return 0; }  // the store's
+  /// Of the store, which other tables may share.
+  std::uint64_t bytes() const override { return store_->store->bytes(); }
 
   const std::shared_ptr<shared_store>& store() const { return store_; }
 
