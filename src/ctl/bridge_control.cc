@@ -20,20 +20,6 @@ class collect_normal final : public pipeline::normal_switch {
   std::vector<pipeline::packet>& into_;
 };
 
-/// A frame as it leaves by a port that is tagged in its VLAN, or is not.
-std::vector<std::uint8_t> in_form(std::vector<std::uint8_t> bytes, bool tagged,
-                                  std::uint16_t vlan) {
-  constexpr std::ptrdiff_t at = 12, n_tag = 4;
-  const bool has_tag = bytes.size() >= 18 && bytes[at] == 0x81 && bytes[at + 1] == 0;
-  const std::uint8_t high = has_tag ? static_cast<std::uint8_t>(bytes[at + 2] & 0xf0) : 0;
-  if (has_tag) bytes.erase(bytes.begin() + at, bytes.begin() + at + n_tag);
-  if (!tagged) return bytes;
-  const std::uint8_t tag[n_tag] = {0x81, 0, static_cast<std::uint8_t>(high | vlan >> 8),
-                                   static_cast<std::uint8_t>(vlan)};
-  bytes.insert(bytes.begin() + at, tag, tag + n_tag);
-  return bytes;
-}
-
 }  // namespace
 
 pipeline::of_result<pipeline::change_list> bridge_control::apply(
@@ -43,7 +29,8 @@ pipeline::of_result<pipeline::change_list> bridge_control::apply(
 
 void bridge_control::dump_rules(const ofp::rule_filter& filter,
                                 const std::function<bool(std::span<const rule_record>)>& take) {
-  std::size_t n_tables = owner_.read([](const pipeline::bridge& b) { return b.tables().size(); });
+  std::size_t n_tables =
+      owner_.read([](const pipeline::running_bridge& b) { return b.model().tables().size(); });
   std::size_t table = 0;
   if (filter.table != pipeline::table_all) {
     table = filter.table;
@@ -54,17 +41,17 @@ void bridge_control::dump_rules(const ofp::rule_filter& filter,
     pipeline::rule_table::cursor at;
     for (bool more = true; more;) {
       part.clear();
-      owner_.read_on([&](const pipeline::bridge& b) {
+      owner_.read_on([&](const pipeline::running_bridge& b) {
+        const std::vector<pipeline::rule_table>& tables = b.model().tables();
         // Tables without rules cost no command of their own.
-        while (b.tables()[table].size() == 0 && table + 1 < n_tables) {
+        while (tables[table].size() == 0 && table + 1 < n_tables) {
           ++table;
           at = {};
         }
-        more = b.tables()[table].each_from(at, rules_at_once,
-                                           [&](const pipeline::rule_table::entry& one) {
-                                             if (filter.takes(*one.rule))
-                                               part.push_back({one.rule, one.state});
-                                           });
+        more =
+            tables[table].each_from(at, rules_at_once, [&](const pipeline::rule_table::entry& one) {
+              if (filter.takes(*one.rule)) part.push_back({one.rule, one.state});
+            });
       });
       if (!part.empty() && !take(part)) return;
     }
@@ -72,21 +59,22 @@ void bridge_control::dump_rules(const ofp::rule_filter& filter,
 }
 
 std::vector<group_record> bridge_control::groups() {
-  return owner_.read([](const pipeline::bridge& b) { return list_groups(b); });
+  return owner_.read([](const pipeline::running_bridge& b) { return list_groups(b.model()); });
 }
 
 std::vector<meter_record> bridge_control::meters() {
-  return owner_.read([](const pipeline::bridge& b) { return list_meters(b); });
+  return owner_.read([](const pipeline::running_bridge& b) { return list_meters(b.model()); });
 }
 
 pipeline_status bridge_control::status() {
-  pipeline_status made = owner_.read([](const pipeline::bridge& b) { return status_of(b); });
+  pipeline_status made =
+      owner_.read([](const pipeline::running_bridge& b) { return status_of(b.model()); });
   for (dp::counter& each : owner_.drops()) made.drops.push_back({each.name, each.value});
   return made;
 }
 
 std::vector<table_explanation> bridge_control::explain() {
-  return owner_.read_compiled([](const pipeline::running_bridge& b) {
+  return owner_.read([](const pipeline::running_bridge& b) {
     std::vector<table_explanation> made;
     for (std::size_t i = 0; i < b.model().tables().size(); ++i) {
       const auto id = static_cast<pipeline::table_id>(i);
@@ -102,7 +90,7 @@ std::vector<table_explanation> bridge_control::explain() {
 
 trace_answer bridge_control::trace(const pipeline::packet& one) {
   std::vector<pipeline::packet> to_l2;
-  trace_answer made = owner_.read_compiled([&](const pipeline::running_bridge& b) {
+  trace_answer made = owner_.read([&](const pipeline::running_bridge& b) {
     collect_normal normal(to_l2);
     return trace_through(b.model(), &normal, one, now(), [&](pipeline::table_id table) {
       return b.compiler().choice(table)->which;
@@ -124,17 +112,14 @@ trace_answer bridge_control::trace(const pipeline::packet& one) {
 /// What it says, and copies for `result`.
 std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
                                                 pipeline::verdict& result) const {
-  const auto said = switch_.trace_l2(dp::switch_port(one.in_port), one.bytes);
+  auto said = switch_.trace_l2(dp::switch_port(one.in_port), one.bytes);
   if (!said) return {said.error().message()};
   std::vector<std::string> lines{
       (said->vlan != 0 ? "VLAN " + std::to_string(said->vlan) + ": " : "") + said->what};
-  for (const bool tagged : {true, false}) {
-    for (const unsigned port : tagged ? said->tagged : said->untagged) {
-      lines.push_back("output:" + pipeline::port_name(dp::bridge_port(port)) +
-                      (tagged ? ", tagged" : ", untagged"));
-      result.outputs.push_back(
-          {dp::bridge_port(port), one.queue, in_form(one.bytes, tagged, said->vlan)});
-    }
+  for (dp::l2_verdict::copy& each : said->copies) {
+    const pipeline::port_no to = dp::bridge_port(each.port);
+    lines.push_back("output:" + pipeline::port_name(to));
+    result.outputs.push_back({to, one.queue, std::move(each.bytes)});
   }
   return lines;
 }

@@ -186,6 +186,10 @@ void switch_impl::wait_for_workers() {
   while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
+void switch_impl::set_packet_in_sink(packet_in_sink sink) {
+  pipeline_->call([&] { packet_in_sink_ = std::move(sink); });
+}
+
 bool switch_impl::housekeeping() {
   bool more = drain();
   const std::uint64_t now = now_ns();

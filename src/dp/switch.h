@@ -145,9 +145,13 @@ struct worker_status {
 
 /// What the L2 switch would do with a frame, as things are now.
 struct l2_verdict {
-  std::string what;                        // "forwarded", "flooded", or the counter of the drop
-  std::uint16_t vlan = 0;                  // 0: it belongs to none
-  std::vector<unsigned> tagged, untagged;  // ports that get it, and how
+  struct copy {
+    unsigned port = 0;
+    std::vector<std::uint8_t> bytes;
+  };
+  std::string what;        // "forwarded", "flooded", or the counter of the drop
+  std::uint16_t vlan = 0;  // 0: it belongs to none
+  std::vector<copy> copies;
 };
 
 class pipeline_owner;

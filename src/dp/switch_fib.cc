@@ -219,44 +219,6 @@ result<fib_entry> switch_impl::fib_find(std::uint16_t vlan, std::uint64_t mac) c
   });
 }
 
-/// As the workers do it (l2/forward.cc), for one frame and in words.
-result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uint8_t> frame) const {
-  return tables_->call([&]() -> result<l2_verdict> {
-    if (port >= max_ports || !slots_[port].device) {
-      return fail(errc::not_found, "port " + std::to_string(port), "there is no such port");
-    }
-    const ingress in = classify(*plan_, port, frame.data(), static_cast<unsigned>(frame.size()));
-    l2_verdict made;
-    made.what = port_counter::name(in.verdict);
-    if (in.verdict != port_counter::forwarded) return made;
-    made.vlan = in.vlan;
-    const plan_vlan& vlan = plan_->vlans[in.vlan];
-    const auto send = [&](port_set ports, port_counter::id how, port_counter::id otherwise) {
-      made.what = port_counter::name(ports != 0 ? how : otherwise);
-      for (; ports != 0; ports &= ports - 1) {
-        const auto out = static_cast<unsigned>(std::countr_zero(ports));
-        ((vlan.tagged & port_bit(out)) != 0 ? made.tagged : made.untagged).push_back(out);
-      }
-    };
-    const std::uint32_t entry = owner_->find(in.destination);
-    if (entry == COUA_FIB_MISS) {
-      send(vlan.members() & plan_->up & ~port_bit(port), port_counter::flooded,
-           port_counter::drop_no_member);
-      return made;
-    }
-    const std::uint32_t out = entry >> COUA_FIB_ENTRY_VALUE_SHIFT;
-    const port_set to = out < max_ports ? port_bit(out) : 0;
-    if (out == port) {
-      made.what = port_counter::name(port_counter::drop_hairpin);
-    } else if ((to & plan_->up) == 0) {
-      made.what = port_counter::name(port_counter::drop_port_down);
-    } else {
-      send(to & vlan.members(), port_counter::forwarded, port_counter::drop_egress_vlan);
-    }
-    return made;
-  });
-}
-
 result<void> switch_impl::fib_dump(
     const fib_filter& filter, const std::function<bool(std::span<const fib_entry>)>& sink) const {
   coua_fib_cursor* cursor = nullptr;

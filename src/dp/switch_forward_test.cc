@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is forwarded and flooded, and in which form.
+#include <set>
 #include <thread>
 
 #include "dp/test_switch.h"
@@ -50,6 +51,43 @@ TEST_F(switch_test, a_mixed_burst_goes_where_each_frame_belongs) {
   for (const frame_bytes& frame : to_b) ASSERT_EQ(b.receive(), frame);
   for (const frame_bytes& frame : to_c) ASSERT_EQ(c.receive(), frame);
   EXPECT_TRUE(a.silent());
+}
+
+TEST_F(switch_test, a_trace_says_what_the_workers_do) {
+  std::map<std::string, test_ring_port*> ports{{"a", &access("a", 10)},
+                                               {"b", &access("b", 20)},
+                                               {"c", &access("c", 10)},
+                                               {"t", &trunk("t", 10, {20})},
+                                               {"u", &trunk("u", 0, {10, 20})}};
+  const auto name_of = [&](unsigned number) {
+    for (const auto& [name, each] : numbers_)
+      if (each == number) return name;
+    return std::string();
+  };
+  ASSERT_TRUE(ports["c"]->send(make_frame(broadcast, host(3))));
+  ASSERT_TRUE(learned(10, host(3), "c"));
+  for (const char* each : {"a", "t", "u"}) ASSERT_TRUE(ports[each]->receive());
+  std::set<std::string> verdicts;
+  for (const auto& [from, port] : ports) {
+    for (const std::uint64_t to : {broadcast, host(3), host(99), std::uint64_t{0x0180C2000000u}}) {
+      for (const int control : {-1, 0x6000, 0xA000 | 10, 20, 30}) {
+        const frame_bytes frame = make_frame(to, host(100), control, 64);
+        const auto said = switch_->trace_l2(numbers_.at(from), frame);
+        ASSERT_TRUE(said) << said.error().message();
+        verdicts.insert(said->what);
+        const std::uint64_t before = count(from, said->what);
+        ASSERT_TRUE(port->send(frame));
+        EXPECT_TRUE(counts(from, said->what, before + 1)) << from << " " << control;
+        for (const l2_verdict::copy& each : said->copies)
+          EXPECT_EQ(ports[name_of(each.port)]->receive(), each.bytes) << from << " " << control;
+        for (const auto& [name, other] : ports) EXPECT_EQ(other->waiting(), 0u) << name;
+      }
+    }
+  }
+  const std::set<std::string> all{"forwarded", "flooded", "drop_ingress_vlan", "drop_link_local",
+                                  "drop_hairpin"};
+  EXPECT_EQ(verdicts, all);
+  EXPECT_FALSE(switch_->trace_l2(63, make_frame(broadcast, host(1))));
 }
 
 TEST_F(switch_test, vlans_are_apart) {

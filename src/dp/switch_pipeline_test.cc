@@ -40,8 +40,8 @@ class pipeline_test : public switch_test {
   }
   std::uint64_t drops(const std::string& why) { return value(owner().drops(), why); }
   std::uint64_t packets_of(std::uint16_t priority, const pipeline::match& what) {
-    return owner().read([&](const pipeline::bridge& b) {
-      const auto* rule = b.tables()[0].find(priority, what);
+    return owner().read([&](const pipeline::running_bridge& b) {
+      const auto* rule = b.model().tables()[0].find(priority, what);
       return rule == nullptr ? 0 : rule->state.counted.packets;
     });
   }
@@ -50,12 +50,16 @@ class pipeline_test : public switch_test {
 TEST_F(pipeline_test, a_new_switch_has_one_rule_which_counts) {
   auto& a = access("a");
   auto& b = access("b");
-  EXPECT_EQ(owner().read([](const pipeline::bridge& all) { return all.n_rules(); }), 1U);
+  EXPECT_EQ(owner().read([](const pipeline::running_bridge& all) { return all.model().n_rules(); }),
+            1U);
   const frame_bytes frame = make_frame(broadcast, host(1));
   ASSERT_TRUE(a.send(frame));
   EXPECT_EQ(b.receive(), frame);
   EXPECT_TRUE(eventually([&] { return packets_of(0, {}) == 1; }));
-  EXPECT_EQ(owner().read([](const pipeline::bridge& all) { return all.tables()[0].lookups; }), 1U);
+  EXPECT_EQ(owner().read([](const pipeline::running_bridge& all) {
+    return all.model().tables()[0].lookups;
+  }),
+            1U);
 }
 
 TEST_F(pipeline_test, without_rules_all_is_dropped_and_counted) {
@@ -216,16 +220,18 @@ TEST_F(pipeline_test, a_group_fails_over_with_the_link) {
   EXPECT_EQ(b.receive(), frame);
   b.set_link(false);
   ASSERT_TRUE(eventually([&] {
-    return owner().read(
-        [&](const pipeline::bridge& all) { return !all.find_port(number("b"))->live; });
+    return owner().read([&](const pipeline::running_bridge& all) {
+      return !all.model().find_port(number("b"))->live;
+    });
   }));
   ASSERT_TRUE(a.send(frame));
   EXPECT_EQ(c.receive(), frame);
   EXPECT_TRUE(b.silent());
   b.set_link(true);
   ASSERT_TRUE(eventually([&] {
-    return owner().read(
-        [&](const pipeline::bridge& all) { return all.find_port(number("b"))->live; });
+    return owner().read([&](const pipeline::running_bridge& all) {
+      return all.model().find_port(number("b"))->live;
+    });
   }));
   ASSERT_TRUE(a.send(frame));
   EXPECT_EQ(b.receive(), frame);
@@ -241,8 +247,9 @@ TEST_F(pipeline_test, ports_come_and_go_under_the_rules) {
   EXPECT_EQ(b.receive(), frame);
   ASSERT_TRUE(switch_->remove_port("b"));
   ASSERT_TRUE(eventually([&] {
-    return owner().read(
-        [&](const pipeline::bridge& all) { return all.find_port(number("b")) == nullptr; });
+    return owner().read([&](const pipeline::running_bridge& all) {
+      return all.model().find_port(number("b")) == nullptr;
+    });
   }));
   ASSERT_TRUE(a.send(frame));
   ASSERT_TRUE(eventually([&] { return drops("no_port") == 1; }));
@@ -259,7 +266,8 @@ TEST_F(pipeline_test, a_rule_that_is_not_used_goes) {
   ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
   EXPECT_TRUE(b.receive());
   EXPECT_TRUE(eventually([&] {
-    return owner().read([](const pipeline::bridge& all) { return all.n_rules(); }) == 0;
+    return owner().read(
+               [](const pipeline::running_bridge& all) { return all.model().n_rules(); }) == 0;
   }));
 }
 

@@ -100,10 +100,6 @@ void switch_impl::tell_pipeline(unsigned number) {
   pipeline_->set_port(one);
 }
 
-void switch_impl::set_packet_in_sink(packet_in_sink sink) {
-  pipeline_->read_on([&](const pipeline::bridge&) { packet_in_sink_ = std::move(sink); });
-}
-
 void switch_impl::flush(const flush_filter& filter, const std::string& port) {
   if (owner_->start_flush(filter)) return;
   log_warning("port %s: no memory to flush its entries: they stay until they age or move",

@@ -140,14 +140,14 @@ class worker {
   void send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noexcept;
   void drop(burst& b, unsigned i, port_counter::id why) noexcept;
   // l2/flood.cc
-  void flood(burst& b, unsigned i) noexcept;
+  void flood(burst& b, unsigned i, port_set targets) noexcept;
   // l2/learn.cc
   void learn(burst& b) noexcept;
   void report(const burst& b, unsigned i) noexcept;
 
   // pipeline/run_burst.cc
   void run_pipeline(burst& b) noexcept;
-  rte_mbuf* make_own(rte_mbuf* frame, unsigned port) noexcept;
+  rte_mbuf* take_frame(rte_mbuf* frame, unsigned port) noexcept;
   void deliver_all(unsigned port, unsigned n) noexcept;
   void send_to_port(unsigned from, pipeline::port_no to, rte_mbuf* frame) noexcept;
   void forward_normal() noexcept;

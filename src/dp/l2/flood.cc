@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Flooding: to every other port of the VLAN that is up. Copies share the bytes: a reference is
-// counted per port. Only where the VLAN has ports of both kinds (tagged and untagged) one real copy
-// is made, for the kind that needs another tag than the frame came with.
+// Flooding: to every other port of the VLAN that is up (egress.h). Copies share the bytes: a
+// reference is counted per port. Only where the VLAN has ports of both kinds (tagged and untagged)
+// one real copy is made, for the kind that needs another tag than the frame came with.
 //
 //   ports that want the frame as it is   ---> the frame, one reference each
 //   ports that want the other form       ---> one copy, retagged, one reference each
@@ -21,13 +21,11 @@ void for_each_port(port_set ports, const Visit& visit) noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] void worker::flood(burst& b, unsigned i) noexcept {
+[[gnu::noinline]] void worker::flood(burst& b, unsigned i, port_set targets) noexcept {
   rte_mbuf* frame = b.mbufs[i];
   const std::uint16_t vid = b.vlan_of(i);
   const tag_state tag = b.tag_of(i);
   const plan_vlan& vlan = plan_->vlans[vid];
-  const port_set targets = vlan.members() & plan_->up & ~port_bit(b.port);
-  if (targets == 0) return drop(b, i, port_counter::drop_no_member);
 
   const counters::row count = port_counters_.of(b.port);
   count.add(port_counter::flooded);

@@ -5,6 +5,7 @@
 // that is rarer leaves them by one branch into a function of its own.
 #include <rte_mbuf.h>
 
+#include "dp/l2/egress.h"
 #include "dp/l2/retag.h"
 #include "dp/worker.h"
 
@@ -125,24 +126,17 @@ template void worker::send_all<false>(burst&) noexcept;
 
 /// A frame that floods, is dropped, or needs its tag changed.
 [[gnu::noinline, gnu::cold]] void worker::send_other(burst& b, unsigned i) noexcept {
-  if (b.entries[i] == COUA_FIB_MISS) return flood(b, i);
-  const std::uint32_t out = b.entries[i] >> COUA_FIB_ENTRY_VALUE_SHIFT;
-  if (out == b.port) return drop(b, i, port_counter::drop_hairpin);
-  if (out >= max_ports || (plan_->up & port_bit(out)) == 0)
-    return drop(b, i, port_counter::drop_port_down);
-  const plan_vlan& vlan = plan_->vlans[b.vlan_of(i)];
-  if ((vlan.members() & port_bit(out)) == 0) return drop(b, i, port_counter::drop_egress_vlan);
-  send_retagged(b, i, out, (vlan.tagged & port_bit(out)) != 0);
+  const egress to = decide_egress(*plan_, b.port, b.vlan_of(i), b.entries[i]);
+  if (to.verdict == port_counter::flooded) return flood(b, i, to.ports);
+  if (to.verdict != port_counter::forwarded) return drop(b, i, to.verdict);
+  const bool tagged = (plan_->vlans[b.vlan_of(i)].tagged & to.ports) != 0;
+  send_retagged(b, i, static_cast<unsigned>(std::countr_zero(to.ports)), tagged);
 }
 
 void worker::send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noexcept {
-  if (is_shared(b.mbufs[i])) [[unlikely]] {
-    rte_mbuf* copy = rte_pktmbuf_copy(b.mbufs[i], b.mbufs[i]->pool, 0, UINT32_MAX);
-    if (copy == nullptr) return drop(b, i, port_counter::drop_no_headroom);
-    rte_pktmbuf_free(b.mbufs[i]);
-    b.mbufs[i] = copy;
-  }
-  rte_mbuf* frame = b.mbufs[i];
+  rte_mbuf* frame = make_sole(b.mbufs[i]);
+  if (frame == nullptr) return drop(b, i, port_counter::drop_no_headroom);
+  b.mbufs[i] = frame;
   if (!retag(frame, b.tag_of(i), tagged, b.vlan_of(i)))
     return drop(b, i, port_counter::drop_no_headroom);
   port_counters_.of(b.port).add(port_counter::forwarded);

@@ -50,6 +50,14 @@ bool is_shared(const rte_mbuf* frame) noexcept {
   return rte_mbuf_refcnt_read(frame) != 1 || !RTE_MBUF_DIRECT(frame);
 }
 
+rte_mbuf* make_sole(rte_mbuf* frame) noexcept {
+  if (!is_shared(frame)) [[likely]]
+    return frame;
+  rte_mbuf* copy = rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
+  if (copy != nullptr) rte_pktmbuf_free(frame);
+  return copy;
+}
+
 bool restore_tag(rte_mbuf* frame) noexcept {
   if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0) return true;
   frame->ol_flags &= ~(RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_VLAN);

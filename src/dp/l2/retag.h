@@ -20,6 +20,10 @@ bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noe
 /// they must not be written to.
 bool is_shared(const rte_mbuf* frame) noexcept;
 
+/// The frame itself, or, where others refer to it, a copy in its place. Null: there is no packet
+/// for the copy; the frame is as it was.
+rte_mbuf* make_sole(rte_mbuf* frame) noexcept;
+
 /// Puts the tag back that a driver took out of the frame, and clears its mark. False: no headroom.
 bool restore_tag(rte_mbuf* frame) noexcept;
 

@@ -53,26 +53,23 @@ class pipeline_owner {
   // Any thread, once it is started.
   /// All of them, or none (pipeline/model/bridge.h). Waits for the thread.
   pipeline::of_result<pipeline::change_list> apply(std::span<const pipeline::operation> bundle);
-  /// Runs `f(model)` in the thread, with all that was counted until now.
+  /// Runs `f()` in the thread.
+  template <class F>
+  auto call(F&& f) {
+    return thread_->call(std::forward<F>(f));
+  }
+  /// Runs `f(bridge)` in the thread, after all that was counted until now was taken over.
   template <class F>
   auto read(F&& f) {
-    return thread_->call([&] {
-      bridge_->collect(now());
-      return f(std::as_const(*bridge_).model());
-    });
-  }
-  /// The same, without collecting the counts first: for the later pieces of a long reading.
-  template <class F>
-  auto read_on(F&& f) {
-    return thread_->call([&] { return f(std::as_const(*bridge_).model()); });
-  }
-  /// The same, for how the bridge is compiled, too.
-  template <class F>
-  auto read_compiled(F&& f) {
-    return thread_->call([&] {
+    return call([&] {
       bridge_->collect(now());
       return f(std::as_const(*bridge_));
     });
+  }
+  /// The same with the counts as they are: for the later pieces of a long reading.
+  template <class F>
+  auto read_on(F&& f) {
+    return call([&] { return f(std::as_const(*bridge_)); });
   }
   /// The clock of rules, groups and meters.
   static pipeline::time_ns now();

@@ -26,7 +26,7 @@ void worker::run_pipeline(burst& b) noexcept {
     unsigned n = 0;
     for (; at < b.n && n < of::executor::burst_max; ++at) {
       bytes += b.mbufs[at]->pkt_len;
-      rte_mbuf* frame = make_own(b.mbufs[at], b.port);
+      rte_mbuf* frame = take_frame(b.mbufs[at], b.port);
       if (frame != nullptr) arrivals[n++] = {to_packet(frame), bridge_port(b.port)};
     }
     pipeline_->run({arrivals, n}, now);
@@ -37,16 +37,12 @@ void worker::run_pipeline(burst& b) noexcept {
 
 /// The frame as it was on the wire, to which nobody else refers. Null: there is no room; it was
 /// dropped.
-rte_mbuf* worker::make_own(rte_mbuf* frame, unsigned port) noexcept {
-  if (is_shared(frame)) [[unlikely]] {
-    rte_mbuf* copy = rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
-    rte_pktmbuf_free(frame);
-    frame = copy;
-  }
+rte_mbuf* worker::take_frame(rte_mbuf* frame, unsigned port) noexcept {
   const bool strips = plan_->ports[port].strips_tags;
-  if (frame != nullptr && (!strips || restore_tag(frame))) [[likely]]
-    return frame;
-  rte_pktmbuf_free(frame);
+  rte_mbuf* sole = make_sole(frame);
+  if (sole != nullptr && (!strips || restore_tag(sole))) [[likely]]
+    return sole;
+  rte_pktmbuf_free(sole != nullptr ? sole : frame);
   port_counters_.of(port).add(port_counter::drop_no_headroom);
   return nullptr;
 }

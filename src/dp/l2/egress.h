@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the L2 switch sends a frame, by what the FIB says of its destination. Knows no DPDK.
+//
+//   nothing                    flooded: to all other members of the VLAN that are up
+//   nothing, and no such port  drop_no_member
+//   the port it came by        drop_hairpin
+//   a port that is down        drop_port_down
+//   a port not in the VLAN     drop_egress_vlan
+//   any other port             forwarded
+#pragma once
+
+#include "coua/fib.h"
+#include "dp/counters.h"
+#include "dp/plan.h"
+
+namespace coua::dp {
+
+struct egress {
+  port_counter::id verdict;
+  port_set ports = 0;  // that get it
+};
+
+/// Of a frame that came in by port `from` and belongs to the VLAN. `entry`: of the FIB.
+inline egress decide_egress(const plan& view, unsigned from, std::uint16_t vlan,
+                            std::uint32_t entry) noexcept {
+  const port_set members = view.vlans[vlan].members();
+  if (entry == COUA_FIB_MISS) {
+    const port_set others = members & view.up & ~port_bit(from);
+    return {others != 0 ? port_counter::flooded : port_counter::drop_no_member, others};
+  }
+  const std::uint32_t out = entry >> COUA_FIB_ENTRY_VALUE_SHIFT;
+  if (out == from) return {port_counter::drop_hairpin};
+  if (out >= max_ports || (view.up & port_bit(out)) == 0) return {port_counter::drop_port_down};
+  if ((members & port_bit(out)) == 0) return {port_counter::drop_egress_vlan};
+  return {port_counter::forwarded, port_bit(out)};
+}
+
+}  // namespace coua::dp

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the L2 switch would do with one frame: the rules of the workers (l2/classify.h,
+// l2/egress.h), on the plan that they have.
+#include "dp/l2/classify.h"
+#include "dp/l2/egress.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+namespace {
+
+/// What retag() (l2/retag.h) makes of a frame, in a vector.
+std::vector<std::uint8_t> retagged(std::span<const std::uint8_t> frame, tag_state from, bool tagged,
+                                   std::uint16_t vlan) {
+  std::vector<std::uint8_t> made(frame.begin(), frame.end());
+  const auto at = made.begin() + 12;
+  if (!tagged) {
+    if (from != tag_state::none) made.erase(at, at + vlan_tag_bytes);
+  } else if (from == tag_state::none) {
+    made.insert(at, {vlan_ethertype >> 8, vlan_ethertype & 0xFF,
+                     static_cast<std::uint8_t>(vlan >> 8), static_cast<std::uint8_t>(vlan)});
+  } else {
+    at[2] = static_cast<std::uint8_t>((at[2] & 0xF0) | vlan >> 8);
+    at[3] = static_cast<std::uint8_t>(vlan);
+  }
+  return made;
+}
+
+}  // namespace
+
+result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uint8_t> frame) const {
+  return tables_->call([&]() -> result<l2_verdict> {
+    if (port >= max_ports || !slots_[port].device) {
+      return fail(errc::not_found, "port " + std::to_string(port), "there is no such port");
+    }
+    const ingress in = classify(*plan_, port, frame.data(), static_cast<unsigned>(frame.size()));
+    l2_verdict made;
+    made.what = port_counter::name(in.verdict);
+    if (in.verdict != port_counter::forwarded) return made;
+    made.vlan = in.vlan;
+    const egress to = decide_egress(*plan_, port, in.vlan, owner_->find(in.destination));
+    made.what = port_counter::name(to.verdict);
+    const plan_vlan& vlan = plan_->vlans[in.vlan];
+    for (port_set left = to.ports; left != 0; left &= left - 1) {
+      const auto out = static_cast<unsigned>(std::countr_zero(left));
+      const bool tagged = (vlan.tagged & port_bit(out)) != 0;
+      made.copies.push_back({out, retagged(frame, in.tag, tagged, in.vlan)});
+    }
+    return made;
+  });
+}
+
+}  // namespace coua::dp
