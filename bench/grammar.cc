@@ -475,7 +475,6 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
   app->final_callback([&out] {
-    case_params asked = out.which;
     for (const isa each : out.simd) {
       if (each > best_isa()) {
         throw CLI::ValidationError(
@@ -483,36 +482,34 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
             "this machine has no more than " + std::string(to_string(best_isa())));
       }
     }
-    take(complete(asked));
+    take(complete(out.which));
   });
   return app;
 }
 
-CLI::Option* add_case(CLI::App& app, std::string& out) {
+CLI::Option* add_case(CLI::App& app, case_params& out) {
   words all = case_names();
-  all.insert(all.begin(), "l2");
+  all.insert(all.begin(), l2_traffic::case_name);
   return app
-      .add_option("--case", out,
+      .add_option("--case", out.name,
                   "l2, the learning switch; l2-flows, l3, lb, gateway or gateway-1m, pipelines")
       ->check(CLI::IsMember(all))
       ->capture_default_str();
 }
 
 /// Refuses each of these options that was given.
-void refuse_with_case(const CLI::App& app, const std::string& which,
+void refuse_with_case(const CLI::App& app, const case_params& which,
                       std::initializer_list<const char*> options) {
   for (const char* each : options) {
     if (app.count(each) == 0) continue;
-    throw CLI::ValidationError(each, "has no meaning with --case " + which);
+    throw CLI::ValidationError(each, "has no meaning with --case " + which.name);
   }
 }
 
 CLI::App* add_forward(CLI::App& root, forward_options& out) {
   CLI::App* const app = root.add_subcommand(
       "forward", "Packets per second of the switch, beside raw I/O and testpmd on the same ports");
-  static std::string which = "l2";
-  static case_params pipeline;
-  add_case(*app, which);
+  add_case(*app, out.which);
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   sizes(*app, "--rules",
         "Addresses in the FIB; of other cases addresses, prefixes or services, and by default as "
@@ -549,20 +546,19 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
       ->check(CLI::IsMember({8U, 9U, 10U}));
   app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
-  add_case_variants(*app, pipeline);
+  add_case_variants(*app, out.which);
   add_common(*app, out.run);
   app->final_callback([app, &out] {
-    if (which == "l2") {
-      refuse_with_case(*app, which, {"--single-table", "--users", "--direction"});
+    if (out.which.name == l2_traffic::case_name) {
+      refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction"});
     } else {
-      refuse_with_case(*app, which, {"--sources", "--figure", "--table"});
-      if (pipeline.direction == flow_direction::both) {
+      refuse_with_case(*app, out.which, {"--sources", "--figure", "--table"});
+      if (out.which.direction == flow_direction::both) {
         throw CLI::ValidationError("--direction both",
                                    "there is one source of packets: up or down");
       }
-      pipeline.name = which;
-      out.pipeline = take(complete(pipeline));
-      if (app->count("--rules") == 0) out.rules = {default_rules(which)};
+      out.which = take(complete(out.which));
+      if (app->count("--rules") == 0) out.rules = {default_rules(out.which.name)};
       if (out.flows.empty()) out.flows = {1000};
     }
     const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
@@ -588,9 +584,7 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   CLI::App* const app = root.add_subcommand(
       "traffic",
       "Writes packet files, and the addresses for `coua fib load` or the rules for them");
-  static std::string which = "l2";
-  static case_params pipeline;
-  add_case(*app, which);
+  add_case(*app, out.which);
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   one_size(*app, "--rules", "Addresses; of other cases prefixes or services", 1, most,
            out.traffic.rules);
@@ -611,23 +605,22 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
                   "File of 'VLAN MAC PORT' lines to write (with --case l2)");
   one_size(*app, "--packets", "In random order (not of l2); 0: one of each flow", 1,
            std::uint64_t{1} << 32, out.packets);
-  add_case_variants(*app, pipeline);
-  app->add_option("--seed", pipeline.seed, "Of prefixes and of the order of packets (not of l2)")
+  add_case_variants(*app, out.which);
+  app->add_option("--seed", out.which.seed, "Of prefixes and of the order of packets (not of l2)")
       ->capture_default_str();
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
   app->final_callback([app, &out] {
-    if (which == "l2") {
-      refuse_with_case(*app, which,
+    if (out.which.name == l2_traffic::case_name) {
+      refuse_with_case(*app, out.which,
                        {"--packets", "--single-table", "--users", "--direction", "--seed"});
       return;
     }
-    refuse_with_case(*app, which, {"--sources", "--vlan", "--port", "--addresses"});
+    refuse_with_case(*app, out.which, {"--sources", "--vlan", "--port", "--addresses"});
     if (out.out.empty()) throw CLI::ValidationError("--out", "name a folder for the files");
-    pipeline.name = which;
-    if (app->count("--rules") > 0) pipeline.rules = out.traffic.rules;
-    pipeline.flows = out.traffic.flows;
-    pipeline.size = out.traffic.size;
-    out.pipeline = take(complete(pipeline));
+    if (app->count("--rules") > 0) out.which.rules = out.traffic.rules;
+    out.which.flows = out.traffic.flows;
+    out.which.size = out.traffic.size;
+    out.which = take(complete(out.which));
   });
   return app;
 }

@@ -45,13 +45,13 @@ class forward_run {
   result<std::unique_ptr<forward_case>> make_case(std::uint64_t rules, std::uint64_t flows,
                                                   unsigned size, unsigned serial) const {
     const std::string place = files_.path() + "/" + std::to_string(serial);
-    if (!options_.pipeline) {
+    if (options_.which.name == l2_traffic::case_name) {
       const l2_traffic traffic{rules, flows, options_.sources, size, 1};
       if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
       return std::make_unique<l2_forward_case>(options_, traffic, serial, place + ".pcap",
                                                crew_.get());
     }
-    case_params params = *options_.pipeline;
+    case_params params = options_.which;
     params.rules = rules;
     params.flows = flows;
     params.size = size;

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "bench/cases/use_case.h"
 #include "bench/harness/options.h"
+#include "bench/traffic/l2_traffic.h"
 
 namespace coua::bench {
 
@@ -17,8 +16,9 @@ struct forward_options {
   std::vector<std::uint64_t> flows = {};      // none: as many as rules, to 1 M
   std::vector<std::uint64_t> sizes = {64};    // of the frames, with the check sequence
   std::vector<std::uint64_t> updates = {0};   // of the FIB or of rules, per second
-  /// But for what is in the lists above. None: the learning switch.
-  std::optional<case_params> pipeline;
+  /// The learning switch, which has no more than its name; or a use case, but for what is in the
+  /// lists above.
+  case_params which = {.name = l2_traffic::case_name};
   std::uint64_t sources = 1000;
   unsigned workers = 1;
   unsigned pairs = 50;

@@ -87,7 +87,7 @@ result<churned*> l2_forward_case::updated() {
 }
 
 json l2_forward_case::params() const {
-  return {{"case", "l2"},
+  return {{"case", l2_traffic::case_name},
           {"rules", traffic_.rules},
           {"flows", traffic_.flows},
           {"sources", traffic_.sources},

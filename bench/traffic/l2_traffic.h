@@ -13,6 +13,9 @@
 namespace coua::bench {
 
 struct l2_traffic {
+  /// What --case calls it, beside the names of use cases.
+  static constexpr const char* case_name = "l2";
+
   std::uint64_t rules = 1000;    // addresses in the FIB, all behind the port that frames leave by
   std::uint64_t flows = 1000;    // of them that frames go to; at most `rules`
   std::uint64_t sources = 1000;  // hosts that send, behind the other port

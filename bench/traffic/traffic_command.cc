@@ -18,7 +18,7 @@ void add_row(report& out, const char* name, const std::string& path, std::uint64
 }
 
 result<report> write_case(const traffic_options& asked) {
-  const auto of = make_use_case(*asked.pipeline);
+  const auto of = make_use_case(asked.which);
   if (!of) return tl::unexpected(of.error());
   std::error_code trouble;
   std::filesystem::create_directories(asked.out, trouble);
@@ -44,7 +44,7 @@ result<report> write_case(const traffic_options& asked) {
 }  // namespace
 
 result<report> run_traffic(const traffic_options& asked) {
-  if (asked.pipeline) return write_case(asked);
+  if (asked.which.name != l2_traffic::case_name) return write_case(asked);
   const l2_traffic& traffic = asked.traffic;
   if (asked.out.empty() && asked.addresses.empty()) {
     return fail(errc::invalid, "traffic", "name a file: --out FILE.pcap, --addresses FILE.txt");
@@ -52,9 +52,8 @@ result<report> run_traffic(const traffic_options& asked) {
   if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
   report out;
   out.bench = "traffic";
-  out.params = {{"case", "l2"},           {"rules", traffic.rules},
-                {"flows", traffic.flows}, {"sources", traffic.sources},
-                {"size", traffic.size},   {"vlan", traffic.vlan}};
+  out.params = {{"case", l2_traffic::case_name}, {"rules", traffic.rules}, {"flows", traffic.flows},
+                {"sources", traffic.sources},    {"size", traffic.size},   {"vlan", traffic.vlan}};
   if (!asked.out.empty()) {
     if (result<void> done = write_packets(traffic, asked.out); !done) {
       return tl::unexpected(done.error());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -14,12 +13,12 @@ namespace coua::bench {
 
 struct traffic_options {
   run_options run;  // of it only `json`
-  l2_traffic traffic;
+  case_params which = {.name = l2_traffic::case_name};
+  l2_traffic traffic;     // with that name; `which` has what other cases need
   std::string out;        // packet file; empty: none. Of a case of a pipeline: a folder
   std::string addresses;  // file; empty: none
   std::string port = "p1";
-  std::optional<case_params> pipeline;  // instead of `traffic`
-  std::uint64_t packets = 0;            // of its flows; 0: one of each
+  std::uint64_t packets = 0;  // of the flows of `which`; 0: one of each
 };
 
 /// `coua-bench traffic`: writes a packet file, and the addresses that belong to it; of a case of a
