@@ -27,6 +27,11 @@ pipeline::of_result<pipeline::change_list> bridge_control::apply(
   return owner_.apply(bundle);
 }
 
+pipeline::of_result<void> bridge_control::packet_out(const pipeline::packet& one,
+                                                     const pipeline::action_list& actions) {
+  return owner_.send({one.in_port, one.bytes, actions});
+}
+
 void bridge_control::dump_rules(const ofp::rule_filter& filter,
                                 const std::function<bool(std::span<const rule_record>)>& take) {
   std::size_t n_tables =

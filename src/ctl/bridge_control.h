@@ -15,6 +15,8 @@ class bridge_control final : public pipeline_control {
 
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override;
+  pipeline::of_result<void> packet_out(const pipeline::packet& one,
+                                       const pipeline::action_list& actions) override;
   void dump_rules(const ofp::rule_filter& filter,
                   const std::function<bool(std::span<const rule_record>)>& take) override;
   std::vector<group_record> groups() override;

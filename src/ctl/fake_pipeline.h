@@ -33,6 +33,10 @@ class fake_pipeline : public pipeline_control {
     const std::lock_guard hold(mutex_);
     with_bridge(bridge_);
   }
+  std::vector<pipeline::packet> packet_outs() {
+    const std::lock_guard hold(mutex_);
+    return packet_outs_;
+  }
   /// Called before each piece of a dump.
   void on_dump_part(std::function<void()> hook) { on_dump_part_ = std::move(hook); }
 
@@ -40,6 +44,14 @@ class fake_pipeline : public pipeline_control {
       std::span<const pipeline::operation> bundle) override {
     const std::lock_guard hold(mutex_);
     return bridge_.apply(bundle, now_);
+  }
+
+  pipeline::of_result<void> packet_out(const pipeline::packet& one,
+                                       const pipeline::action_list& actions) override {
+    const std::lock_guard hold(mutex_);
+    if (auto good = bridge_.check_packet_out(actions); !good) return good;
+    packet_outs_.push_back(one);
+    return {};
   }
 
   void dump_rules(const ofp::rule_filter& filter,
@@ -108,6 +120,7 @@ class fake_pipeline : public pipeline_control {
   pipeline::bridge bridge_;
   ofp::port_names names_;
   std::atomic<pipeline::time_ns> now_{0};
+  std::vector<pipeline::packet> packet_outs_;
   std::function<void()> on_dump_part_;
 };
 

@@ -73,6 +73,11 @@ class pipeline_control {
   virtual pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) = 0;
 
+  /// Sends a packet by these actions, as a controller's packet-out. It comes in by `one.in_port`,
+  /// which may be port_controller.
+  virtual pipeline::of_result<void> packet_out(const pipeline::packet& one,
+                                               const pipeline::action_list& actions) = 0;
+
   /// Calls `take` with the rules that match, in pieces, table by table and the highest priority
   /// first, until it returns false. A rule that is there from beginning to end comes once.
   virtual void dump_rules(const ofp::rule_filter& filter,

@@ -8,8 +8,11 @@
 // pipeline send several times, once for each time. A frame or copy handed to a port is counted once
 // in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
 //
-//   rx_packets + pipeline_copies = forwarded + flooded + to_controller + sum of drops (rx)
-//   forwarded + flood_copies     = tx_packets + drop_tx_full + drop_tx_too_long
+//   rx_packets + from_controller + pipeline_copies
+//                            = forwarded + flooded + to_controller + sum of drops (rx)
+//   forwarded + flood_copies = tx_packets + drop_tx_full + drop_tx_too_long
+//
+// What the controller sends without naming a port counts in the totals only.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +29,7 @@ enum id : unsigned {
   flooded,                  // received here, sent to the other ports of the VLAN
   flood_copies,             //   copies made by that, one per port
   to_controller,            // received here, handed on to the controller
+  from_controller,          // sent by the controller, as if received here
   pipeline_copies,          // sent once more by the pipeline: what a frame is beyond the first one
   drop_pipeline,            // (rx) the pipeline sent it nowhere: `coua flow stats` says why
   drop_packet_in_rate,      // (rx) for the controller, above the rate that is allowed

@@ -26,7 +26,12 @@ inline constexpr unsigned n_vlans = 4096;
 inline constexpr unsigned max_burst = 64;
 
 using port_set = std::uint64_t;
-constexpr port_set port_bit(unsigned number) { return port_set{1} << number; }
+constexpr port_set port_bit(unsigned number) {
+  return number < max_ports ? port_set{1} << number : 0;
+}
+/// Where packets come in that the controller sends, unless it names a port: as by a trunk in every
+/// VLAN, untagged ones in VLAN 1. In no set of ports.
+inline constexpr unsigned controller_port = max_ports;
 
 struct plan_vlan {
   port_set untagged = 0;
@@ -41,6 +46,7 @@ struct plan_port {
   bool strips_tags = false;         // the driver takes the tag out of the frame (net_af_packet)
   std::uint16_t native_vlan = 0;    // 0: untagged frames are dropped
   std::uint32_t longest_frame = 0;  // bytes, by the MTU; a driver may refuse a longer one
+  bool any_vlan = false;            // whatever the sets of VLANs say
 };
 
 /// One transmit queue as one worker sees it.
@@ -62,10 +68,10 @@ struct worker_plan {
 };
 
 struct plan {
-  std::uint64_t serial = 0;  // grows with each plan
-  port_set present = 0;      // has a device
-  port_set up = 0;           // present, enabled, with link: may send
-  std::array<plan_port, max_ports> ports{};
+  std::uint64_t serial = 0;                      // grows with each plan
+  port_set present = 0;                          // has a device
+  port_set up = 0;                               // present, enabled, with link: may send
+  std::array<plan_port, max_ports + 1> ports{};  // the last: controller_port
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;
 };

@@ -56,6 +56,8 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  std::span<const worker_place> workers) {
   auto built = std::make_unique<plan>();
   built->workers.resize(workers.size());
+  built->ports[controller_port] = {
+      .present = true, .trunk = true, .learning = false, .native_vlan = 1, .any_vlan = true};
   for (const port_view& view : ports) {
     const port_config& config = view.device->config();
     built->present |= port_bit(view.number);

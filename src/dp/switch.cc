@@ -125,10 +125,9 @@ result<void> switch_impl::start() {
   // A thread inherits the CPUs of its creator, which may be those of the workers.
   if (auto pinned = tables_->call([this] { return pin_this_thread(eal_.control); }); !pinned)
     return pinned;
-  const auto drain_packet_ins = [this] {
-    for (auto& each : workers_) drain_packets(each->packet_ins(), packet_in_sink_);
-  };
-  return pipeline_->start(drain_packet_ins, eal_.control);
+  std::vector<packet_in_ring*> packet_ins;
+  for (auto& each : workers_) packet_ins.push_back(&each->packet_ins());
+  return pipeline_->start(std::move(packet_ins), workers_[0]->packet_outs(), eal_.control);
 }
 
 switch_impl::~switch_impl() {
@@ -136,7 +135,10 @@ switch_impl::~switch_impl() {
   for (auto& each : workers_) each->join();
   tables_.reset();
   if (pipeline_) pipeline_->stop();
-  for (auto& each : workers_) drain_packets(each->packet_ins(), {});
+  for (auto& each : workers_) {
+    drain_packets(each->packet_ins(), {});
+    drop_packets(each->packet_outs());
+  }
   for (port_slot& slot : slots_) {
     if (!slot.device) continue;
     graveyard_.push_back(slot.device->take_pool());
@@ -184,10 +186,6 @@ void switch_impl::publish() {
 void switch_impl::wait_for_workers() {
   const qsbr::token token = shared_.readers.start();
   while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
-}
-
-void switch_impl::set_packet_in_sink(packet_in_sink sink) {
-  pipeline_->call([&] { packet_in_sink_ = std::move(sink); });
 }
 
 bool switch_impl::housekeeping() {

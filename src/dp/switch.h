@@ -155,7 +155,6 @@ struct l2_verdict {
 };
 
 class pipeline_owner;
-struct packet_in;
 
 class l2_switch {
  public:
@@ -202,9 +201,6 @@ class l2_switch {
   /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
   /// create() has one.
   virtual pipeline_owner* pipeline() { return nullptr; }
-  /// Who gets the packets for the controller from now on; empty: nobody. It is called in the thread
-  /// that owns the pipeline, and not any more once this has returned with another one.
-  virtual void set_packet_in_sink(std::function<void(const packet_in&)>) {}
 };
 
 }  // namespace coua::dp

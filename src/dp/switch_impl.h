@@ -54,7 +54,6 @@ class switch_impl final : public l2_switch {
 
   result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const override;
   pipeline_owner* pipeline() override { return pipeline_.get(); }
-  void set_packet_in_sink(packet_in_sink sink) override;
 
   /// bench_hooks.h
   void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }
@@ -118,7 +117,6 @@ class switch_impl final : public l2_switch {
   worker_shared shared_;
   std::vector<worker_place> places_;
   std::unique_ptr<pipeline_owner> pipeline_;  // outlives the workers
-  packet_in_sink packet_in_sink_;             // of its thread
   std::vector<std::unique_ptr<worker>> workers_;
   std::unique_ptr<fib_owner> owner_;
   std::unique_ptr<plan> plan_;

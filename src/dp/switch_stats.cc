@@ -87,7 +87,7 @@ std::vector<counter> switch_impl::totals() const {
     std::vector<counter> list;
     for (std::size_t id = 0; id < port_counter::count; ++id) {
       std::uint64_t sum = 0;
-      for (unsigned number = 0; number < max_ports; ++number) sum += port_sum(number, id);
+      for (unsigned number = 0; number <= controller_port; ++number) sum += port_sum(number, id);
       list.push_back({port_counter::name(id), sum});
     }
     const std::size_t own = list.size();

@@ -126,7 +126,8 @@ void switch_test::check_sums() {
           "drop_hairpin", "drop_egress_vlan", "drop_port_down", "drop_no_member",
           "drop_no_headroom", "drop_pipeline", "drop_packet_in_rate", "drop_packet_in_full"})
       in += value(t, drop);
-    return value(t, "rx_packets") + value(t, "pipeline_copies") == in &&
+    return value(t, "rx_packets") + value(t, "from_controller") + value(t, "pipeline_copies") ==
+               in &&
            value(t, "forwarded") + value(t, "flood_copies") ==
                value(t, "tx_packets") + value(t, "drop_tx_full") + value(t, "drop_tx_too_long");
   })) << "rx "

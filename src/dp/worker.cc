@@ -81,6 +81,8 @@ void worker::loop() {
     const unsigned found = shared_.paused.load(std::memory_order_relaxed)   ? 0
                            : shared_.raw_io.load(std::memory_order_relaxed) ? raw_round()
                                                                             : round();
+    if (packet_outs_.size() != 0) [[unlikely]]
+      send_packet_outs();
     if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
     now_ = cycles();
     own_.add(worker_counter::rounds);

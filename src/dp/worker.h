@@ -4,7 +4,7 @@
 // waits for anyone. A round:
 //
 //   for each of its queues { receive a burst; the L2 switch, or the OpenFlow pipeline }
-//   -> flush transmit buffers that are due -> if nothing came: idle
+//   -> what the controller sends -> flush transmit buffers that are due -> if nothing came: idle
 //
 // A bridge whose only rule sends all packets to NORMAL is the L2 switch; that rule is counted here.
 // Any other one runs (pipeline/datapath/executor.h), and hands to the L2 switch what its rules send
@@ -38,6 +38,7 @@
 #include "dp/learn/suppress_cache.h"
 #include "dp/pipeline/mbuf_packet.h"
 #include "dp/pipeline/packet_in_ring.h"
+#include "dp/pipeline/packet_out.h"
 #include "dp/pipeline/rate_limit.h"
 #include "dp/plan.h"
 #include "dp/switch.h"
@@ -91,6 +92,7 @@ class worker {
   const counters& burst_histogram() const { return histogram_; }     // one owner
   learn_ring& reports() { return ring_; }
   packet_in_ring& packet_ins() { return packet_ins_; }
+  packet_out_ring& packet_outs() { return packet_outs_; }
 
  private:
   struct tx_buffer {
@@ -150,6 +152,7 @@ class worker {
   rte_mbuf* take_frame(rte_mbuf* frame, unsigned port) noexcept;
   void deliver_all(unsigned port, unsigned n) noexcept;
   void send_to_port(unsigned from, pipeline::port_no to, rte_mbuf* frame) noexcept;
+  void send_packet_outs() noexcept;
   void forward_normal() noexcept;
   void punt(unsigned from, const pipeline::delivery& one, rte_mbuf* frame) noexcept;
 
@@ -168,7 +171,7 @@ class worker {
   std::array<burst, 2> bursts_;
   std::array<tx_buffer, max_ports> tx_;
 
-  counters port_counters_{max_ports, port_counter::count};
+  counters port_counters_{max_ports + 1, port_counter::count};  // the last: controller_port
   counters vlan_counters_{n_vlans, vlan_counter::count};
   counters own_counters_{1, worker_counter::count};
   counters histogram_{1, max_burst + 1};
@@ -182,6 +185,7 @@ class worker {
   burst normal_;  // what the pipeline sent to NORMAL
   rate_limit packet_in_limit_;
   packet_in_ring packet_ins_{packet_in_ring_size};
+  packet_out_ring packet_outs_{packet_out_ring_size};
   std::thread thread_;
 };
 

@@ -103,7 +103,7 @@ class with_switch(unittest.TestCase):
         received_drops = sum(now[name] for name in now if name.startswith("drop_")
                              and name not in ("drop_no_mbuf", "drop_tx_full",
                                              "drop_tx_too_long"))
-        self.assertEqual(now["rx_packets"] + now["pipeline_copies"],
+        self.assertEqual(now["rx_packets"] + now["from_controller"] + now["pipeline_copies"],
                          now["forwarded"] + now["flooded"] + now["to_controller"] + received_drops,
                          now)
         self.assertEqual(now["forwarded"] + now["flood_copies"],

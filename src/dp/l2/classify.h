@@ -80,7 +80,9 @@ inline ingress classify(const plan& view, unsigned port_number, const std::uint8
   }
   const plan_vlan& vlan = view.vlans[in.vlan];
   const port_set carries = in.tag == tag_state::tagged ? vlan.tagged : vlan.untagged;
-  if (in.vlan == 0 || (carries & port_bit(port_number)) == 0) {
+  const bool is_member =
+      (carries & port_bit(port_number)) != 0 || (port.any_vlan && in.vlan < n_vlans - 1);
+  if (in.vlan == 0 || !is_member) {
     in.verdict = port_counter::drop_ingress_vlan;
     return in;
   }

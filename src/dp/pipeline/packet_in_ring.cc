@@ -6,9 +6,13 @@
 #include <array>
 
 namespace coua::dp {
-namespace {
 
-packet_in message_of(const punted_packet& from) {
+punted_packet punt(const pipeline::delivery& one, rte_mbuf* frame) noexcept {
+  return {frame,       one.reason, one.table,    one.max_len,
+          one.in_port, one.cookie, one.metadata, one.tunnel_id};
+}
+
+packet_in to_packet_in(const punted_packet& from) {
   packet_in made;
   made.reason = from.reason;
   made.table = from.table;
@@ -25,8 +29,6 @@ packet_in message_of(const punted_packet& from) {
   return made;
 }
 
-}  // namespace
-
 std::size_t drain_packets(packet_in_ring& from, const packet_in_sink& sink) {
   std::array<punted_packet, 64> part;
   std::size_t sum = 0;
@@ -34,7 +36,7 @@ std::size_t drain_packets(packet_in_ring& from, const packet_in_sink& sink) {
   while (sum < from.capacity()) {
     const std::size_t n = from.pop(part);
     for (std::size_t i = 0; i < n; ++i) {
-      if (sink) sink(message_of(part[i]));
+      if (sink) sink(to_packet_in(part[i]));
       rte_pktmbuf_free(part[i].frame);
     }
     sum += n;

@@ -7,6 +7,7 @@
 
 #include "base/spsc_ring.h"
 #include "dp/pipeline/packet_in.h"
+#include "pipeline/datapath/delivery.h"
 
 struct rte_mbuf;
 
@@ -20,6 +21,9 @@ struct punted_packet {
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
 };
+punted_packet punt(const pipeline::delivery& one, rte_mbuf* frame) noexcept;
+packet_in to_packet_in(const punted_packet& from);
+
 using packet_in_ring = spsc_ring<punted_packet>;
 
 /// A burst of a worker, and some milliseconds of the greatest rate that can be set.

@@ -35,7 +35,8 @@ result<std::unique_ptr<pipeline_owner>> pipeline_owner::create(const pipeline_co
   const auto key = draw_hash_key();
   if (!key) return tl::unexpected(key.error());
   params.key = *key;
-  auto bridge = of::running_bridge::create(params, {.n_workers = n_workers});
+  auto bridge = of::running_bridge::create(params, {.n_workers = n_workers + 1});  // packet-outs
+
   if (!bridge) return tl::unexpected(std::move(bridge.error()));
   if (config.start == first_rules::normal) {
     if (auto done = (*bridge)->apply(all_to_normal(), now()); !done) {
@@ -53,8 +54,14 @@ result<std::unique_ptr<of::executor>> pipeline_owner::make_executor(unsigned wor
   return of::executor::create(compiler.published(), worker, compiler.counts(worker), copier);
 }
 
-result<void> pipeline_owner::start(std::function<void()> drain, std::span<const unsigned> cpus) {
-  drain_ = std::move(drain);
+result<void> pipeline_owner::start(std::vector<packet_in_ring*> packet_ins,
+                                   packet_out_ring& packet_outs, std::span<const unsigned> cpus) {
+  of::pipeline_compiler& compiler = bridge_->compiler();
+  auto sender = packet_out_sender::create(compiler.published(), n_workers_,
+                                          compiler.counts(n_workers_), packet_outs);
+  if (!sender) return tl::unexpected(std::move(sender.error()));
+  packet_outs_ = std::move(*sender);
+  packet_ins_ = std::move(packet_ins);
   thread_ = std::make_unique<owner_thread>("coua-flows", [this] { return housekeeping(); });
   return thread_->call([&] { return pin_this_thread(cpus); });
 }
@@ -65,14 +72,32 @@ of::of_result<of::change_list> pipeline_owner::apply(std::span<const of::operati
   return thread_->call([&] { return bridge_->apply(bundle, now()); });
 }
 
+of::of_result<void> pipeline_owner::send(const packet_out& one) {
+  return thread_->call([&]() -> of::of_result<void> {
+    const of::bridge& model = bridge_->model();
+    if (one.in_port != of::port_controller && model.find_port(one.in_port) == nullptr) {
+      return of::refuse(of::of_error::bad_request_bad_port, "in_port=" + of::port_name(one.in_port),
+                        "there is no such port");
+    }
+    if (auto good = model.check_packet_out(one.actions); !good) return good;
+    const of::stored_ops ops = bridge_->compiler().compile_packet_out(one.actions);
+    return packet_outs_->send(one, ops.list(), now(), sink_);
+  });
+}
+
+void pipeline_owner::set_sink(packet_in_sink sink) {
+  thread_->call([&] { sink_ = std::move(sink); });
+}
+
 std::vector<counter> pipeline_owner::drops() const {
   std::vector<counter> made;
   for (std::size_t i = 0; i < of::n_pipeline_drops; ++i) {
     const auto why = static_cast<of::pipeline_drop>(i);
     std::uint64_t sum = 0;
-    for (unsigned w = 0; w < n_workers_; ++w) sum += bridge_->compiler().counts(w).drops(why);
+    for (unsigned w = 0; w <= n_workers_; ++w) sum += bridge_->compiler().counts(w).drops(why);
     made.push_back({of::to_string(why), sum});
   }
+  for (counter& each : packet_outs_->drops()) made.push_back(std::move(each));
   return made;
 }
 
@@ -98,7 +123,7 @@ void pipeline_owner::remove_port(of::port_no number) {
 }
 
 bool pipeline_owner::housekeeping() {
-  drain_();
+  for (packet_in_ring* each : packet_ins_) drain_packets(*each, sink_);
   const of::time_ns begin = now();
   if (begin >= next_expiry_) {
     bridge_->collect(begin);

@@ -6,8 +6,9 @@
 //
 //   API, controllers --operations--> coua-flows --versions--> workers (dp/pipeline/run_burst.cc)
 //   tables ----------ports---------->    |      <--counts-----
-//                                        |      <--packet-ins- (dp/pipeline/packet_in_rings.h)
-//                                        '--> sink of packet-ins
+//                                        |      <--packet-ins- (dp/pipeline/packet_in_ring.h)
+//                                        |--> sink of packet-ins
+//                                        '--packet-outs------> worker 0 (dp/pipeline/packet_out.h)
 //
 // It is not the thread `tables`: a bundle of a million rules takes seconds, and learning must go on
 // meanwhile. Neither waits for the other.
@@ -23,6 +24,8 @@
 
 #include "base/result.h"
 #include "dp/owner_thread.h"
+#include "dp/pipeline/packet_in_ring.h"
+#include "dp/pipeline/packet_out.h"
 #include "dp/switch.h"
 #include "pipeline/compiler/running_bridge.h"
 #include "pipeline/datapath/executor.h"
@@ -45,14 +48,22 @@ class pipeline_owner {
   /// What a worker runs; before start(), and it must be destroyed before the owner.
   result<std::unique_ptr<pipeline::executor>> make_executor(unsigned worker,
                                                             pipeline::packet_copier& copier);
-  /// `drain` is called every millisecond in the thread, which runs on these CPUs.
-  result<void> start(std::function<void()> drain, std::span<const unsigned> cpus);
+  /// Packet-ins are taken out of these rings every millisecond, packet-outs go to that one. The
+  /// thread runs on these CPUs.
+  result<void> start(std::vector<packet_in_ring*> packet_ins, packet_out_ring& packet_outs,
+                     std::span<const unsigned> cpus);
   /// Ends the thread. What comes later is not done.
   void stop() { thread_.reset(); }
 
   // Any thread, once it is started.
   /// All of them, or none (pipeline/model/bridge.h). Waits for the thread.
   pipeline::of_result<pipeline::change_list> apply(std::span<const pipeline::operation> bundle);
+  /// Has the actions done; returns when they are, but for what the worker does. Errors: those of
+  /// actions; bad_request_bad_port, bad_request_bad_len.
+  pipeline::of_result<void> send(const packet_out& one);
+  /// Who gets packet-ins from now on; empty: nobody. Not called any more once this has returned
+  /// with another one.
+  void set_sink(packet_in_sink sink);
   /// Runs `f()` in the thread.
   template <class F>
   auto call(F&& f) {
@@ -87,7 +98,9 @@ class pipeline_owner {
 
   const unsigned n_workers_;
   const std::unique_ptr<pipeline::running_bridge> bridge_;
-  std::function<void()> drain_;
+  std::vector<packet_in_ring*> packet_ins_;
+  std::unique_ptr<packet_out_sender> packet_outs_;
+  packet_in_sink sink_;  // of the thread
   pipeline::time_ns next_expiry_ = 0;
   std::unique_ptr<owner_thread> thread_;
 };

@@ -82,6 +82,24 @@ void worker::send_to_port(unsigned from, of::port_no to, rte_mbuf* frame) noexce
   rte_pktmbuf_free(frame);
 }
 
+/// What the controller sends comes in by the port that it names, or by the one that stands for it.
+void worker::send_packet_outs() noexcept {
+  sent_packet each;
+  for (unsigned n = 0; n < params_.burst && packet_outs_.pop(each); ++n) {
+    const bool is_port = switch_port(each.in_port) < max_ports;
+    const unsigned from = is_port ? switch_port(each.in_port) : controller_port;
+    port_counters_.of(from).add(port_counter::from_controller);
+    if (each.to != of::port_normal) {
+      send_to_port(from, each.to, each.frame);
+      continue;
+    }
+    normal_.n = 1;
+    normal_.port = from;
+    normal_.mbufs[0] = each.frame;
+    forward_normal();
+  }
+}
+
 /// By the FIB, with all of its rules: VLANs, learning, flooding.
 void worker::forward_normal() noexcept {
   classify_any(normal_);
@@ -94,8 +112,7 @@ void worker::forward_normal() noexcept {
   const counters::row count = port_counters_.of(from);
   if (!packet_in_limit_.take(now_)) {
     count.add(port_counter::drop_packet_in_rate);
-  } else if (!packet_ins_.push({frame, one.reason, one.table, one.max_len, one.in_port, one.cookie,
-                                one.metadata, one.tunnel_id})) {
+  } else if (!packet_ins_.push(dp::punt(one, frame))) {
     count.add(port_counter::drop_packet_in_full);
   } else {
     return count.add(port_counter::to_controller);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/model/bridge.h"
 
+#include "pipeline/model/action_check.h"
 #include "pipeline/model/operations.h"
 
 namespace coua::pipeline {
@@ -93,6 +94,12 @@ const meter_entry* bridge::find_meter(meter_id id) const {
 const port* bridge::find_port(port_no number) const {
   const auto at = ports().find(number);
   return at == ports().end() ? nullptr : &at->second;
+}
+
+of_result<void> bridge::check_packet_out(const action_list& actions) const {
+  packet_knowledge nothing;
+  return check_actions(actions, action_place::packet_out, nothing,
+                       [this](group_id id) { return find_group(id) != nullptr; });
 }
 
 void bridge::count_rule(rule_id id, const traffic& more, time_ns used) {

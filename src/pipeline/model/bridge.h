@@ -55,6 +55,9 @@ class bridge {
   const meter_entry* find_meter(meter_id id) const;
   const port* find_port(port_no number) const;
 
+  /// Whether a packet-out may have these actions. Errors: those of actions.
+  of_result<void> check_packet_out(const action_list& actions) const;
+
   // What packets did, as the datapath reports it. Things that are gone are passed over: their last
   // counters went with them.
   /// `used` is when the last of these packets came.

@@ -16,6 +16,8 @@ namespace coua::pipeline {
 
 /// type << 16 | code, as in the specification (ofp_error_type and the codes of each type).
 enum class of_error : std::uint32_t {
+  bad_request_bad_len = 1 << 16 | 6,
+  bad_request_bad_port = 1 << 16 | 11,
   bad_action_type = 2 << 16 | 0,
   bad_action_out_port = 2 << 16 | 4,
   bad_action_argument = 2 << 16 | 5,
@@ -100,6 +102,7 @@ inline error to_error(const of_failure& failure) {
     case of_error::meter_mod_meter_exists: code = errc::exists; break;
     case of_error::group_mod_unknown_group:
     case of_error::meter_mod_unknown_meter:
+    case of_error::bad_request_bad_port:
     case of_error::port_mod_bad_port: code = errc::not_found; break;
     default: break;
   }

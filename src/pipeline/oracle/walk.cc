@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/oracle/walk.h"
 
-#include "pipeline/model/action_check.h"
 #include "pipeline/model/action_set.h"
 #include "pipeline/oracle/rewrite.h"
 #include "pipeline/semantics/dscp_remark.h"
@@ -16,10 +15,8 @@ verdict oracle::receive(const packet& one, time_ns now, trace_mode trace) {
 
 of_result<verdict> oracle::packet_out(const packet& one, const action_list& actions, time_ns now,
                                       trace_mode trace) {
-  packet_knowledge nothing;
-  auto good = check_actions(actions, action_place::packet_out, nothing,
-                            [this](group_id id) { return model_.find_group(id) != nullptr; });
-  if (!good) return tl::unexpected(std::move(good.error()));
+  if (auto good = model_.check_packet_out(actions); !good)
+    return tl::unexpected(std::move(good.error()));
   walk way(*this, one, now, trace);
   way.packet_out(one, actions);
   return way.take();
