@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/traffic/frame_gap.h"
 #ifdef COUA_BENCH_OPENFLOW
 #include "ctl/ofp/flow_text.h"
 #endif
@@ -14,8 +15,6 @@ namespace coua::bench {
 namespace {
 
 using pipeline::port_no;
-
-constexpr std::uint64_t frame_gap_ns = 1000;  // between the times in a packet file
 
 #ifdef COUA_BENCH_OPENFLOW
 std::string line_of(pipeline::rule_mod&& from) {

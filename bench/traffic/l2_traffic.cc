@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/harness/population.h"
+#include "bench/traffic/frame_gap.h"
 #include "net/ethernet.h"
 #include "net/mac.h"
 #include "net/pcap_file.h"
@@ -19,7 +20,6 @@ namespace {
 constexpr unsigned check_sequence_bytes = 4;
 constexpr unsigned least_size = 64, most_size = 1518;
 constexpr std::size_t ip_bytes = 20;
-constexpr std::uint64_t frame_gap_ns = 1000;  // between the times in the packet file
 
 void store_be32(std::uint8_t* bytes, std::uint32_t value) {
   net::store_be16(bytes, static_cast<std::uint16_t>(value >> 16));

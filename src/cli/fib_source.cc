@@ -15,7 +15,6 @@ namespace coua::cli {
 namespace {
 
 constexpr std::size_t batch_entries = 16384;  // about 160 KiB
-constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
 constexpr std::size_t errors_shown = 10;
 constexpr std::size_t ports_max = 65536;
 
@@ -71,7 +70,7 @@ class file_source final : public fib_source {
   std::uint64_t size() const override { return keys_.size(); }
   std::uint64_t distinct() override {
     sorted_ = keys_;
-    for (std::uint64_t& key : sorted_) key &= ~static_bit;
+    for (std::uint64_t& key : sorted_) key &= ~fib_static_bit;
     std::ranges::sort(sorted_);
     const auto repeats = std::ranges::unique(sorted_);
     sorted_.erase(repeats.begin(), repeats.end());
@@ -107,7 +106,7 @@ class file_source final : public fib_source {
     if (words[2].size() > 32) return "the name of the port has more than 32 bytes";
     if (n == 4 && words[3] != "static") return quoted(words[3]) + " is not 'static'";
     const bool is_static = n == 4 || all_static_;
-    keys_.push_back(std::uint64_t{vlan} << 48 | *mac | (is_static ? static_bit : 0));
+    keys_.push_back(std::uint64_t{vlan} << 48 | *mac | (is_static ? fib_static_bit : 0));
     return add_port(words[2]);
   }
 
@@ -145,7 +144,7 @@ class pattern_source final : public fib_source {
       for (const auto& name : pattern_.ports) batch.add_port_names(name);
     const std::uint64_t n = std::min<std::uint64_t>(batch_entries, pattern_.count - at_);
     const std::uint64_t first = (std::uint64_t{pattern_.vlan} << 48 | pattern_.base) + at_;
-    const std::uint64_t flags = pattern_.is_static ? static_bit : 0;
+    const std::uint64_t flags = pattern_.is_static ? fib_static_bit : 0;
     for (std::uint64_t i = 0; i < n; i++) {
       batch.add_keys((first + i) | flags);
       batch.add_ports(static_cast<std::uint32_t>((at_ + i) % pattern_.ports.size()));

@@ -13,6 +13,9 @@
 
 namespace coua::cli {
 
+/// Of an entry in the keys of a v1::FibBatch.
+inline constexpr std::uint64_t fib_static_bit = std::uint64_t{1} << 60;
+
 class fib_source {
  public:
   virtual ~fib_source() = default;

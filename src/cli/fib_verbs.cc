@@ -13,7 +13,6 @@ namespace coua::cli {
 namespace {
 
 constexpr std::uint64_t mac_mask = (std::uint64_t{1} << 48) - 1;
-constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
 
 std::string mac_of(const invocation& call, const char* name) {
   return net::format_mac(net::parse_mac(call.text(name)).value_or(0));
@@ -67,7 +66,7 @@ class entry_printer {
 
  private:
   void line(std::uint64_t key, const std::string& port, unsigned age_s) {
-    const bool is_static = (key & static_bit) != 0;
+    const bool is_static = (key & fib_static_bit) != 0;
     const unsigned vlan = key >> 48 & 0xfff;
     char mac[18] = {}, text[128];
     net::write_mac(key & mac_mask, mac);

@@ -10,12 +10,12 @@ namespace {
 
 using pipeline::field;
 
-pipeline::packet must(const std::string& text, const port_names& names = {}) {
+pipeline::packet read_frame(const std::string& text, const port_names& names = {}) {
   auto made = parse_packet(text, names);
   EXPECT_TRUE(made.has_value()) << text << ": " << made.error().message();
   return made.value_or(pipeline::packet{});
 }
-std::string wrong(const std::string& text) {
+std::string wrong_frame(const std::string& text) {
   const auto made = parse_packet(text);
   return made ? "taken" : made.error().message();
 }
@@ -38,59 +38,61 @@ TEST(packet_text, makes_bytes_with_the_fields_that_it_says) {
            "in_port=1,dl_type=0x05ff",
            "metadata=0x5,tun_id=0x7,reg3=0x9,in_port=1,tcp",
        }) {
-    const pipeline::packet made = must(text);
+    const pipeline::packet made = read_frame(text);
     // It reads back as what it said, and more.
-    const auto again = must(print_packet(made));
+    const auto again = read_frame(print_packet(made));
     EXPECT_EQ(again.bytes, made.bytes) << text << "\n" << print_packet(made);
     EXPECT_EQ(again, made) << text;
   }
 }
 
 TEST(packet_text, fills_in_what_is_not_said) {
-  const pipeline::packet made = must("tcp,tp_dst=80");
+  const pipeline::packet made = read_frame("tcp,tp_dst=80");
   EXPECT_EQ(made.in_port, pipeline::port_any);
   EXPECT_EQ(made.bytes.size(), 54U);
   const auto values = parse(made).values;
   EXPECT_EQ(values.get(field::ip_ttl), 64);
   EXPECT_EQ(values.get(field::tcp_dst), 80);
   EXPECT_EQ(values.get(field::tcp_src), 0);
-  EXPECT_EQ(parse(must("mpls,mpls_label=7")).values.get(field::mpls_bos), 1);
+  EXPECT_EQ(parse(read_frame("mpls,mpls_label=7")).values.get(field::mpls_bos), 1);
 }
 
 TEST(packet_text, keeps_what_belongs_to_the_pipeline) {
-  const pipeline::packet made = must("in_port=3,metadata=0x5,tun_id=0x7,reg3=0x9,arp");
+  const pipeline::packet made = read_frame("in_port=3,metadata=0x5,tun_id=0x7,reg3=0x9,arp");
   EXPECT_EQ(made.in_port, 3);
   EXPECT_EQ(made.metadata, 5);
   EXPECT_EQ(made.tunnel_id, 7);
   EXPECT_EQ(made.reg[3], 9);
-  EXPECT_EQ(must("in_port=p0,arp", {{4, "p0"}}).in_port, 4);
-  EXPECT_EQ(print_packet(must("in_port=4,dl_type=0x1234"), {{4, "p0"}}),
+  EXPECT_EQ(read_frame("in_port=p0,arp", {{4, "p0"}}).in_port, 4);
+  EXPECT_EQ(print_packet(read_frame("in_port=4,dl_type=0x1234"), {{4, "p0"}}),
             "in_port=p0,vlan_tci=0x0000/0x1fff,dl_src=00:00:00:00:00:00,dl_dst=00:00:00:00:00:00,"
             "dl_type=0x1234");
 }
 
 TEST(packet_text, takes_bytes) {
   const std::string frame = "ffffffffffff0000000000011234";
-  const pipeline::packet made = must("in_port=2 " + frame + "aBcD\n");
+  const pipeline::packet made = read_frame("in_port=2 " + frame + "aBcD\n");
   EXPECT_EQ(made.in_port, 2);
   ASSERT_EQ(made.bytes.size(), 16U);
   EXPECT_EQ(made.bytes[0], 0xff);
   EXPECT_EQ(made.bytes[11], 1);
   EXPECT_EQ(made.bytes[14], 0xab);
   EXPECT_EQ(made.bytes[15], 0xcd);
-  EXPECT_EQ(must(frame).in_port, pipeline::port_any);
-  EXPECT_EQ(must("in_port=2," + frame).in_port, 2);
-  EXPECT_EQ(wrong(frame + "a"), "packet: half a byte at the end");
-  EXPECT_EQ(wrong("ffffffffffff00000000000112"), "packet: a frame has 14 to 16384 bytes");
+  EXPECT_EQ(read_frame(frame).in_port, pipeline::port_any);
+  EXPECT_EQ(read_frame("in_port=2," + frame).in_port, 2);
+  EXPECT_EQ(wrong_frame(frame + "a"), "packet: half a byte at the end");
+  EXPECT_EQ(wrong_frame("ffffffffffff00000000000112"), "packet: a frame has 14 to 16384 bytes");
 }
 
 TEST(packet_text, refuses_what_no_packet_has) {
-  EXPECT_EQ(wrong("tcp,foo=1"), "unknown keyword foo");
-  EXPECT_EQ(wrong("tp_dst=80"), "tcp_dst: the match must also say that the packet is, or has, TCP");
-  EXPECT_EQ(wrong("table=3,tcp"), "packet: a packet has no table, cookie, out_port or out_group");
-  EXPECT_EQ(wrong("ipv6,nw_proto=6,nw_frag=first"),
+  EXPECT_EQ(wrong_frame("tcp,foo=1"), "unknown keyword foo");
+  EXPECT_EQ(wrong_frame("tp_dst=80"),
+            "tcp_dst: the match must also say that the packet is, or has, TCP");
+  EXPECT_EQ(wrong_frame("table=3,tcp"),
+            "packet: a packet has no table, cookie, out_port or out_group");
+  EXPECT_EQ(wrong_frame("ipv6,nw_proto=6,nw_frag=first"),
             "nw_frag: no packet could be made that has this and the other fields: give its bytes");
-  EXPECT_EQ(wrong("tcp ffffffffffff0000000000011234"),
+  EXPECT_EQ(wrong_frame("tcp ffffffffffff0000000000011234"),
             "dl_type: no packet could be made that has this and the other fields: give its bytes");
 }
 
