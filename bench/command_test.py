@@ -395,6 +395,15 @@ class CommandTest(unittest.TestCase):
         rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
         self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
 
+    def test_plan(self):
+        rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]
+        kinds = ["plan/rebuild", "plan/add-rule", "plan/remove-rule"]
+        self.assertEqual([r["name"] for r in rows], kinds * 2)
+        self.assertEqual([r["params"]["bridges"] for r in rows], [1] * 3 + [2] * 3)
+        for row in rows:
+            self.assertGreater(row["ms"], 0)
+            self.assertGreaterEqual(row["longest_ms"], row["ms"])
+
     def test_plot_classify(self):
         with tempfile.TemporaryDirectory() as folder:
             source = folder + "/table.json"

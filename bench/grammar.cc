@@ -487,6 +487,18 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
   return app;
 }
 
+CLI::App* add_plan(CLI::App& root, plan_options& out) {
+  CLI::App* const app = root.add_subcommand(
+      "plan", "Time that changes take in pipelines of many tables, without traffic");
+  sizes(*app, "--tables", "Tables, in bridges of 250", {"250", "1000"}, 1, 10'000, out.tables);
+  one_size(*app, "--rules", "Rules of a table", 1, 10'000, out.rules);
+  app->add_option("--repetitions", out.run.repetitions, "Changes of each kind")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
+  return app;
+}
+
 CLI::Option* add_case(CLI::App& app, case_params& out) {
   words all = case_names();
   all.insert(all.begin(), l2_traffic::case_name);
@@ -673,6 +685,7 @@ request parse_command_line(int count, char** arguments) {
   classify_options classify;
   lpm_options lpm;
   pipeline_options pipeline;
+  plan_options plan;
   forward_options forward;
   traffic_options traffic;
   rules_options rules;
@@ -684,6 +697,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_classify = add_classify(root, classify);
     const CLI::App* const is_lpm = add_lpm(root, lpm);
     const CLI::App* const is_pipeline = add_pipeline(root, pipeline);
+    const CLI::App* const is_plan = add_plan(root, plan);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
@@ -695,6 +709,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_classify->parsed()) return classify;
     if (is_lpm->parsed()) return lpm;
     if (is_pipeline->parsed()) return pipeline;
+    if (is_plan->parsed()) return plan;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;

@@ -13,6 +13,7 @@
 #include "bench/limit/limit_command.h"
 #include "bench/lpm/lpm_command.h"
 #include "bench/pipeline/pipeline_command.h"
+#include "bench/pipeline/plan_command.h"
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
 #include "bench/traffic/traffic_command.h"
@@ -55,6 +56,7 @@ struct runner {
   int operator()(const pipeline_options& asked) const {
     return show(run_pipeline(asked), asked.run);
   }
+  int operator()(const plan_options& asked) const { return show(run_plan(asked), asked.run); }
   int operator()(const plot_options& asked) const {
     return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
   }
