@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <endian.h>
+
+#include <cstring>
+
+#include "ctl/ofp/action_convert.h"
+#include "ctl/ofp/match_convert.h"
+#include "ctl/ofp/message.h"
+#include "ctl/ofp/operation_convert.h"
+#include "ctl/ofp/wire_check.h"
+#include "ctl/ofp/wire_message.h"
+
+namespace coua::ofp {
+namespace {
+
+using decoded = tl::expected<request, refusal>;
+using pipeline::of_result;
+
+constexpr std::uint16_t experimenter_error = 0xffff;
+constexpr std::uint32_t onf = 0x4f4e'4600;
+constexpr std::uint32_t no_buffer_id = 0xffff'ffff;
+
+tl::unexpected<refusal> refuse_by(ofperr code) {
+  const int vendor = ofperr_get_vendor(code, OFP13_VERSION);
+  const int type = ofperr_get_type(code, OFP13_VERSION);
+  if (type < 0) return tl::unexpected(bad_type());
+  if (vendor != 0) {
+    return tl::unexpected(refusal{experimenter_error, static_cast<std::uint16_t>(type),
+                                  static_cast<std::uint32_t>(vendor), ofperr_get_name(code)});
+  }
+  return tl::unexpected(refusal{static_cast<std::uint16_t>(type),
+                                static_cast<std::uint16_t>(ofperr_get_code(code, OFP13_VERSION)), 0,
+                                ofperr_get_name(code)});
+}
+
+template <class T>
+decoded or_refuse(of_result<T> made) {
+  if (!made) return tl::unexpected(to_refusal(made.error()));
+  return std::move(*made);
+}
+
+/// Of a message whose length was checked.
+template <class Body>
+const Body& body_of(message_view one, std::size_t at) {
+  return *reinterpret_cast<const Body*>(one.data() + at);
+}
+constexpr std::size_t multipart_body = 16;
+
+decoded flow_mod(message_view one) {
+  ovs_flow_mod parsed;
+  ovs_buffer acts;
+  // Any port and table: what a rule may name is for the model to say.
+  const ofperr wrong =
+      ofputil_decode_flow_mod(&parsed, to_library(one), OFPUTIL_P_OF13_OXM, nullptr, nullptr,
+                              acts.get(), OFP_PORT_C(ovs_ports_end), 255);
+  parsed.ofpacts = nullptr;  // they are the buffer's
+  if (wrong != 0) return refuse_by(wrong);
+  if (parsed.buffer_id != no_buffer_id && parsed.command < OFPFC_DELETE) {
+    return tl::unexpected(no_buffer());
+  }
+  parsed.ofpacts = static_cast<ofpact*>(ofpbuf_steal_data(acts.get()));
+  return or_refuse(from_ovs(parsed));
+}
+
+decoded group_mod(message_view one) {
+  ovs_group_mod parsed;
+  if (const ofperr wrong = ofputil_decode_group_mod(to_library(one), &parsed))
+    return refuse_by(wrong);
+  return or_refuse(from_ovs(parsed));
+}
+
+decoded meter_mod(message_view one) {
+  ofputil_meter_mod parsed{};
+  ovs_buffer bands;
+  if (const ofperr wrong = ofputil_decode_meter_mod(to_library(one), &parsed, bands.get())) {
+    return refuse_by(wrong);
+  }
+  return or_refuse(from_ovs(parsed));
+}
+
+decoded packet_out(message_view one) {
+  ofputil_packet_out parsed{};
+  ovs_buffer acts;
+  if (const ofperr wrong =
+          ofputil_decode_packet_out(&parsed, to_library(one), nullptr, acts.get())) {
+    return refuse_by(wrong);
+  }
+  if (parsed.buffer_id != no_buffer_id) return tl::unexpected(no_buffer());
+  auto actions = actions_from_ovs(parsed.ofpacts, parsed.ofpacts_len);
+  if (!actions) return tl::unexpected(to_refusal(actions.error()));
+  ask::packet_out made;
+  made.in_port = from_ovs_port(parsed.flow_metadata.flow.in_port.ofp_port);
+  made.actions = std::move(*actions);
+  const auto* bytes = static_cast<const std::uint8_t*>(parsed.packet);
+  made.bytes.assign(bytes, bytes + parsed.packet_len);
+  return made;
+}
+
+decoded rules(message_view one) {
+  ofputil_flow_stats_request parsed{};
+  if (const ofperr wrong =
+          ofputil_decode_flow_stats_request(&parsed, to_library(one), nullptr, nullptr)) {
+    return refuse_by(wrong);
+  }
+  auto match = from_ovs(parsed.match);
+  if (!match) return tl::unexpected(to_refusal(match.error()));
+  ask::rules made;
+  made.sum = parsed.aggregate;
+  made.filter.table = parsed.table_id;
+  made.filter.match = std::move(*match);
+  made.filter.cookie_mask = be64toh(parsed.cookie_mask);
+  made.filter.cookie = be64toh(parsed.cookie) & made.filter.cookie_mask;
+  made.filter.out_port = from_ovs_port(parsed.out_port);
+  made.filter.out_group = parsed.out_group;
+  return made;
+}
+
+decoded port_mod(message_view one) {
+  ofputil_port_mod parsed{};
+  if (const ofperr wrong = ofputil_decode_port_mod(to_library(one), &parsed, false)) {
+    return refuse_by(wrong);
+  }
+  ask::port_mod made;
+  made.number = from_ovs_port(parsed.port_no);
+  std::memcpy(made.mac.data(), parsed.hw_addr.ea, made.mac.size());
+  made.config = parsed.config;
+  made.mask = parsed.mask;
+  return made;
+}
+
+decoded table_mod(message_view one) {
+  ofputil_table_mod parsed{};
+  if (const ofperr wrong = ofputil_decode_table_mod(to_library(one), &parsed))
+    return refuse_by(wrong);
+  return ask::table_mod{parsed.table_id};
+}
+
+decoded set_config(message_view one) {
+  const auto& body = body_of<ofp_switch_config>(one, header_bytes);
+  constexpr std::uint16_t bad_flags = 0;
+  if (ntohs(body.flags) > OFPC_FRAG_REASM) {
+    return tl::unexpected(refusal{switch_config_failed, bad_flags, 0, "unknown flags"});
+  }
+  return ask::set_config{ntohs(body.flags), ntohs(body.miss_send_len)};
+}
+
+decoded role(message_view one) {
+  ofputil_role_request parsed{};
+  if (const ofperr wrong = ofputil_decode_role_message(to_library(one), &parsed)) {
+    return refuse_by(wrong);
+  }
+  return ask::role{static_cast<controller_role>(parsed.role), parsed.generation_id};
+}
+
+ask::set_async set_async(message_view one) {
+  const auto& body = body_of<nx_async_config>(one, header_bytes);
+  const auto of = [&body](int role) {
+    return async_masks::of_role{ntohl(body.packet_in_mask[role]),
+                                ntohl(body.port_status_mask[role]),
+                                ntohl(body.flow_removed_mask[role])};
+  };
+  return {{of(0), of(1)}};
+}
+
+decoded port_stats(message_view one) {
+  ofp_port_t number;
+  if (const ofperr wrong = ofputil_decode_port_stats_request(to_library(one), &number)) {
+    return refuse_by(wrong);
+  }
+  return ask::port_stats{from_ovs_port(number)};
+}
+
+decoded group_stats(message_view one) {
+  std::uint32_t id = 0;
+  if (const ofperr wrong = ofputil_decode_group_stats_request(to_library(one), &id)) {
+    return refuse_by(wrong);
+  }
+  return ask::group_stats{id};
+}
+
+std::uint32_t meter_of(message_view one) {
+  return ntohl(body_of<ofp13_meter_multipart_request>(one, multipart_body).meter_id);
+}
+
+decoded queue_stats(message_view one) {
+  ofputil_queue_stats_request parsed{};
+  if (const ofperr wrong = ofputil_decode_queue_stats_request(to_library(one), &parsed)) {
+    return refuse_by(wrong);
+  }
+  return ask::queue_stats{from_ovs_port(parsed.port_no), parsed.queue_id};
+}
+
+decoded queue_config(message_view one) {
+  ofp_port_t port;
+  std::uint32_t queue;
+  if (const ofperr wrong =
+          ofputil_decode_queue_get_config_request(to_library(one), &port, &queue)) {
+    return refuse_by(wrong);
+  }
+  return ask::queue_config{from_ovs_port(port)};
+}
+
+decoded bundle_control(message_view one) {
+  ofputil_bundle_ctrl_msg parsed{};
+  if (const ofperr wrong = ofputil_decode_bundle_ctrl(to_library(one), &parsed)) {
+    return refuse_by(wrong);
+  }
+  if (parsed.type > OFPBCT_DISCARD_REPLY || parsed.type % 2 != 0) {
+    return tl::unexpected(bundle_refusal(bundle_error::bad_type));
+  }
+  return ask::bundle_control{parsed.bundle_id, static_cast<bundle_step>(parsed.type), parsed.flags};
+}
+
+decoded bundle_add(message_view one) {
+  ofputil_bundle_add_msg parsed{};
+  ofptype inner;
+  if (const ofperr wrong = ofputil_decode_bundle_add(to_library(one), &parsed, &inner)) {
+    return refuse_by(wrong);
+  }
+  if (inner != OFPTYPE_FLOW_MOD && inner != OFPTYPE_GROUP_MOD) {
+    return tl::unexpected(bundle_refusal(bundle_error::unsupported_message));
+  }
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.msg);
+  return ask::bundle_add{parsed.bundle_id, parsed.flags,
+                         message(bytes, bytes + ntohs(parsed.msg->length))};
+}
+
+decoded by_type(ofptype type, message_view one) {
+  switch (static_cast<int>(type)) {
+    case OFPTYPE_HELLO:
+    case OFPTYPE_ERROR:
+    case OFPTYPE_ECHO_REPLY: return ask::nothing{};
+    case OFPTYPE_ECHO_REQUEST: return ask::echo{};
+    case OFPTYPE_FEATURES_REQUEST: return ask::features{};
+    case OFPTYPE_GET_CONFIG_REQUEST: return ask::get_config{};
+    case OFPTYPE_SET_CONFIG: return set_config(one);
+    case OFPTYPE_BARRIER_REQUEST: return ask::barrier{};
+    case OFPTYPE_ROLE_REQUEST: return role(one);
+    case OFPTYPE_GET_ASYNC_REQUEST: return ask::get_async{};
+    case OFPTYPE_SET_ASYNC_CONFIG: return set_async(one);
+    case OFPTYPE_FLOW_MOD: return flow_mod(one);
+    case OFPTYPE_GROUP_MOD: return group_mod(one);
+    case OFPTYPE_METER_MOD: return meter_mod(one);
+    case OFPTYPE_PORT_MOD: return port_mod(one);
+    case OFPTYPE_TABLE_MOD: return table_mod(one);
+    case OFPTYPE_PACKET_OUT: return packet_out(one);
+    case OFPTYPE_DESC_STATS_REQUEST: return ask::description{};
+    case OFPTYPE_FLOW_STATS_REQUEST:
+    case OFPTYPE_AGGREGATE_STATS_REQUEST: return rules(one);
+    case OFPTYPE_TABLE_STATS_REQUEST: return ask::tables{};
+    case OFPTYPE_TABLE_FEATURES_STATS_REQUEST:
+      return ask::table_features{one.size() > multipart_body};
+    case OFPTYPE_PORT_STATS_REQUEST: return port_stats(one);
+    case OFPTYPE_PORT_DESC_STATS_REQUEST: return ask::port_descriptions{};
+    case OFPTYPE_GROUP_STATS_REQUEST: return group_stats(one);
+    case OFPTYPE_GROUP_DESC_STATS_REQUEST: return ask::group_descriptions{};
+    case OFPTYPE_GROUP_FEATURES_STATS_REQUEST: return ask::group_features{};
+    case OFPTYPE_METER_STATS_REQUEST: return ask::meter_stats{meter_of(one)};
+    case OFPTYPE_METER_CONFIG_STATS_REQUEST: return ask::meter_configs{meter_of(one)};
+    case OFPTYPE_METER_FEATURES_STATS_REQUEST: return ask::meter_features{};
+    case OFPTYPE_QUEUE_STATS_REQUEST: return queue_stats(one);
+    case OFPTYPE_QUEUE_GET_CONFIG_REQUEST: return queue_config(one);
+    case OFPTYPE_BUNDLE_CONTROL: return bundle_control(one);
+    case OFPTYPE_BUNDLE_ADD_MESSAGE: return bundle_add(one);
+    default: return tl::unexpected(bad_type());
+  }
+}
+
+/// A request in several messages; only one of table features may be.
+bool is_cut(ofptype type, message_view one) {
+  constexpr std::uint8_t multipart_request = 18;
+  if (type_of(one) != multipart_request || type == OFPTYPE_TABLE_FEATURES_STATS_REQUEST) {
+    return false;
+  }
+  return ofpmp_more(to_library(one));
+}
+
+std::uint32_t u32(message_view one, std::size_t at) {
+  return static_cast<std::uint32_t>(one[at]) << 24 | static_cast<std::uint32_t>(one[at + 1]) << 16 |
+         static_cast<std::uint32_t>(one[at + 2]) << 8 | one[at + 3];
+}
+
+/// Of experimenters the switch has the bundles of the ONF; the library knows many more.
+tl::expected<void, refusal> check_experimenter(message_view one) {
+  constexpr std::uint8_t experimenter = 4, multipart_request = 18;
+  constexpr std::uint16_t bad_experimenter = 3, bad_experimenter_type = 4;
+  constexpr std::uint32_t bundle_control = 2300, bundle_add = 2301;
+  const bool in_parts = type_of(one) == multipart_request && one.size() >= multipart_body &&
+                        u32(one, header_bytes) >> 16 == 0xffff;
+  if (in_parts) {
+    return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
+  }
+  if (type_of(one) != experimenter) return {};
+  if (one.size() < header_bytes + 8) return tl::unexpected(bad_length());
+  if (u32(one, header_bytes) != onf) {
+    return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
+  }
+  const std::uint32_t type = u32(one, header_bytes + 4);
+  if (type != bundle_control && type != bundle_add) {
+    return tl::unexpected(refusal{bad_request, bad_experimenter_type, 0, "an unknown extension"});
+  }
+  return {};
+}
+
+}  // namespace
+
+refusal to_refusal(const pipeline::of_failure& failure) {
+  return {pipeline::wire_type(failure.code), pipeline::wire_code(failure.code), 0,
+          failure.message()};
+}
+
+refusal bundle_refusal(bundle_error why) {
+  return {experimenter_error, static_cast<std::uint16_t>(why), onf, "bundle"};
+}
+
+tl::expected<request, refusal> decode(message_view one) {
+  silence_library();
+  if (one.size() < header_bytes || ntohs(to_library(one)->length) != one.size()) {
+    return tl::unexpected(bad_length());
+  }
+  if (one[0] != wire_version) return tl::unexpected(refusal{bad_request, 0, 0, "its version"});
+  if (auto good = check_experimenter(one); !good) return tl::unexpected(good.error());
+  ofptype type;
+  if (const ofperr wrong = ofptype_decode(&type, to_library(one))) return refuse_by(wrong);
+  if (is_cut(type, one)) {
+    constexpr std::uint16_t overflow = 13;
+    return tl::unexpected(refusal{bad_request, overflow, 0, "a request in several messages"});
+  }
+  if (auto good = check_actions_on_wire(one); !good) return tl::unexpected(good.error());
+  return by_type(type, one);
+}
+
+}  // namespace coua::ofp
