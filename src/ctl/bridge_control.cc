@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/bridge_control.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace coua::ctl {
 namespace {
 
@@ -20,11 +23,30 @@ class collect_normal final : public pipeline::normal_switch {
   std::vector<pipeline::packet>& into_;
 };
 
+/// The counters of a port (dp/counters.h) as OpenFlow has them.
+void count(const std::vector<dp::counter>& counters, ofp::port_facts& into) {
+  for (const dp::counter& one : counters) {
+    const std::string_view name = one.name;
+    if (name == "rx_packets") into.rx.packets = one.value;
+    if (name == "rx_bytes") into.rx.bytes = one.value;
+    if (name == "tx_packets") into.tx.packets = one.value;
+    if (name == "tx_bytes") into.tx.bytes = one.value;
+    if (name == "drop_truncated") into.rx.errors = one.value;
+    if (!name.starts_with("drop_")) continue;
+    (name.starts_with("drop_tx_") ? into.tx : into.rx).dropped += one.value;
+  }
+}
+
 }  // namespace
 
 pipeline::of_result<pipeline::change_list> bridge_control::apply(
     std::span<const pipeline::operation> bundle) {
   return owner_.apply(bundle);
+}
+
+std::vector<pipeline::of_result<pipeline::change_list>> bridge_control::apply_each(
+    std::span<const pipeline::operation> operations) {
+  return owner_.apply_each(operations);
 }
 
 pipeline::of_result<void> bridge_control::packet_out(const pipeline::packet& one,
@@ -136,5 +158,57 @@ ofp::port_names bridge_control::port_names() {
   }
   return made;
 }
+
+std::vector<ofp::port_facts> bridge_control::ports() {
+  const auto in_bridge = owner_.ports();
+  std::vector<ofp::port_facts> made;
+  for (const dp::port_status& each : switch_.ports()) {
+    const auto known = std::ranges::find(in_bridge, dp::bridge_port(each.number),
+                                         [](const auto& one) { return one.port.number; });
+    if (known == in_bridge.end()) continue;  // it comes or goes just now
+    ofp::port_facts one;
+    one.number = known->port.number;
+    one.name = each.config.name;
+    std::ranges::copy(each.mac, one.mac.begin());
+    one.link_up = each.link_up;
+    one.live = each.link_up && each.config.enabled;
+    one.config = port_flags(known->port) | (each.config.enabled ? 0 : ofp::port_down);
+    one.speed_mbps = each.link_mbps;
+    one.added = known->added;
+    if (const auto counters = switch_.port_counters(one.name)) count(*counters, one);
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no number,
+                                                          std::uint32_t config,
+                                                          std::uint32_t mask) {
+  auto changed =
+      owner_.change_port(number, [&](pipeline::port& one) { set_port_flags(one, config, mask); });
+  if (!changed || (mask & ofp::port_down) == 0) return changed;
+  for (const dp::port_status& each : switch_.ports()) {
+    if (dp::bridge_port(each.number) != number) continue;
+    dp::port_config wanted = each.config;
+    wanted.enabled = (config & ofp::port_down) == 0;
+    if (wanted.enabled == each.config.enabled) return {};
+    if (auto done = switch_.update_port(wanted); !done) {
+      return pipeline::refuse(pipeline::of_error::port_mod_bad_port, each.config.name,
+                              done.error().message());
+    }
+    return {};
+  }
+  return pipeline::refuse(pipeline::of_error::port_mod_bad_port, "port " + std::to_string(number),
+                          "there is no such port");
+}
+
+void bridge_control::listen(bridge_events to) {
+  owner_.set_sink(std::move(to.packet_in));
+  owner_.set_change_sink(std::move(to.changed));
+}
+
+unsigned bridge_control::n_tables() { return owner_.params().n_tables; }
+
+std::uint64_t bridge_control::rules_max() { return owner_.params().rules_max; }
 
 }  // namespace coua::ctl

@@ -11,10 +11,13 @@ namespace coua::ctl {
 class bridge_control final : public pipeline_control {
  public:
   /// Both must outlive it.
-  bridge_control(const dp::l2_switch& sw, dp::pipeline_owner& owner) : switch_(sw), owner_(owner) {}
+  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner) : switch_(sw), owner_(owner) {}
 
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override;
+  std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
+      std::span<const pipeline::operation> operations) override;
+  void settle() override { owner_.settle(); }
   pipeline::of_result<void> packet_out(const pipeline::packet& one,
                                        const pipeline::action_list& actions) override;
   void dump_rules(const ofp::rule_filter& filter,
@@ -26,11 +29,18 @@ class bridge_control final : public pipeline_control {
   trace_answer trace(const pipeline::packet& one) override;
   pipeline::time_ns now() override { return dp::pipeline_owner::now(); }
   ofp::port_names port_names() override;
+  std::vector<ofp::port_facts> ports() override;
+  pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
+                                            std::uint32_t mask) override;
+  void listen(bridge_events to) override;
+  void set_standalone(bool on) override { switch_.set_standalone(on); }
+  unsigned n_tables() override;
+  std::uint64_t rules_max() override;
 
  private:
   std::vector<std::string> ask_l2(const pipeline::packet& one, pipeline::verdict& result) const;
 
-  const dp::l2_switch& switch_;
+  dp::l2_switch& switch_;
   dp::pipeline_owner& owner_;
 };
 

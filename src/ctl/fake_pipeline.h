@@ -43,8 +43,35 @@ class fake_pipeline : public pipeline_control {
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override {
     const std::lock_guard hold(mutex_);
-    return bridge_.apply(bundle, now_);
+    auto done = bridge_.apply(bundle, now_);
+    if (done && events_.changed) events_.changed(*done);
+    return done;
   }
+  void listen(bridge_events to) override {
+    const std::lock_guard hold(mutex_);
+    events_ = std::move(to);
+  }
+  /// As if a rule had sent it to the controller.
+  void punt(const dp::packet_in& one) {
+    const std::lock_guard hold(mutex_);
+    if (events_.packet_in) events_.packet_in(one);
+  }
+  /// Removes the rules whose time has come.
+  void expire() {
+    const std::lock_guard hold(mutex_);
+    const pipeline::change_list done = bridge_.expire(now_);
+    if (events_.changed) events_.changed(done);
+  }
+
+  std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
+      std::span<const pipeline::operation> operations) override {
+    std::vector<pipeline::of_result<pipeline::change_list>> made;
+    for (const pipeline::operation& one : operations) made.push_back(apply({&one, 1}));
+    return made;
+  }
+  void settle() override { ++n_settled_; }
+  /// How often it was waited for workers.
+  unsigned n_settled() const { return n_settled_; }
 
   pipeline::of_result<void> packet_out(const pipeline::packet& one,
                                        const pipeline::action_list& actions) override {
@@ -108,6 +135,44 @@ class fake_pipeline : public pipeline_control {
   }
   pipeline::time_ns now() override { return now_; }
   ofp::port_names port_names() override { return names_; }
+  std::vector<ofp::port_facts> ports() override {
+    const std::lock_guard hold(mutex_);
+    std::vector<ofp::port_facts> made;
+    for (const auto& [number, one] : bridge_.ports()) {
+      ofp::port_facts facts;
+      facts.number = number;
+      facts.name = "p" + std::to_string(number - 1);
+      facts.mac = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(number)};
+      facts.config = port_flags(one);
+      facts.link_up = facts.live = one.live;
+      facts.speed_mbps = 10'000;
+      facts.added = 0;
+      facts.rx = {100 * number, 6400 * number, 1, 0};
+      facts.tx = {200 * number, 12800 * number, 0, 0};
+      made.push_back(facts);
+    }
+    return made;
+  }
+  pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
+                                            std::uint32_t mask) override {
+    pipeline::port one;
+    {
+      const std::lock_guard hold(mutex_);
+      const pipeline::port* found = bridge_.find_port(number);
+      if (found == nullptr) {
+        return pipeline::refuse(pipeline::of_error::port_mod_bad_port, "port", "there is none");
+      }
+      one = *found;
+    }
+    set_port_flags(one, config, mask);
+    const pipeline::operation change = pipeline::port_mod{pipeline::mod_command::modify, one};
+    if (auto done = apply({&change, 1}); !done) return tl::unexpected(done.error());
+    return {};
+  }
+  void set_standalone(bool on) override { standalone_ = on; }
+  bool is_standalone() const { return standalone_; }
+  unsigned n_tables() override { return 16; }
+  std::uint64_t rules_max() override { return 1'000'000; }
 
  private:
   static pipeline::template_choice choice(const pipeline::rule_table& of) {
@@ -120,8 +185,11 @@ class fake_pipeline : public pipeline_control {
   pipeline::bridge bridge_;
   ofp::port_names names_;
   std::atomic<pipeline::time_ns> now_{0};
+  std::atomic<unsigned> n_settled_{0};
+  std::atomic<bool> standalone_{false};
   std::vector<pipeline::packet> packet_outs_;
   std::function<void()> on_dump_part_;
+  bridge_events events_;
 };
 
 }  // namespace coua::ctl

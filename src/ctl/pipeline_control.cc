@@ -29,6 +29,19 @@ std::size_t count_changes(const pipeline::change_list& done) {
   return n;
 }
 
+void set_port_flags(pipeline::port& of, std::uint32_t config, std::uint32_t mask) {
+  if ((mask & ofp::port_no_recv) != 0) of.no_recv = (config & ofp::port_no_recv) != 0;
+  if ((mask & ofp::port_no_fwd) != 0) of.no_fwd = (config & ofp::port_no_fwd) != 0;
+  if ((mask & ofp::port_no_packet_in) != 0) {
+    of.no_packet_in = (config & ofp::port_no_packet_in) != 0;
+  }
+}
+
+std::uint32_t port_flags(const pipeline::port& of) {
+  return (of.no_recv ? ofp::port_no_recv : 0) | (of.no_fwd ? ofp::port_no_fwd : 0) |
+         (of.no_packet_in ? ofp::port_no_packet_in : 0);
+}
+
 std::vector<group_record> list_groups(const pipeline::bridge& in) {
   std::vector<group_record> made;
   for (const auto& [id, entry] : in.groups()) made.push_back({entry.group, entry.state});

@@ -11,6 +11,8 @@
 
 #include "base/result.h"
 #include "ctl/ofp/flow_text.h"
+#include "ctl/ofp/reply.h"
+#include "dp/pipeline/packet_in.h"
 #include "pipeline/compiler/choose_template.h"
 #include "pipeline/model/bridge.h"
 #include "pipeline/oracle/oracle.h"
@@ -65,6 +67,13 @@ struct trace_answer {
   pipeline::verdict result;
 };
 
+/// What happens in a bridge. Called in the thread that owns it, one after the other; they must not
+/// wait.
+struct bridge_events {
+  dp::packet_in_sink packet_in;
+  std::function<void(const pipeline::change_list&)> changed;
+};
+
 class pipeline_control {
  public:
   virtual ~pipeline_control() = default;
@@ -72,6 +81,11 @@ class pipeline_control {
   /// All of them, or none. The failure says which operation it was.
   virtual pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) = 0;
+  /// One after the other, each a version of its own that may fail by itself.
+  virtual std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
+      std::span<const pipeline::operation> operations) = 0;
+  /// Waits until every worker runs what was applied before.
+  virtual void settle() = 0;
 
   /// Sends a packet by these actions, as a controller's packet-out. It comes in by `one.in_port`,
   /// which may be port_controller.
@@ -94,11 +108,28 @@ class pipeline_control {
   /// The clock of the times in rules, groups and meters.
   virtual pipeline::time_ns now() = 0;
   virtual ofp::port_names port_names() = 0;
+  /// The ports with their counters, by number.
+  virtual std::vector<ofp::port_facts> ports() = 0;
+  /// Sets the bits of `mask` (ofp::port_down, ...) to those of `config`. Errors: port_mod_bad_port.
+  virtual pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
+                                                    std::uint32_t mask) = 0;
+  /// Who is told from now on; empty functions: nobody. What was there before is not called any more
+  /// when this has returned.
+  virtual void listen(bridge_events to) = 0;
+  /// While it is on, packets are forwarded as by one rule with actions=NORMAL, whatever the rules
+  /// say, and no rule counts them. Does not wait.
+  virtual void set_standalone(bool on) = 0;
+  virtual unsigned n_tables() = 0;
+  virtual std::uint64_t rules_max() = 0;
 };
 
 /// Rules, groups and meters that came, went, or are other than before: a rule that replaces one
 /// like it is no change to a user, though its times are new.
 std::size_t count_changes(const pipeline::change_list& done);
+
+/// Those bits of ofp_port_config that the pipeline knows.
+void set_port_flags(pipeline::port& of, std::uint32_t config, std::uint32_t mask);
+std::uint32_t port_flags(const pipeline::port& of);
 
 /// What a bridge answers to pipeline_control, for those who hold its lock or own it.
 std::vector<group_record> list_groups(const pipeline::bridge& in);

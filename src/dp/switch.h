@@ -201,6 +201,8 @@ class l2_switch {
   /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
   /// create() has one.
   virtual pipeline_owner* pipeline() { return nullptr; }
+  /// While it is on, workers pass the pipeline over: every packet goes the way of NORMAL.
+  virtual void set_standalone(bool) {}
 };
 
 }  // namespace coua::dp

@@ -54,6 +54,7 @@ class switch_impl final : public l2_switch {
 
   result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const override;
   pipeline_owner* pipeline() override { return pipeline_.get(); }
+  void set_standalone(bool on) override { shared_.standalone.store(on, std::memory_order_relaxed); }
 
   /// bench_hooks.h
   void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }

@@ -140,7 +140,8 @@ unsigned worker::round() {
 /// By the pipeline, or, if that is all that it would do, by the FIB.
 void worker::switch_burst(burst& b) noexcept {
   const std::uint32_t rule = pipeline_->all_normal();
-  if (rule == pipeline::executor::none) {
+  const bool by_rules = rule == pipeline::executor::none;
+  if (by_rules && !shared_.standalone.load(std::memory_order_relaxed)) {
     forward_held(nullptr);  // it came before
     run_pipeline(b);
     b.n = 0;
@@ -150,7 +151,7 @@ void worker::switch_burst(burst& b) noexcept {
   const plan_port& port = plan_->ports[b.port];
   if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
   count_received(b.port, n, b.bytes);
-  pipeline_->count_normal(rule, n, b.bytes);
+  if (!by_rules) pipeline_->count_normal(rule, n, b.bytes);
   forward_held(params_.look_ahead ? &b : nullptr);
   held_ ^= 1;
 }

@@ -52,8 +52,9 @@ struct worker_shared {
   std::atomic<std::uint32_t> epoch{0};        // age stamp of the FIB; relaxed: a hint, the owner
                                               // decides
   std::atomic<bool> stop{false};
-  std::atomic<bool> raw_io{false};  // bench_hooks.h
-  std::atomic<bool> paused{false};  // likewise
+  std::atomic<bool> standalone{false};  // the pipeline is passed over; relaxed: some bursts later
+  std::atomic<bool> raw_io{false};      // bench_hooks.h
+  std::atomic<bool> paused{false};      // likewise
   qsbr readers;
 };
 

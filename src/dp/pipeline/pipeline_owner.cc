@@ -69,7 +69,59 @@ result<void> pipeline_owner::start(std::vector<packet_in_ring*> packet_ins,
 of::time_ns pipeline_owner::now() { return now_ns(); }
 
 of::of_result<of::change_list> pipeline_owner::apply(std::span<const of::operation> bundle) {
-  return thread_->call([&] { return bridge_->apply(bundle, now()); });
+  return thread_->call([&] { return apply_here(bundle); });
+}
+
+of::of_result<of::change_list> pipeline_owner::apply_here(std::span<const of::operation> bundle) {
+  auto done = bridge_->apply(bundle, now());
+  if (done) tell(*done);
+  return done;
+}
+
+void pipeline_owner::tell(const of::change_list& done) const {
+  if (change_sink_ && !done.empty()) change_sink_(done);
+}
+
+void pipeline_owner::set_change_sink(change_sink sink) {
+  thread_->call([&] { change_sink_ = std::move(sink); });
+}
+
+std::vector<of::of_result<of::change_list>> pipeline_owner::apply_each(
+    std::span<const of::operation> operations) {
+  return thread_->call([&] {
+    std::vector<of::of_result<of::change_list>> made;
+    made.reserve(operations.size());
+    for (const of::operation& one : operations) made.push_back(apply_here({&one, 1}));
+    return made;
+  });
+}
+
+void pipeline_owner::settle() { settled_.wait(); }
+
+std::vector<pipeline_owner::known_port> pipeline_owner::ports() {
+  return thread_->call([&] {
+    std::vector<known_port> made;
+    for (const auto& [number, one] : bridge_->model().ports()) {
+      made.push_back({one, ports_added_[number]});
+    }
+    return made;
+  });
+}
+
+of::of_result<void> pipeline_owner::change_port(of::port_no number,
+                                                const std::function<void(of::port&)>& change) {
+  return thread_->call([&]() -> of::of_result<void> {
+    const of::port* found = bridge_->model().find_port(number);
+    if (found == nullptr) {
+      return of::refuse(of::of_error::port_mod_bad_port, "port " + std::to_string(number),
+                        "there is no such port");
+    }
+    of::port changed = *found;
+    change(changed);
+    const of::operation asked = of::port_mod{of::mod_command::modify, changed};
+    if (auto done = apply_here({&asked, 1}); !done) return tl::unexpected(done.error());
+    return {};
+  });
 }
 
 of::of_result<void> pipeline_owner::send(const packet_out& one) {
@@ -103,10 +155,17 @@ std::vector<counter> pipeline_owner::drops() const {
 
 void pipeline_owner::set_port(const of::port& one) {
   thread_->post([this, one] {
-    const bool is_there = bridge_->model().find_port(one.number) != nullptr;
+    of::port wanted = one;
+    const of::port* before = bridge_->model().find_port(one.number);
+    if (before != nullptr) {
+      wanted = *before;
+      wanted.live = one.live;
+    } else {
+      ports_added_[one.number] = now();
+    }
     const of::operation asked =
-        of::port_mod{is_there ? of::mod_command::modify : of::mod_command::add, one};
-    if (auto done = bridge_->apply(asked, now()); !done) {
+        of::port_mod{before != nullptr ? of::mod_command::modify : of::mod_command::add, wanted};
+    if (auto done = apply_here({&asked, 1}); !done) {
       log_error("pipeline: port %u: %s", one.number, done.error().message().c_str());
     }
   });
@@ -114,9 +173,10 @@ void pipeline_owner::set_port(const of::port& one) {
 
 void pipeline_owner::remove_port(of::port_no number) {
   thread_->post([this, number] {
-    of::port_mod asked{of::mod_command::remove, {}};
-    asked.what.number = number;
-    if (auto done = bridge_->apply(asked, now()); !done) {
+    of::port_mod gone{of::mod_command::remove, {}};
+    gone.what.number = number;
+    const of::operation asked = gone;
+    if (auto done = apply_here({&asked, 1}); !done) {
       log_error("pipeline: port %u: %s", number, done.error().message().c_str());
     }
   });
@@ -127,7 +187,7 @@ bool pipeline_owner::housekeeping() {
   const of::time_ns begin = now();
   if (begin >= next_expiry_) {
     bridge_->collect(begin);
-    (void)bridge_->expire(begin);
+    tell(bridge_->expire(begin));
     const of::time_ns end = now();
     next_expiry_ = end + std::max(expiry_ns, (end - begin) * expiry_share);
   }

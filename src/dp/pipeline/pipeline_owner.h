@@ -18,12 +18,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "dp/owner_thread.h"
+#include "dp/pipeline/grace_gate.h"
 #include "dp/pipeline/packet_in_ring.h"
 #include "dp/pipeline/packet_out.h"
 #include "dp/switch.h"
@@ -58,6 +60,16 @@ class pipeline_owner {
   // Any thread, once it is started.
   /// All of them, or none (pipeline/model/bridge.h). Waits for the thread.
   pipeline::of_result<pipeline::change_list> apply(std::span<const pipeline::operation> bundle);
+  /// One after the other, each by itself.
+  std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
+      std::span<const pipeline::operation> operations);
+  /// Waits until every worker runs what was applied before the call. Callers that wait at the same
+  /// time share a grace period; when nothing was applied since the last one, there is none.
+  void settle();
+  /// Who is told of every change from now on, whoever asked for it, time-outs and ports too; empty:
+  /// nobody. It is called in the thread, and must not wait.
+  using change_sink = std::function<void(const pipeline::change_list&)>;
+  void set_change_sink(change_sink sink);
   /// Has the actions done; returns when they are, but for what the worker does. Errors: those of
   /// actions; bad_request_bad_port, bad_request_bad_len.
   pipeline::of_result<void> send(const packet_out& one);
@@ -87,17 +99,36 @@ class pipeline_owner {
   /// Of all workers since the start, by pipeline_drop.
   std::vector<counter> drops() const;
 
-  /// A port came or changed; went. They do not wait.
+  struct known_port {
+    pipeline::port port;
+    pipeline::time_ns added = 0;
+  };
+  std::vector<known_port> ports();
+  /// What a controller may set of a port. Errors: port_mod_bad_port.
+  pipeline::of_result<void> change_port(pipeline::port_no number,
+                                        const std::function<void(pipeline::port&)>& change);
+  /// They never change.
+  const pipeline::bridge_params& params() const { return bridge_->model().params(); }
+
+  /// A port came or changed; went. What a controller set of it stays. They do not wait.
   void set_port(const pipeline::port& one);
   void remove_port(pipeline::port_no number);
 
  private:
   pipeline_owner(std::unique_ptr<pipeline::running_bridge> bridge, unsigned n_workers)
-      : n_workers_(n_workers), bridge_(std::move(bridge)) {}
+      : n_workers_(n_workers),
+        bridge_(std::move(bridge)),
+        settled_(bridge_->compiler().published()) {}
   bool housekeeping();
+  pipeline::of_result<pipeline::change_list> apply_here(
+      std::span<const pipeline::operation> bundle);
+  void tell(const pipeline::change_list& done) const;
 
   const unsigned n_workers_;
   const std::unique_ptr<pipeline::running_bridge> bridge_;
+  std::map<pipeline::port_no, pipeline::time_ns> ports_added_;
+  grace_gate settled_;
+  change_sink change_sink_;
   std::vector<packet_in_ring*> packet_ins_;
   std::unique_ptr<packet_out_sender> packet_outs_;
   packet_in_sink sink_;  // of the thread
