@@ -129,6 +129,7 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
     reader.complain_at("workers.count", "is given together with cores; keep one of them");
   check_ports(reader, out);
   check_statics(reader, out);
+  check_openflow(reader, out.openflow);
   if (!reader.errors.empty()) {
     std::ranges::stable_sort(reader.errors, {}, &config_error::line);
     return tl::unexpected(std::move(reader.errors));

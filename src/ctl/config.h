@@ -27,6 +27,22 @@ struct static_entry {
   std::string port;
 };
 
+enum class fail_mode { secure, standalone };
+
+/// Controllers of the bridge.
+struct openflow_config {
+  std::uint64_t datapath_id = 0;         // 0: made of the first port's address
+  std::vector<std::string> controllers;  // to connect to
+  std::vector<std::string> listen;
+  std::string management;  // empty: br0.mgmt beside the API's socket
+  ctl::fail_mode fail_mode = ctl::fail_mode::secure;
+  unsigned probe_s = 5;
+  unsigned backoff_max_s = 8;
+  std::map<std::uint8_t, std::string> table_names;
+  std::string tls_key, tls_certificate, tls_authority;  // all, or none
+};
+inline constexpr std::size_t openflow_targets_max = 16;  // of either list
+
 struct config {
   std::string file;    // as given on the command line
   std::string socket;  // of the API; empty: default_socket()
@@ -37,6 +53,7 @@ struct config {
   pci_mode pci = pci_mode::automatic;
   std::vector<std::string> eal_arguments;
   dp::switch_config tables;
+  openflow_config openflow;
   std::vector<dp::port_config> ports;
   std::vector<static_entry> statics;
   std::map<std::string, int> lines;  // field path ("ports[2].devargs") -> line, of what is there

@@ -9,7 +9,6 @@
 #include "net/mac.h"
 
 namespace coua::ctl {
-namespace {
 
 std::string check_socket(const std::string& path) {
   if (path.empty() || path[0] != '/') return "is not an absolute path";
@@ -20,6 +19,8 @@ std::string check_socket(const std::string& path) {
   if (path.back() == '/') return "is a directory";
   return {};
 }
+
+namespace {
 
 std::string check_argument(const std::string& text) {
   const bool printable =
@@ -441,13 +442,15 @@ const field_table<config>& file_fields() {
                             fib_fields(), itself),
       section_field<config>("pipeline", "The OpenFlow pipeline that all ports belong to",
                             "{start: normal, rules: 1M}", pipeline_fields(), itself),
+      section_field<config>("openflow", "Controllers", "{controllers: [\"tcp:10.0.0.1:6653\"]}",
+                            openflow_fields(), [](config& c) -> auto& { return c.openflow; }),
       ports_field(),
   };
   return fields;
 }
 
 std::vector<section_info> describe_sections() {
-  return {
+  std::vector<section_info> made = {
       describe("", "The file is one mapping. Every part may be left out.", file_fields()),
       describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
       describe("memory", "Memory for packets.", memory_fields()),
@@ -455,9 +458,11 @@ std::vector<section_info> describe_sections() {
       describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
       describe("fib", "The forwarding table.", fib_fields()),
       describe("fib.static[]", "One static entry.", static_fields()),
-      describe("pipeline", "The OpenFlow pipeline, which all ports belong to.", pipeline_fields()),
-      describe("ports[]", "One port.", port_fields()),
-      describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
+      describe("pipeline", "The OpenFlow pipeline, which all ports belong to.", pipeline_fields())};
+  for (section_info& each : describe_openflow()) made.push_back(std::move(each));
+  made.push_back(describe("ports[]", "One port.", port_fields()));
+  made.push_back(describe("ports[].vlans", "The VLANs of a port.", vlans_fields()));
+  return made;
 }
 
 std::string config_reference() {

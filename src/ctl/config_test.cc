@@ -108,6 +108,20 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.statics[0].mac, 0x020000000001u);
   EXPECT_EQ(c.statics[0].port, "host-1");
   EXPECT_EQ(c.statics[1].mac, 0x02000000000au);
+  const openflow_config& of = c.openflow;
+  EXPECT_EQ(of.datapath_id, 0xa1u);
+  EXPECT_EQ(of.controllers, (std::vector<std::string>{"tcp:10.0.0.1:6653", "ssl:[fd00::1]:6653",
+                                                      "unix:/run/controller.sock"}));
+  EXPECT_EQ(of.listen, (std::vector<std::string>{"ptcp:6654", "pssl:6655:127.0.0.1",
+                                                 "punix:/run/coua/of.sock"}));
+  EXPECT_EQ(of.management, "/run/coua/br0.mgmt");
+  EXPECT_EQ(of.fail_mode, fail_mode::standalone);
+  EXPECT_EQ(of.probe_s, 10u);
+  EXPECT_EQ(of.backoff_max_s, 30u);
+  EXPECT_EQ(of.table_names, (std::map<std::uint8_t, std::string>{{0, "acl"}, {1, "routes"}}));
+  EXPECT_EQ(of.tls_key, "/etc/coua/key.pem");
+  EXPECT_EQ(of.tls_certificate, "/etc/coua/cert.pem");
+  EXPECT_EQ(of.tls_authority, "/etc/coua/ca.pem");
   ASSERT_EQ(c.ports.size(), 3u);
   const auto& p = c.ports[0];
   EXPECT_EQ(p.name, "host-1");
@@ -277,6 +291,12 @@ TEST(config_document, the_example_of_each_field_is_valid) {
         text = port("vlans: {" + pair + (field.name == "mode" ? ", tagged: [5]}" : "}"));
       else if (section.path == "fib.static[]")
         text = port("mtu: 1500") + "fib: {static: [{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]}";
+      else if (section.path == "openflow.tables[]")
+        text = "openflow: {tables: [{" + pair +
+               (field.name == "table" ? ", name: x" : ", table: 1") + "}]}";
+      else if (section.path == "openflow.tls")
+        text = "openflow: {tls: {key: " + field.example + ", certificate: " + field.example +
+               ", authority: " + field.example + "}}";
       else
         text =
             section.path + ": {" + pair + "}\n" + (field.name == "static" ? port("mtu: 1500") : "");

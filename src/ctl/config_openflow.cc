@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields of `openflow`.
+#include "ctl/config_schema.h"
+#include "ctl/openflow_rules.h"
+
+namespace coua::ctl {
+namespace {
+
+using settings = openflow_config;
+
+/// A list of texts that are checked one by one.
+field<settings> targets_field(field_info info, std::string range,
+                              std::string (*check)(const std::string&),
+                              std::vector<std::string> settings::*into) {
+  info.type = "list of texts";
+  info.range = std::move(range);
+  info.default_value = "none";
+  return {info, [check, into](config_reader& reader, const YAML::Node& node, settings& s) {
+            read_list(reader, node, [&](const YAML::Node& item) {
+              std::string text;
+              if (!read_scalar(reader, item, text)) return;
+              if (const auto reason = check(text); !reason.empty()) {
+                return reader.complain(item, reason);
+              }
+              if ((s.*into).size() >= openflow_targets_max) {
+                return reader.complain(item,
+                                       "is one more than " + std::to_string(openflow_targets_max));
+              }
+              (s.*into).push_back(text);
+            });
+          }};
+}
+
+field<settings> datapath_id_field() {
+  field_info info{.name = "datapath_id",
+                  .meaning =
+                      "The number by which controllers know the switch; without it, the "
+                      "address of the first port, which is another one where ports have "
+                      "random addresses",
+                  .example = "\"00:00:00:00:00:00:00:a1\""};
+  info.type = "text";
+  info.range = "1 to 16 hexadecimal digits, not all 0";
+  info.default_value = "the address of the first port";
+  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+            std::string text;
+            if (!read_scalar(reader, node, text)) return;
+            const auto id = parse_datapath_id(text);
+            if (!id)
+              return reader.complain(node, "is not of 1 to 16 hexadecimal digits, not all 0");
+            s.datapath_id = *id;
+          }};
+}
+
+struct named_table {
+  unsigned number = 0;
+  std::string name;
+};
+
+const field_table<named_table>& table_fields() {
+  static const field_table<named_table> fields = {
+      integer_field<named_table>(
+          {.name = "table", .meaning = "Its number", .example = "0", .required = true}, 0, 254,
+          [](named_table& t) -> auto& { return t.number; }),
+      text_field<named_table>({.name = "name",
+                               .meaning = "What table features call it",
+                               .example = "acl",
+                               .required = true},
+                              "1 to 31 printable characters", check_table_name,
+                              [](named_table& t) -> auto& { return t.name; }),
+  };
+  return fields;
+}
+
+field<settings> tables_field() {
+  field_info info{.name = "tables",
+                  .meaning = "Names of tables, for controllers that show them",
+                  .example = "[{table: 0, name: acl}]"};
+  info.type = "list of mappings";
+  info.default_value = "table0, table1...";
+  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+            read_list(reader, node, [&](const YAML::Node& item) {
+              named_table one;
+              if (item.IsNull()) return reader.complain(item, "has no value");
+              read_mapping(reader, item, table_fields(), one);
+              s.table_names[static_cast<std::uint8_t>(one.number)] = one.name;
+            });
+          }};
+}
+
+std::string check_file(const std::string& path) {
+  return path.empty() || path[0] != '/' ? "is not an absolute path" : "";
+}
+
+const field_table<settings>& tls_fields() {
+  const auto file = [](std::string name, std::string meaning, std::string settings::*into) {
+    return text_field<settings>({.name = std::move(name),
+                                 .meaning = std::move(meaning),
+                                 .example = "/etc/coua/file.pem",
+                                 .required = true},
+                                "absolute path", check_file,
+                                [into](settings& s) -> auto& { return s.*into; });
+  };
+  static const field_table<settings> fields = {
+      file("key", "Private key of the switch, in PEM", &settings::tls_key),
+      file("certificate", "Its certificate", &settings::tls_certificate),
+      file("authority", "Certificates of those that may sign a controller's",
+           &settings::tls_authority),
+  };
+  return fields;
+}
+
+field<settings> tls_field() {
+  field_info info{.name = "tls",
+                  .meaning = "For `ssl:` and `pssl:`; both sides show a certificate",
+                  .example =
+                      "{key: /etc/coua/key.pem, certificate: /etc/coua/cert.pem, "
+                      "authority: /etc/coua/ca.pem}"};
+  info.type = "mapping";
+  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+            read_mapping(reader, node, tls_fields(), s);
+          }};
+}
+
+}  // namespace
+
+const field_table<openflow_config>& openflow_fields() {
+  static const field_table<settings> fields = {
+      datapath_id_field(),
+      targets_field({.name = "controllers",
+                     .meaning = "Controllers that the switch connects to, again and again",
+                     .example = "[\"tcp:10.0.0.1:6653\"]"},
+                    "`tcp:ADDRESS:PORT`, `ssl:ADDRESS:PORT`, `unix:PATH`; at most 16",
+                    check_controller, &settings::controllers),
+      targets_field({.name = "listen",
+                     .meaning = "Where controllers may connect to the switch. TCP has no password: "
+                                "listen on addresses only that nobody else reaches",
+                     .example = "[\"ptcp:6653:127.0.0.1\"]"},
+                    "`ptcp:PORT:ADDRESS`, `pssl:PORT:ADDRESS`, `punix:PATH`; at most 16",
+                    check_listener, &settings::listen),
+      text_field<settings>({.name = "management",
+                            .meaning = "The Unix socket for `ovs-ofctl`",
+                            .example = "/run/coua/br0.mgmt",
+                            .default_value = "`br0.mgmt` in the directory of `api.socket`"},
+                           "absolute path, at most 107 bytes", check_socket,
+                           [](settings& s) -> auto& { return s.management; }),
+      choice_field<settings>(
+          {.name = "fail_mode",
+           .meaning = "While there are `controllers` and none is connected for three times "
+                      "`probe_s`: `secure` goes on with the rules that are there, `standalone` "
+                      "forwards as an L2 switch until one is back",
+           .example = "secure"},
+          {"secure", "standalone"}, [](settings& s) -> auto& { return s.fail_mode; }),
+      integer_field<settings>({.name = "probe_s",
+                               .meaning = "A controller that is silent for that long is asked for "
+                                          "a sign of life, and given up after as long again",
+                               .example = "5",
+                               .unit = "s"},
+                              1, 3600, [](settings& s) -> auto& { return s.probe_s; }),
+      integer_field<settings>({.name = "backoff_max_s",
+                               .meaning = "The longest time between two attempts to connect; it "
+                                          "begins with a second and doubles",
+                               .example = "8",
+                               .unit = "s"},
+                              1, 3600, [](settings& s) -> auto& { return s.backoff_max_s; }),
+      tables_field(),
+      tls_field(),
+  };
+  return fields;
+}
+
+void check_openflow(config_reader& reader, const openflow_config& of) {
+  const auto check = [&](const std::vector<std::string>& targets, const std::string& name) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!needs_tls(targets[i]) || !of.tls_key.empty()) continue;
+      reader.complain_at("openflow." + name + "[" + std::to_string(i) + "]",
+                         "needs openflow.tls with key, certificate and authority");
+    }
+  };
+  if (reader.troubled("openflow")) return;
+  check(of.controllers, "controllers");
+  check(of.listen, "listen");
+}
+
+std::vector<section_info> describe_openflow() {
+  section_info all{"openflow", "Controllers of the bridge ([openflow.md](openflow.md)).", {}};
+  for (const auto& f : openflow_fields()) all.fields.push_back(f.info);
+  section_info tables{"openflow.tables[]", "The name of one table.", {}};
+  for (const auto& f : table_fields()) tables.fields.push_back(f.info);
+  section_info tls{"openflow.tls", "Files for TLS.", {}};
+  for (const auto& f : tls_fields()) tls.fields.push_back(f.info);
+  return {all, tables, tls};
+}
+
+}  // namespace coua::ctl

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/openflow_rules.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace coua::ctl {
+namespace {
+
+constexpr std::size_t unix_path_max = 107;
+
+bool is_port(std::string_view text) {
+  unsigned value = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return wrong == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 65'535;
+}
+
+bool is_address(std::string_view text) {
+  const bool v6 = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  const std::string plain(v6 ? text.substr(1, text.size() - 2) : text);
+  in6_addr into;
+  return inet_pton(v6 ? AF_INET6 : AF_INET, plain.c_str(), &into) == 1;
+}
+
+bool is_path(std::string_view text) {
+  return text.size() > 1 && text.front() == '/' && text.size() <= unix_path_max &&
+         std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+/// The text behind "WORD:"; nothing: it begins with none of these words.
+std::optional<std::string_view> behind(std::string_view text,
+                                       std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words) {
+    if (text.starts_with(word)) return text.substr(word.size());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string check_controller(const std::string& target) {
+  const std::string wrong =
+      "is none of tcp:ADDRESS:PORT, ssl:ADDRESS:PORT, unix:PATH, such as tcp:10.0.0.1:6653 or "
+      "tcp:[fd00::1]:6653";
+  if (const auto path = behind(target, {"unix:"})) return is_path(*path) ? "" : wrong;
+  const auto place = behind(target, {"tcp:", "ssl:"});
+  if (!place) return wrong;
+  const std::size_t colon = place->rfind(':');
+  if (colon == std::string_view::npos) return wrong;
+  return is_address(place->substr(0, colon)) && is_port(place->substr(colon + 1)) ? "" : wrong;
+}
+
+std::string check_listener(const std::string& target) {
+  const std::string wrong =
+      "is none of ptcp:PORT:ADDRESS, pssl:PORT:ADDRESS, punix:PATH, such as ptcp:6653:127.0.0.1";
+  if (const auto path = behind(target, {"punix:"})) return is_path(*path) ? "" : wrong;
+  const auto place = behind(target, {"ptcp:", "pssl:"});
+  if (!place) return wrong;
+  const std::size_t colon = place->find(':');
+  if (!is_port(place->substr(0, colon))) return wrong;
+  return colon == std::string_view::npos || is_address(place->substr(colon + 1)) ? "" : wrong;
+}
+
+std::string check_table_name(const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 31 &&
+                    std::ranges::all_of(name, [](unsigned char c) { return c >= ' ' && c < 0x7f; });
+  return good ? "" : "is not a name of 1 to 31 printable characters";
+}
+
+bool needs_tls(const std::string& target) {
+  return target.starts_with("ssl:") || target.starts_with("pssl:");
+}
+
+std::optional<std::uint64_t> parse_datapath_id(const std::string& text) {
+  std::string digits = text.starts_with("0x") ? text.substr(2) : text;
+  std::erase(digits, ':');
+  std::uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [at, wrong] = std::from_chars(digits.data(), end, value, 16);
+  if (wrong != std::errc() || at != end || digits.size() > 16 || value == 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace coua::ctl

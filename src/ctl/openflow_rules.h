@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the file may say about controllers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace coua::ctl {
+
+// Empty: good; else the reason.
+/// "tcp:10.0.0.1:6653", "ssl:[fd00::1]:6653", "unix:/run/x.sock". Addresses, no names.
+std::string check_controller(const std::string& target);
+/// "ptcp:6653", "ptcp:6653:127.0.0.1", "pssl:6653:[::1]", "punix:/run/x.sock".
+std::string check_listener(const std::string& target);
+/// 1 to 31 printable characters.
+std::string check_table_name(const std::string& name);
+
+bool needs_tls(const std::string& target);
+
+/// "0x00000000000000a1", "a1", "00:00:00:00:00:00:00:a1". Not 0.
+std::optional<std::uint64_t> parse_datapath_id(const std::string& text);
+
+}  // namespace coua::ctl
