@@ -17,6 +17,7 @@
 #include "ctl/api_server.h"
 #include "ctl/bridge_control.h"
 #include "ctl/config.h"
+#include "ctl/openflow/server.h"
 #include "dp/switch.h"
 
 namespace {
@@ -132,11 +133,50 @@ void leave_worker_cpus(const coua::dp::l2_switch& sw, std::vector<unsigned> cpus
     coua::log_warning("%s", pinned.error().message().c_str());
 }
 
+/// "br0.mgmt" beside the API's socket: with OVS_RUNDIR set to its directory, ovs-ofctl finds br0.
+std::string management_socket(const coua::ctl::config& config, const std::string& api) {
+  if (!config.openflow.management.empty()) return config.openflow.management;
+  return api.substr(0, api.rfind('/') + 1) + "br0.mgmt";
+}
+
+/// Bits 0-47: the address of the first port. Without a port there is no good number, and any will
+/// do.
+std::uint64_t datapath_id(const coua::dp::l2_switch& sw) {
+  const auto ports = sw.ports();
+  std::uint64_t made = 0;
+  if (!ports.empty()) {
+    for (const std::uint8_t byte : ports.front().mac) made = made << 8 | byte;
+  }
+  return made != 0 ? made : 1;
+}
+
+coua::openflow::server_settings controllers(const coua::ctl::config& config,
+                                            const coua::dp::l2_switch& sw,
+                                            const std::string& management) {
+  const coua::ctl::openflow_config& from = config.openflow;
+  coua::openflow::server_settings made;
+  made.controllers = from.controllers;
+  made.listen = from.listen;
+  made.management = management;
+  made.links = {from.probe_s, from.backoff_max_s};
+  made.standalone = from.fail_mode == coua::ctl::fail_mode::standalone;
+  made.identity.datapath_id = from.datapath_id != 0 ? from.datapath_id : datapath_id(sw);
+  made.identity.description = {"Coua", "DPDK", std::string("couad ") + COUA_VERSION, "none", "br0"};
+  for (const auto& [number, name] : from.table_names) made.identity.table_names[number] = name;
+  return made;
+}
+
 result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
   if (!claim) return tl::unexpected(claim.error());
+  auto management = coua::ctl::socket_claim::take(management_socket(config, path));
+  if (!management) return tl::unexpected(management.error());
+  if (const auto& tls = config.openflow; !tls.tls_key.empty()) {
+    auto read = coua::ofp::use_tls(tls.tls_key, tls.tls_certificate, tls.tls_authority);
+    if (!read) return tl::unexpected(at(config, "openflow.tls", read.error()));
+  }
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
   if (signals.came()) return {};
@@ -155,6 +195,9 @@ result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   params.pipeline = &pipeline;
   const auto api = coua::ctl::api_server::create(**sw, std::move(*claim), params);
   if (!api) return tl::unexpected(api.error());
+  const auto openflow =
+      coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
+  if (!openflow) return tl::unexpected(openflow.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
   coua::log_info("ready: %zu ports, API on %s", numbers.size(), path.c_str());
   signals.wait();

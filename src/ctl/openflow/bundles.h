@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bundles of one controller, between open and commit. Messages are decoded when they are added;
+// what is wrong with one of them makes the commit fail, and nothing is done.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "ctl/ofp/message.h"
+
+namespace coua::openflow {
+
+inline constexpr std::size_t bundles_max = 16;  // of a controller
+inline constexpr std::size_t bundle_messages_max = 1'000'000;
+
+struct bundle {
+  std::uint16_t flags = 0;
+  bool closed = false;
+  bool broken = false;  // a message was refused
+  std::vector<pipeline::operation> operations;
+  std::vector<ofp::message> messages;  // of each operation
+};
+
+class bundle_book {
+ public:
+  // Errors: those of bundles; of add() also what is wrong with the message.
+  tl::expected<void, ofp::refusal> open(const ofp::ask::bundle_control& asked);
+  tl::expected<void, ofp::refusal> add(const ofp::ask::bundle_add& asked);
+  tl::expected<void, ofp::refusal> close(const ofp::ask::bundle_control& asked);
+  /// It is gone afterwards.
+  tl::expected<bundle, ofp::refusal> take(const ofp::ask::bundle_control& asked);
+
+ private:
+  std::map<std::uint32_t, bundle> bundles_;
+};
+
+}  // namespace coua::openflow

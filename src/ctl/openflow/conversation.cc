@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/openflow/conversation.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/log.h"
+#include "ctl/openflow/answerer.h"
+
+namespace coua::openflow {
+namespace {
+
+// Changes that the owner of the pipeline does in one go: some milliseconds at most, in which it
+// serves nobody else.
+constexpr std::size_t changes_at_once = 256;
+
+template <class... Wanted>
+bool is_one_of(const ofp::request& asked) {
+  return (std::holds_alternative<Wanted>(asked) || ...);
+}
+
+/// The operation in it; null: it is none.
+std::optional<pipeline::operation> operation_of(ofp::request& asked) {
+  if (auto* rule = std::get_if<pipeline::rule_mod>(&asked)) return std::move(*rule);
+  if (auto* group = std::get_if<pipeline::group_mod>(&asked)) return std::move(*group);
+  if (auto* meter = std::get_if<pipeline::meter_mod>(&asked)) return std::move(*meter);
+  return std::nullopt;
+}
+
+}  // namespace
+
+conversation::conversation(bridge_view& bridge, sender send, audience who)
+    : bridge_(bridge),
+      send_(std::move(send)),
+      role_(bridge.roles),
+      is_told_(who == audience::controller) {}
+
+ofp::async_masks::of_role conversation::wants() const {
+  const std::lock_guard hold(mutex_);
+  if (!is_told_) return {};
+  return role_.now() == ofp::controller_role::slave ? masks_.slave : masks_.master;
+}
+
+ofp::async_masks conversation::masks() const {
+  const std::lock_guard hold(mutex_);
+  return masks_;
+}
+
+ofp::ask::set_config conversation::config() const {
+  const std::lock_guard hold(mutex_);
+  return config_;
+}
+
+/// What changes the state of the switch is not for slaves.
+bool conversation::is_refused_to_slave(const ofp::request& asked) const {
+  if (role_.now() != ofp::controller_role::slave) return false;
+  if (const auto* features = std::get_if<ofp::ask::table_features>(&asked)) return features->change;
+  return is_one_of<pipeline::rule_mod, pipeline::group_mod, pipeline::meter_mod, ofp::ask::port_mod,
+                   ofp::ask::table_mod, ofp::ask::packet_out, ofp::ask::bundle_control,
+                   ofp::ask::bundle_add>(asked);
+}
+
+void conversation::take(ofp::message one) {
+  auto asked = ofp::decode(one);
+  if (!asked) return put_off_refusal(std::move(one), std::move(asked.error()));
+  if (is_refused_to_slave(*asked)) return put_off_refusal(std::move(one), ofp::is_slave());
+  if (auto change = operation_of(*asked)) {
+    changes_.push_back(std::move(*change));
+    waiting_.push_back({put_off::kind::change, std::move(one)});
+  } else if (std::holds_alternative<ofp::ask::barrier>(*asked)) {
+    waiting_.push_back({put_off::kind::barrier, std::move(one)});
+  } else {
+    flush();
+    std::visit(answerer{*this, one}, *asked);
+  }
+  if (waiting_.size() >= changes_at_once) flush();
+}
+
+void conversation::put_off_refusal(ofp::message asked, ofp::refusal why) {
+  waiting_.push_back({put_off::kind::refused, std::move(asked), std::move(why)});
+}
+
+void conversation::refuse(const ofp::message& asked, const ofp::refusal& why) {
+  log_debug("openflow: refused, error %u/%u: %s", why.type, why.code, why.what.c_str());
+  send_(ofp::error_reply(why, asked));
+}
+
+void conversation::flush() {
+  if (waiting_.empty()) return;
+  std::vector<pipeline::of_result<pipeline::change_list>> done;
+  if (!changes_.empty()) done = bridge_.control.apply_each(changes_);
+  const auto is_barrier = [](const put_off& one) { return one.what == put_off::kind::barrier; };
+  if (std::ranges::any_of(waiting_, is_barrier)) bridge_.control.settle();
+  auto result = done.begin();
+  for (const put_off& one : waiting_) {
+    switch (one.what) {
+      case put_off::kind::refused: refuse(one.asked, one.why); break;
+      case put_off::kind::barrier: send_(ofp::barrier_reply(one.asked)); break;
+      case put_off::kind::change:
+        if (!*result) refuse(one.asked, ofp::to_refusal(result->error()));
+        ++result;
+        break;
+    }
+  }
+  changes_.clear();
+  waiting_.clear();
+}
+
+void conversation::commit(const ofp::message& asked, const ofp::ask::bundle_control& which) {
+  const auto taken = bundles_.take(which);
+  if (!taken) return refuse(asked, taken.error());
+  if (const auto done = bridge_.control.apply(taken->operations); !done) {
+    // Which message it was, and that the bundle failed with it.
+    const std::size_t at = done.error().operation;
+    if (at != 0) refuse(taken->messages[at - 1], ofp::to_refusal(done.error()));
+    return refuse(asked, ofp::bundle_refusal(ofp::bundle_error::failed_message));
+  }
+  send_(ofp::bundle_reply(asked, which));
+}
+
+void conversation::send_all(std::vector<ofp::message> all) {
+  for (ofp::message& one : all) {
+    if (!send_(std::move(one))) return;
+  }
+}
+
+}  // namespace coua::openflow

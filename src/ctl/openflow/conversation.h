@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a switch says to one controller: its messages in, answers out, in their order.
+//
+// Changes of rules, groups and meters are not done one by one. They collect with the barriers
+// between them, until there are many, something else is asked, or nothing more has come; then the
+// owner of the pipeline does them in one go, each as a version with an error of its own, and one
+// grace period answers all barriers among them. So a controller that sends a barrier after each
+// flow_mod does not wait for the workers each time, and still no barrier is answered before every
+// worker runs what was sent before it. Versions keep the order.
+//
+// Thread rules: one thread, which may wait for the owner of the pipeline and for the workers.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "ctl/openflow/bridge_view.h"
+#include "ctl/openflow/bundles.h"
+
+namespace coua::openflow {
+
+/// Who is told of packets, rules and ports: a controller from the beginning; a visitor of the
+/// management socket, which has other things in mind, when it has sent a configuration.
+enum class audience { controller, visitor };
+
+class conversation {
+ public:
+  /// False: the controller is gone, and nothing more need be said.
+  using sender = std::function<bool(ofp::message)>;
+
+  conversation(bridge_view& bridge, sender send, audience who = audience::controller);
+
+  /// One message. What it asks may be done, and answered, with a later one.
+  void take(ofp::message one);
+  /// Does what was put off.
+  void flush();
+
+  // Any thread.
+  ofp::controller_role role() const { return role_.now(); }
+  /// For what reasons it is told of something, in its role.
+  ofp::async_masks::of_role wants() const;
+  ofp::ask::set_config config() const;
+
+ private:
+  struct put_off {
+    enum class kind { change, refused, barrier };
+    kind what;
+    ofp::message asked;
+    ofp::refusal why{};  // of refused
+  };
+
+  struct answerer;
+  ofp::async_masks masks() const;
+  bool is_refused_to_slave(const ofp::request& asked) const;
+  void put_off_refusal(ofp::message asked, ofp::refusal why);
+  void refuse(const ofp::message& asked, const ofp::refusal& why);
+  void commit(const ofp::message& asked, const ofp::ask::bundle_control& which);
+  void send_all(std::vector<ofp::message> all);
+
+  bridge_view& bridge_;
+  const sender send_;
+  role_book::entry role_;
+  bundle_book bundles_;
+  std::vector<pipeline::operation> changes_;
+  std::vector<put_off> waiting_;
+  mutable std::mutex mutex_;  // of what follows; not held while something is sent
+  bool is_told_;
+  ofp::async_masks masks_;
+  ofp::ask::set_config config_{0, 128};
+};
+
+}  // namespace coua::openflow

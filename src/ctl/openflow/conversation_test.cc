@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A conversation with a bridge that has no packets, in bytes: what is refused, and in which order
+// answers come. Real controllers talk to the daemon in tests/packet/test_openflow.py.
+#include "ctl/openflow/conversation.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <semaphore>
+
+#include "ctl/fake_pipeline.h"
+#include "ctl/openflow/event_hub.h"
+
+namespace coua::openflow {
+namespace {
+
+using bytes = ofp::message;
+
+void put(bytes& into, std::uint64_t value, unsigned n_bytes) {
+  for (unsigned shift = 8 * n_bytes; shift != 0;) {
+    into.push_back(static_cast<std::uint8_t>(value >> (shift -= 8)));
+  }
+}
+bytes number(std::uint64_t value, unsigned n_bytes) {
+  bytes made;
+  put(made, value, n_bytes);
+  return made;
+}
+bytes operator+(bytes one, const bytes& more) {
+  one.insert(one.end(), more.begin(), more.end());
+  return one;
+}
+
+constexpr std::uint8_t error = 1, echo = 2, echo_answer = 3, flow_mod = 14, group_mod = 15,
+                       multipart = 18, multipart_answer = 19, barrier = 20, barrier_answer = 21,
+                       experimenter = 4;
+
+bytes message(std::uint8_t type, const bytes& body, std::uint32_t xid = 0) {
+  return number(4, 1) + number(type, 1) + number(8 + body.size(), 2) + number(xid, 4) + body;
+}
+
+const bytes any_match = {0, 1, 0, 4, 0, 0, 0, 0};
+
+bytes rule(std::uint8_t table, std::uint16_t priority, const bytes& instructions = {},
+           std::uint32_t xid = 0) {
+  const bytes body = number(0, 8) + number(0, 8) + number(table, 1) + number(0, 1) + number(0, 4) +
+                     number(priority, 2) + number(0xffff'ffff, 4) + number(0xffff'ffff, 4) +
+                     number(0xffff'ffff, 4) + number(0, 4);
+  return message(flow_mod, body + any_match + instructions, xid);
+}
+bytes output(std::uint32_t port) {
+  return number(0, 2) + number(16, 2) + number(port, 4) + number(0xffff, 2) + number(0, 6);
+}
+bytes actions(std::uint16_t instruction, const bytes& list) {
+  return number(instruction, 2) + number(8 + list.size(), 2) + number(0, 4) + list;
+}
+bytes bundle_control(std::uint32_t id, std::uint16_t step) {
+  return message(experimenter, number(0x4f4e'4600, 4) + number(2300, 4) + number(id, 4) +
+                                   number(step, 2) + number(3, 2));
+}
+bytes bundle_add(std::uint32_t id, const bytes& inner) {
+  return message(experimenter,
+                 number(0x4f4e'4600, 4) + number(2301, 4) + number(id, 4) + number(3, 4) + inner,
+                 ofp::xid_of(inner));
+}
+
+class a_conversation : public testing::Test {
+ protected:
+  a_conversation()
+      : bridge_(pipeline_, {}), with_([this](bytes one) {
+          said_.push_back(std::move(one));
+          return true;
+        }) {}
+
+  /// The types and numbers of the answers.
+  std::vector<std::pair<int, std::uint32_t>> ask(std::vector<bytes> messages) {
+    conversation with(bridge_, with_);
+    return ask(with, std::move(messages));
+  }
+  std::vector<std::pair<int, std::uint32_t>> ask(conversation& with, std::vector<bytes> messages) {
+    said_.clear();
+    for (bytes& one : messages) with.take(std::move(one));
+    with.flush();
+    std::vector<std::pair<int, std::uint32_t>> made;
+    for (const bytes& one : said_) made.emplace_back(ofp::type_of(one), ofp::xid_of(one));
+    return made;
+  }
+  /// Type and code of the only answer, an error.
+  std::pair<int, int> refused(bytes one) {
+    const auto answers = ask({std::move(one)});
+    if (answers.size() != 1 || answers[0].first != error) return {-1, -1};
+    return {said_[0][8] << 8 | said_[0][9], said_[0][10] << 8 | said_[0][11]};
+  }
+
+  ctl::fake_pipeline pipeline_;
+  bridge_view bridge_;
+  conversation::sender with_;
+  std::vector<bytes> said_;
+};
+
+using answers = std::vector<std::pair<int, std::uint32_t>>;
+
+TEST_F(a_conversation, answers_in_the_order_of_what_was_asked) {
+  const auto got =
+      ask({rule(0, 1, {}, 1), message(barrier, {}, 2), rule(99, 1, {}, 3), message(barrier, {}, 4),
+           message(77, {}, 5), message(barrier, {}, 6), message(echo, {1, 2}, 7)});
+  EXPECT_EQ(got, (answers{{barrier_answer, 2},
+                          {error, 3},
+                          {barrier_answer, 4},
+                          {error, 5},
+                          {barrier_answer, 6},
+                          {echo_answer, 7}}));
+  EXPECT_EQ(pipeline_.status().rules, 1U);
+}
+
+TEST_F(a_conversation, waits_once_for_the_workers_for_many_barriers) {
+  std::vector<bytes> messages;
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    messages.push_back(rule(1, i));
+    messages.push_back(message(barrier, {}, i));
+  }
+  EXPECT_EQ(ask(messages).size(), 100U);
+  EXPECT_EQ(pipeline_.n_settled(), 1U);
+  EXPECT_EQ(pipeline_.status().rules, 100U);
+}
+
+TEST_F(a_conversation, does_not_wait_for_the_workers_without_a_barrier) {
+  ask({rule(1, 1), rule(1, 2)});
+  EXPECT_EQ(pipeline_.n_settled(), 0U);
+}
+
+TEST_F(a_conversation, repeats_the_whole_message_in_an_error) {
+  const bytes wrong = rule(99, 1, actions(4, output(1)), 5);
+  ask({wrong});
+  ASSERT_EQ(said_.size(), 1U);
+  EXPECT_EQ(bytes(said_[0].begin() + 12, said_[0].end()), wrong);
+}
+
+TEST_F(a_conversation, refuses_what_is_cut_off_at_any_byte) {
+  const bytes whole = rule(1, 1, actions(4, output(1) + output(2)) + actions(3, output(3)));
+  for (std::size_t n = 8; n < whole.size(); ++n) {
+    bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+    part[2] = static_cast<std::uint8_t>(n >> 8);
+    part[3] = static_cast<std::uint8_t>(n);
+    ask({part});
+    // Without some of its instructions it is another rule, and a good one.
+    if (said_.empty()) continue;
+    EXPECT_EQ(ofp::type_of(said_[0]), error) << n;
+  }
+}
+
+TEST_F(a_conversation, refuses_lists_that_the_library_would_not_survive) {
+  bytes list;
+  for (unsigned i = 0; i < 1001; ++i) list = list + output(1);
+  constexpr int bad_action = 2, too_many = 7;
+  for (const std::uint16_t instruction : {3, 4}) {
+    EXPECT_EQ(refused(rule(0, 1, actions(instruction, list))), std::pair(bad_action, too_many));
+  }
+  const bytes bucket = number(16 + list.size(), 2) + number(0, 2) + number(0xffff'ffff, 4) +
+                       number(0xffff'ffff, 4) + number(0, 4) + list;
+  EXPECT_EQ(refused(message(group_mod, number(0, 4) + number(1, 4) + bucket)),
+            std::pair(bad_action, too_many));
+}
+
+TEST_F(a_conversation, refuses_a_buffer) {
+  bytes one = rule(0, 1);
+  one[32] = 0;  // of buffer_id
+  EXPECT_EQ(refused(one), std::pair(1, 8));
+}
+
+TEST_F(a_conversation, does_a_bundle_as_a_whole) {
+  conversation with(bridge_, with_);
+  const bytes good = rule(1, 1), bad = rule(99, 1, {}, 9);
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, good), bundle_add(1, bad)}).size(), 1U);
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+  // The message that is wrong, and that the bundle failed.
+  const auto got = ask(with, {bundle_control(1, 4)});
+  EXPECT_EQ(got, (answers{{error, 9}, {error, 0}}));
+  EXPECT_EQ(said_[1][8], 0xff);
+  EXPECT_EQ(said_[1][10] << 8 | said_[1][11], 2313);
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, good), bundle_control(1, 2),
+                       bundle_control(1, 4)}),
+            (answers{{experimenter, 0}, {experimenter, 0}, {experimenter, 0}}));
+  EXPECT_EQ(pipeline_.status().rules, 1U);
+}
+
+TEST_F(a_conversation, keeps_bundles_within_bounds) {
+  conversation with(bridge_, with_);
+  for (std::uint32_t i = 0; i < bundles_max; ++i) {
+    EXPECT_EQ(ask(with, {bundle_control(i, 0)}), (answers{{experimenter, 0}}));
+  }
+  EXPECT_EQ(ask(with, {bundle_control(99, 0)}), (answers{{error, 0}}));
+  EXPECT_EQ(ask(with, {bundle_control(0, 6), bundle_control(99, 0)}),
+            (answers{{experimenter, 0}, {experimenter, 0}}));
+}
+
+TEST_F(a_conversation, stops_a_dump_when_nobody_is_there) {
+  std::vector<pipeline::operation> rules;
+  for (std::uint16_t i = 0; i < 5000; ++i) {
+    pipeline::rule_mod one;
+    one.priority = i;
+    rules.emplace_back(one);
+  }
+  ASSERT_TRUE(pipeline_.apply(rules));
+  unsigned n_parts = 0;
+  pipeline_.on_dump_part([&n_parts] { ++n_parts; });
+  conversation gone(bridge_, [](const bytes&) { return false; });
+  const bytes all = number(1, 2) + number(0, 6) + number(255, 1) + number(0, 3) +
+                    number(0xffff'ffff, 4) + number(0xffff'ffff, 4) + number(0, 4) + number(0, 8) +
+                    number(0, 8) + any_match;
+  gone.take(message(multipart, all));
+  EXPECT_LT(n_parts, 20U);
+  EXPECT_GT(ask({message(multipart, all)}).size(), 3U);
+  // All but the last say that more follow.
+  for (const bytes& one : said_) {
+    EXPECT_EQ(ofp::type_of(one), multipart_answer);
+    EXPECT_EQ(one[11], &one == &said_.back() ? 0 : 1);
+  }
+}
+
+TEST_F(a_conversation, does_what_was_asked_before_its_end) {
+  {
+    session one(bridge_, [] {});
+    for (std::uint16_t i = 0; i < 100; ++i) one.put(rule(1, i));
+  }
+  EXPECT_EQ(pipeline_.status().rules, 100U);
+}
+
+TEST_F(a_conversation, of_one_that_does_not_read_stops_taking) {
+  session_limits limits;
+  limits.outbox_bytes = 100;
+  limits.inbox_bytes = 1000;
+  session one(
+      bridge_, [] {}, audience::controller, limits);
+  unsigned n = 0;
+  while (one.takes_more() && n < 10'000) {
+    one.put(message(barrier, {}));
+    ++n;
+    std::this_thread::yield();
+  }
+  EXPECT_LT(n, 10'000U);
+}
+
+/// A hub, and what it has told a session; wake() comes once for each batch of events.
+class a_hub : public a_conversation {
+ protected:
+  a_hub() : hub_(pipeline_, [this] { woken_.release(); }) {}
+
+  void wait() { ASSERT_TRUE(woken_.try_acquire_for(std::chrono::seconds(60))); }
+  static std::vector<int> told(session& by) {
+    std::vector<int> made;
+    while (const auto one = by.next()) made.push_back(ofp::type_of(*one));
+    return made;
+  }
+  /// Adds so many rules that tell when they go, and removes them.
+  void add_and_remove(std::uint16_t n) {
+    std::vector<pipeline::operation> both;
+    pipeline::rule_mod one;
+    one.flags = pipeline::rule_send_removed;
+    for (; one.priority = n, n > 0; --n) both.emplace_back(one);
+    one = {};
+    one.command = pipeline::rule_command::remove;
+    both.emplace_back(one);
+    ASSERT_TRUE(pipeline_.apply(both));
+  }
+
+  std::counting_semaphore<> woken_{0};
+  event_hub hub_;
+};
+
+constexpr int packet_in = 10, flow_removed = 11;
+
+TEST_F(a_hub, tells_controllers_and_not_visitors) {
+  session controller(bridge_, [] {}), visitor(
+                                          bridge_, [] {}, audience::visitor);
+  for (session* each : {&controller, &visitor}) hub_.add(*each);
+  dp::packet_in packet;
+  packet.bytes = {1, 2, 3};
+  pipeline_.punt(packet);
+  wait();
+  EXPECT_EQ(told(controller), std::vector{packet_in});
+  add_and_remove(2);
+  wait();
+  EXPECT_EQ(told(controller), (std::vector{flow_removed, flow_removed}));
+  EXPECT_EQ(told(visitor), std::vector<int>{});
+  for (session* each : {&controller, &visitor}) hub_.remove(*each);
+}
+
+TEST_F(a_hub, drops_packets_but_no_news_of_rules) {
+  session_limits limits;
+  limits.dropped_above = 100;
+  limits.events_bytes = 1000;
+  session deaf(
+      bridge_, [] {}, audience::controller, limits);
+  hub_.add(deaf);
+  dp::packet_in packet;
+  packet.bytes.resize(200);
+  pipeline_.punt(packet);
+  wait();
+  EXPECT_EQ(hub_.take_dropped(), 1U);
+  EXPECT_FALSE(deaf.is_overrun());
+  add_and_remove(5);
+  wait();
+  EXPECT_FALSE(deaf.is_overrun());
+  add_and_remove(50);
+  wait();
+  EXPECT_TRUE(deaf.is_overrun());
+  hub_.remove(deaf);
+}
+
+}  // namespace
+}  // namespace coua::openflow

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/openflow/server.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+
+#include "base/cpu.h"
+#include "base/log.h"
+#include "ctl/openflow/event_hub.h"
+
+namespace coua::openflow {
+namespace {
+
+// Messages that the library may hold for a socket: what is above stays in the session, which knows
+// its bounds.
+constexpr unsigned unsent_max = 64;
+// Of one connection, before the next one has its turn.
+constexpr unsigned received_at_once = 64;
+// Nothing depends on it but timers of the library, which it tells the loop itself.
+constexpr unsigned rest_ms = 1000;
+
+/// A socket and, while it is connected, the session on it.
+struct connection {
+  std::unique_ptr<ofp::link> link;
+  std::unique_ptr<session> current;
+  unsigned number = 0;  // of the connection that `current` is for
+  bool accepted = false;
+  audience who = audience::controller;
+};
+
+class running_server final : public server {
+ public:
+  running_server(ctl::pipeline_control& control, server_settings settings)
+      : settings_(std::move(settings)), bridge_(control, settings_.identity) {}
+
+  ~running_server() override {
+    stop_ = true;
+    if (poller_) poller_->wake();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  result<void> start() {
+    auto made = ofp::poller::create();
+    if (!made) return tl::unexpected(made.error());
+    poller_ = std::move(*made);
+    hub_ = std::make_unique<event_hub>(bridge_.control, [this] { poller_->wake(); });
+    std::promise<result<void>> opened;
+    auto answer = opened.get_future();
+    thread_ = std::thread([this, &opened] { run(opened); });
+    return answer.get();
+  }
+
+ private:
+  void run(std::promise<result<void>>& opened) {
+    name_this_thread("coua-openflow");
+    auto done = open();
+    const bool good = done.has_value();
+    opened.set_value(std::move(done));
+    while (good && !stop_) {
+      accept();
+      for (connection& each : connections_) serve(each);
+      std::erase_if(connections_, [](const connection& each) {
+        return each.accepted && !each.link->is_alive() && !each.current;
+      });
+      std::erase_if(ending_, [](const auto& each) { return each->is_over(); });
+      for (auto& each : listeners_) each->wait();
+      tell_drops();
+      watch_controllers();
+      poller_->block(rest_ms);
+    }
+    // Links and listeners belong to this thread.
+    for (connection& each : connections_) {
+      if (each.current) hub_->remove(*each.current);
+    }
+    connections_.clear();
+    listeners_.clear();
+    ending_.clear();
+  }
+
+  /// Once a second at most.
+  void tell_drops() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_tell_) return;
+    const std::uint64_t n = hub_->take_dropped();
+    if (n == 0) return;
+    next_tell_ = now + std::chrono::seconds(1);
+    log_warning("openflow: %llu packets were not told: controllers do not read them",
+                static_cast<unsigned long long>(n));
+  }
+
+  /// Fail-standalone: the switch forwards by itself while no controller is connected, and until the
+  /// first one is.
+  void watch_controllers() {
+    if (!settings_.standalone || settings_.controllers.empty()) return;
+    const auto now = std::chrono::steady_clock::now();
+    const bool connected = std::ranges::any_of(connections_, [](const connection& each) {
+      return !each.accepted && each.current != nullptr;
+    });
+    if (connected) seen_ = now;
+    const bool alone =
+        !connected && (!seen_ || now - *seen_ >= std::chrono::seconds(3 * settings_.links.probe_s));
+    if (alone == alone_) return;
+    alone_ = alone;
+    log_warning(alone ? "openflow: no controller: forwarding as an L2 switch (fail-standalone)"
+                      : "openflow: a controller is connected: forwarding by its rules");
+    bridge_.control.set_standalone(alone);
+  }
+
+  result<void> open() {
+    std::vector<std::string> places = settings_.listen;
+    if (!settings_.management.empty()) places.push_back(management());
+    for (const std::string& place : places) {
+      auto made = ofp::listener::on(place);
+      if (!made) return tl::unexpected(made.error());
+      listeners_.push_back(std::move(*made));
+    }
+    for (const std::string& target : settings_.controllers) {
+      connections_.push_back({ofp::link::to(target, settings_.links), nullptr});
+    }
+    return {};
+  }
+
+  std::string management() const { return "punix:" + settings_.management; }
+
+  void accept() {
+    for (auto& from : listeners_) {
+      while (auto one = from->accept(settings_.links)) {
+        if (connections_.size() >= connections_max) {
+          log_warning("openflow: %s: refused: there are %zu connections", one->name().c_str(),
+                      connections_max);
+          continue;
+        }
+        const bool visits = from->target() == management();
+        connections_.push_back(
+            {std::move(one), nullptr, 0, true, visits ? audience::visitor : audience::controller});
+      }
+    }
+  }
+
+  void serve(connection& of) {
+    of.link->run();
+    follow(of);
+    if (of.current && of.current->is_overrun()) {
+      log_warning("openflow: %s: disconnected: it does not read what it is told",
+                  of.link->name().c_str());
+      of.link->disconnect();
+      follow(of);
+    }
+    if (of.current) {
+      receive(of);
+      send(of);
+    }
+    of.link->wait(!of.current || of.current->takes_more());
+  }
+
+  /// A session for each time that the link is connected.
+  void follow(connection& of) {
+    const bool connected = of.link->is_connected();
+    if (of.current && (!connected || of.number != of.link->connection())) {
+      note(of, "disconnected");
+      hub_->remove(*of.current);
+      of.current->close();
+      ending_.push_back(std::move(of.current));
+    }
+    if (connected && !of.current) {
+      note(of, "connected");
+      of.number = of.link->connection();
+      of.current = std::make_unique<session>(
+          bridge_, [this] { poller_->wake(); }, of.who);
+      hub_->add(*of.current);
+    }
+  }
+
+  /// Those who come to the switch may be many, and short.
+  static void note(const connection& of, const char* what) {
+    if (of.accepted) {
+      log_debug("openflow: %s: %s", of.link->name().c_str(), what);
+    } else {
+      log_info("openflow: %s: %s", of.link->name().c_str(), what);
+    }
+  }
+
+  void receive(connection& of) {
+    for (unsigned n = 0; of.current->takes_more(); ++n) {
+      if (n == received_at_once) {
+        poller_->wake();
+        return;
+      }
+      auto one = of.link->receive();
+      if (!one) return;
+      // Answered here: a controller that waits for a long answer must not take the switch for dead.
+      if (ofp::type_of(*one) == static_cast<std::uint8_t>(ofp::wire_type_of::echo_request)) {
+        of.link->send(ofp::echo_reply(*one));
+      } else {
+        of.current->put(std::move(*one));
+      }
+    }
+  }
+
+  void send(connection& of) {
+    while (of.link->unsent() < unsent_max) {
+      const auto one = of.current->next();
+      if (!one) return;
+      of.link->send(*one);
+    }
+  }
+
+  const server_settings settings_;
+  bridge_view bridge_;
+  std::unique_ptr<ofp::poller> poller_;
+  std::unique_ptr<event_hub> hub_;
+  std::chrono::steady_clock::time_point next_tell_{};
+  std::optional<std::chrono::steady_clock::time_point> seen_;  // a controller, the last time
+  bool alone_ = false;
+  std::atomic<bool> stop_{false};
+  std::vector<std::unique_ptr<ofp::listener>> listeners_;
+  std::vector<connection> connections_;
+  std::vector<std::unique_ptr<session>> ending_;  // closed, their threads at work
+  std::thread thread_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<server>> server::create(ctl::pipeline_control& control,
+                                               server_settings settings) {
+  auto made = std::make_unique<running_server>(control, std::move(settings));
+  if (auto started = made->start(); !started) return tl::unexpected(started.error());
+  return made;
+}
+
+}  // namespace coua::openflow

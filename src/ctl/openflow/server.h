@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The OpenFlow channel of a bridge: the thread `coua-openflow`, which owns all connections. It
+// connects to controllers, listens for others and on the management socket, answers echo requests,
+// and moves messages between sockets and sessions (session.h). It waits for nothing else.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ctl/ofp/link.h"
+#include "ctl/openflow/bridge_view.h"
+
+namespace coua::openflow {
+
+struct server_settings {
+  std::vector<std::string> controllers;  // tcp:, ssl:, unix:
+  std::vector<std::string> listen;       // ptcp:, pssl:, punix:
+  std::string management;                // the path of a Unix socket; empty: none
+  ofp::link_settings links;
+  /// Without a controller, when there should be one, the switch is an L2 switch.
+  bool standalone = false;
+  bridge_identity identity;
+};
+
+/// Connections that are served at a time; one more is closed at once.
+inline constexpr std::size_t connections_max = 64;
+
+class server {
+ public:
+  /// Runs until it is destroyed. `control` outlives it. Errors: io, for an address that cannot be
+  /// listened on.
+  static result<std::unique_ptr<server>> create(ctl::pipeline_control& control,
+                                                server_settings settings);
+  virtual ~server() = default;
+};
+
+}  // namespace coua::openflow

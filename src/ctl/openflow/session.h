@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One connection of a controller: a thread that does what it asks, between two queues.
+//
+//   coua-openflow --inbox--> coua-of-N: conversation --calls, waits--> coua-flows, workers
+//        ^                        |
+//        '---------outbox---------'
+//
+// So neither a long dump nor a large bundle keeps others from being served, and the thread of the
+// connections only moves messages. Both queues have bounds: of a controller that sends faster than
+// the switch works no more is read from its socket, and one that does not read its answers gets no
+// further ones. What is told without being asked for is dropped then, except that rules and ports
+// went, which would leave a controller with a wrong picture: for those there is more room, and who
+// lets that overflow is disconnected.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "ctl/openflow/conversation.h"
+
+namespace coua::openflow {
+
+/// What waits in the queues of a connection.
+struct session_limits {
+  std::size_t inbox_bytes = std::size_t{1} << 20;
+  std::size_t outbox_bytes = std::size_t{4} << 20;   // answers
+  std::size_t dropped_above = std::size_t{1} << 20;  // packet-ins: when this much waits
+  std::size_t events_bytes = std::size_t{64} << 20;  // flow-removed, port-status
+};
+
+class session {
+ public:
+  /// `wake` is called from the thread when there is something to send.
+  session(bridge_view& bridge, std::function<void()> wake, audience who = audience::controller,
+          const session_limits& limits = {});
+  /// close(), and waits for the thread.
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  /// What is told without being asked for. False: there was no room. Any thread.
+  enum class importance { droppable, needed };
+  bool tell(ofp::message one, importance how);
+
+  // The thread of the connections.
+  bool takes_more() const;
+  void put(ofp::message one);
+  /// The next message to send.
+  std::optional<ofp::message> next();
+  /// There was no room for what it needs to know: it must be disconnected.
+  bool is_overrun() const;
+  /// The controller is gone. What it has asked is done; answers are not kept.
+  void close();
+  /// The thread has ended: destroying waits for nothing.
+  bool is_over() const;
+
+  const conversation& about() const { return conversation_; }
+
+ private:
+  void serve();
+  bool send(ofp::message one);
+
+  const std::function<void()> wake_;
+  const session_limits limits_;
+  mutable std::mutex mutex_;
+  std::condition_variable come_, gone_;  // a message into the inbox; out of the outbox
+  std::deque<ofp::message> inbox_, outbox_;
+  std::size_t inbox_bytes_ = 0, outbox_bytes_ = 0;
+  bool closed_ = false;
+  bool over_ = false;
+  bool overrun_ = false;
+  conversation conversation_;
+  std::thread thread_;
+};
+
+}  // namespace coua::openflow

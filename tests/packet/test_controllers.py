@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Controllers that the switch connects to, or that connect to it: back-off, roles, TLS, and what
+happens without them."""
+
+import os
+import pathlib
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import time
+import unittest
+
+import frames
+import lab
+import of_wire as of
+from cases import tap, with_switch
+
+
+class listener:
+    """Where the switch connects to."""
+
+    def __init__(self, number, tls=None):
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(("127.0.0.1", number))
+        self.socket.listen()
+        self.socket.settimeout(60)
+        self.tls = tls
+
+    def accept(self):
+        peer, _ = self.socket.accept()
+        if self.tls:
+            peer = self.tls.wrap_socket(peer, server_side=True)
+        return of.controller(peer).greet()
+
+    def close(self):
+        self.socket.close()
+
+
+class with_hosts(with_switch):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.h1, cls.h2 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2))
+        for n, host in enumerate((cls.h1, cls.h2), 1):
+            host.address(f"10.0.0.{n}/24")
+
+    def listen(self, number, tls=None):
+        made = listener(number, tls)
+        self.addCleanup(made.close)
+        return made
+
+    def accept(self, at):
+        made = at.accept()
+        self.addCleanup(made.close)
+        return made
+
+
+def features(one):
+    one.send(of.message(of.FEATURES_REQUEST))
+    return struct.unpack("!QIBB2xII", one.expect(of.FEATURES_REPLY)[1])
+
+
+class test_controllers(with_hosts):
+    CONFIG = {"ports": [tap("p1"), tap("p2")],
+              "openflow": {"datapath_id": "0xa1", "controllers": ["tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654"],
+                           "listen": ["ptcp:6655:127.0.0.1"], "probe_s": 1, "backoff_max_s": 1}}
+
+    def test_the_switch_connects_again_and_rules_stay(self):
+        at = self.listen(6653)
+        first = self.accept(at)
+        self.assertEqual(features(first)[:3], (0xa1, 0, 255))
+        first.send(of.flow_mod(table=9, priority=5))
+        first.barrier()
+        first.close()
+        second = self.accept(at)
+        second.send(of.message(of.MULTIPART_REQUEST, struct.pack("!HH4x", 2, 0) + struct.pack(
+            "!B3xII4xQQ", 9, of.ANY, of.ANY, 0, 0) + of.match()))
+        _, body = second.expect(of.MULTIPART_REPLY)
+        self.assertEqual(struct.unpack_from("!QQI", body, 8)[2], 1)
+
+    def test_a_silent_controller_is_asked_and_given_up(self):
+        one = self.accept(self.listen(6653))
+        xid, body = one.expect(of.ECHO_REQUEST)
+        one.send(of.message(of.ECHO_REPLY, body, xid))
+        one.expect(of.ECHO_REQUEST)
+        while one.receive() is not None:
+            pass  # until it hangs up
+
+    def test_several_controllers_have_roles(self):
+        first, second = (self.accept(self.listen(number)).configure() for number in (6653, 6654))
+        self.assertEqual(first.role(of.MASTER, 1), of.MASTER)
+        self.assertEqual(second.role(of.SLAVE, 1), of.SLAVE)
+        first.send(of.flow_mod(priority=9, eth_type=frames.ETHERTYPE_TEST,
+                               instructions=of.apply_actions(of.output(of.CONTROLLER))))
+        first.barrier()
+        self.wire(self.h1).send(frames.make("02:c0:0a:00:00:02", "02:c0:0a:00:00:01"))
+        first.expect(of.PACKET_IN)
+        # The other takes over when the first is gone.
+        first.close()
+        self.assertEqual(second.role(of.MASTER, 2), of.MASTER)
+        self.wire(self.h1).send(frames.make("02:c0:0a:00:00:02", "02:c0:0a:00:00:01"))
+        second.expect(of.PACKET_IN)
+        second.send(of.flow_mod(command=of.DELETE, eth_type=frames.ETHERTYPE_TEST))
+        second.barrier()
+
+    def test_controllers_may_connect_to_the_switch(self):
+        one = of.controller(socket.create_connection(("127.0.0.1", 6655))).greet()
+        self.addCleanup(one.close)
+        self.assertEqual(features(one)[0], 0xa1)
+
+    def test_nothing_stops_the_packets_while_controllers_come_and_go(self):
+        at = self.listen(6653)
+        for _ in range(3):
+            one = self.accept(at)
+            one.send(of.message(of.FEATURES_REQUEST), of.flow_mod()[:30])
+            one.close()
+            self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
+
+
+class test_fail_standalone(with_hosts):
+    CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"},
+              "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "fail_mode": "standalone", "probe_s": 1,
+                           "backoff_max_s": 1}}
+
+    def test_it_is_an_l2_switch_while_nobody_is_there(self):
+        lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.5) == 1, what="forwards alone")
+        at = self.listen(6653)
+        one = self.accept(at)
+        one.barrier()
+        lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.3) == 0, what="obeys: there is no rule")
+        at.close()
+        one.close()
+        began = time.monotonic()
+        lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.3) == 1, what="forwards alone again")
+        self.assertGreater(time.monotonic() - began, 1.5)
+        self.assert_conserved()
+
+
+class test_fail_secure(with_hosts):
+    CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"},
+              "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "probe_s": 1}}
+
+    def test_it_goes_on_with_its_rules(self):
+        self.assertEqual(self.h1.pings("10.0.0.2", 1, wait=0.5), 0)
+        one = self.accept(self.listen(6653))
+        one.send(of.flow_mod(priority=0, instructions=of.apply_actions(of.output(of.FLOOD))))
+        one.barrier()
+        one.close()
+        for _ in range(3):
+            self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
+            time.sleep(1.5)
+
+
+class test_tls(with_hosts):
+    CERTIFICATES = pathlib.Path("/run/certificates")
+    CONFIG = {"ports": [tap("p1"), tap("p2")],
+              "openflow": {"controllers": ["ssl:127.0.0.1:6653"], "probe_s": 1, "backoff_max_s": 1,
+                           "tls": {"key": str(CERTIFICATES / "switch.key"),
+                                   "certificate": str(CERTIFICATES / "switch.pem"),
+                                   "authority": str(CERTIFICATES / "ca.pem")}}}
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("openssl"):
+            raise unittest.SkipTest("openssl is not installed: run `make deps`")
+        cls.CERTIFICATES.mkdir(exist_ok=True)
+        cls.addClassCleanup(shutil.rmtree, cls.CERTIFICATES)
+        cls.authority("ca")
+        cls.authority("other")
+        for name, ca in (("switch", "ca"), ("controller", "ca"), ("stranger", "other")):
+            cls.openssl(f"req -newkey rsa:2048 -nodes -subj /CN={name} -keyout {name}.key -out {name}.req")
+            cls.openssl(f"x509 -req -in {name}.req -CA {ca}.pem -CAkey {ca}.key -CAcreateserial -days 2 "
+                        f"-out {name}.pem")
+        super().setUpClass()
+
+    @classmethod
+    def openssl(cls, words):
+        subprocess.run(["openssl", *words.split()], cwd=cls.CERTIFICATES, check=True, capture_output=True)
+
+    @classmethod
+    def authority(cls, name):
+        cls.openssl(f"req -x509 -newkey rsa:2048 -nodes -subj /CN={name} -days 2 -keyout {name}.key "
+                    f"-out {name}.pem")
+
+    def context(self, name, ca="ca"):
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.load_cert_chain(self.CERTIFICATES / f"{name}.pem", self.CERTIFICATES / f"{name}.key")
+        made.load_verify_locations(self.CERTIFICATES / f"{ca}.pem")
+        made.verify_mode = ssl.CERT_REQUIRED
+        return made
+
+    def test_both_sides_show_certificates(self):
+        one = self.accept(self.listen(6653, self.context("controller")))
+        one.barrier()
+        self.assertEqual(dict(part[0] for part in one.socket.getpeercert()["subject"])["commonName"], "switch")
+
+    def test_a_stranger_is_not_listened_to(self):
+        at = self.listen(6653, self.context("stranger"))
+        for _ in range(2):
+            with self.assertRaises((ssl.SSLError, ConnectionError, lab.lab_error)):
+                self.accept(at)
+
+
+def osken():
+    """The launcher of os-ken in the environment that tools/osken makes; None: it is not there."""
+    cache = os.environ.get("COUA_CACHE") or os.path.expanduser("~/.cache/coua")
+    found = pathlib.Path(cache) / "os-ken" / "bin" / "python"
+    return found if found.exists() else None
+
+
+class test_osken(with_hosts):
+    CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")], "pipeline": {"start": "none"},
+              "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "probe_s": 5, "backoff_max_s": 1}}
+
+    @classmethod
+    def setUpClass(cls):
+        if not osken():
+            raise unittest.SkipTest("os-ken is not installed: run tools/osken")
+        super().setUpClass()
+        log = open(cls.switch.directory / "osken.log", "w")
+        cls.addClassCleanup(log.close)
+        cls.app = lab.start([osken(), lab.ROOT / "tests/packet/osken_switch.py"], stdout=log,
+                            stderr=subprocess.STDOUT)
+        cls.addClassCleanup(cls.app.wait)
+        cls.addClassCleanup(cls.app.kill)
+        cls.h3 = cls.switch.tap_host("h3", "p3")
+        cls.h3.address("10.0.0.3/24")
+
+    def test_a_learning_switch(self):
+        """Floods at first, then a rule for each pair; both codecs agree on all of it."""
+        rules = lambda: self.switch.json("flow", "dump")["flows"]  # noqa: E731
+        lab.wait_for(lambda: self.app.poll() is not None or len(rules()) == 1, what="the controller's first rule")
+        self.assertIsNone(self.app.poll(), (self.switch.directory / "osken.log").read_text())
+        lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=1.0) == 1, what="learned")
+        self.assertEqual(self.h1.pings("10.0.0.3", 5), 5)
+        self.assertEqual(self.h2.pings("10.0.0.3", 5), 5)
+        self.assertGreaterEqual(len(rules()), 5)
+        before = self.counters()
+        self.assertEqual(self.h1.pings("10.0.0.2", 20), 20)
+        self.assertLess(self.counted(before, "to_controller"), 20)
+        self.assert_conserved()
