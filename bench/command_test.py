@@ -395,6 +395,19 @@ class CommandTest(unittest.TestCase):
         rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
         self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
 
+    def test_setsep(self):
+        rows = self.report("setsep", "--keys", "1,30K", "--value-bits", "2", "--config",
+                           "16+8,8+16", "--threads", "1", "--batch", "1,32", "--seconds", "0.002",
+                           "--repetitions", "2")["rows"]
+        names = ["setsep/build", "setsep/lookup", "setsep/lookup"]
+        self.assertEqual([r["name"] for r in rows], names * 4)
+        for row in rows:
+            self.assertGreater(row["mops"], 0)
+            if row["params"]["keys"] > 1 and row["params"]["config"] == "16+8":
+                self.assertAlmostEqual(row["bits_per_key"], 3.5, delta=0.1)
+        self.assertEqual(rows[6]["fallback_ratio"], 0)
+        self.assertGreater(rows[9]["fallback_ratio"], 0)
+
     def test_plan(self):
         rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]
         kinds = ["plan/rebuild", "plan/add-rule", "plan/remove-rule"]

@@ -499,6 +499,24 @@ CLI::App* add_plan(CLI::App& root, plan_options& out) {
   return app;
 }
 
+CLI::App* add_setsep(CLI::App& root, setsep_options& out) {
+  CLI::App* const app =
+      root.add_subcommand("setsep", "Set separation: how fast it is made and asked, and its size");
+  sizes(*app, "--keys", "Keys", {"4M"}, 1, std::uint64_t{1} << 32, out.keys);
+  sizes(*app, "--value-bits", "Bits of a value", {"1", "2", "4"}, 1, setsep::value_bits_max,
+        out.value_bits);
+  choices<setsep::layout>(
+      *app, "--config", "Bits of the index of a function + bits of its array", {"16+8"},
+      {{"16+8", {1, 2, 1}}, {"8+16", {1, 1, 2}}, {"16+16", {1, 2, 2}}}, out.configs);
+  sizes(*app, "--threads", "That make a table, and that ask it, each on a CPU of its own", {"1"}, 1,
+        256, out.threads);
+  sizes(*app, "--batch", "Keys to a call", {"32"}, 1, 1 << 20, out.batches);
+  choices<isa>(*app, "--simd", "Instruction sets that make it; none given: the best alone", {},
+               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  add_common(*app, out.run);
+  return app;
+}
+
 CLI::Option* add_case(CLI::App& app, case_params& out) {
   words all = case_names();
   all.insert(all.begin(), l2_traffic::case_name);
@@ -686,6 +704,7 @@ request parse_command_line(int count, char** arguments) {
   lpm_options lpm;
   pipeline_options pipeline;
   plan_options plan;
+  setsep_options setsep;
   forward_options forward;
   traffic_options traffic;
   rules_options rules;
@@ -698,6 +717,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_lpm = add_lpm(root, lpm);
     const CLI::App* const is_pipeline = add_pipeline(root, pipeline);
     const CLI::App* const is_plan = add_plan(root, plan);
+    const CLI::App* const is_setsep = add_setsep(root, setsep);
     const CLI::App* const is_forward = add_forward(root, forward);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
@@ -710,6 +730,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_lpm->parsed()) return lpm;
     if (is_pipeline->parsed()) return pipeline;
     if (is_plan->parsed()) return plan;
+    if (is_setsep->parsed()) return setsep;
     if (is_forward->parsed()) return forward;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;

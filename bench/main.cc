@@ -16,6 +16,7 @@
 #include "bench/pipeline/plan_command.h"
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
+#include "bench/setsep/setsep_command.h"
 #include "bench/traffic/traffic_command.h"
 
 namespace {
@@ -57,6 +58,7 @@ struct runner {
     return show(run_pipeline(asked), asked.run);
   }
   int operator()(const plan_options& asked) const { return show(run_plan(asked), asked.run); }
+  int operator()(const setsep_options& asked) const { return show(run_setsep(asked), asked.run); }
   int operator()(const plot_options& asked) const {
     return show_text(run_plot(asked).map([](const std::string& path) { return path + "\n"; }));
   }

@@ -50,6 +50,10 @@ class table {
   void find_batch(const key_hash* hashes, std::size_t n, std::uint16_t* values) const noexcept;
 
   const layout& shape() const { return shape_; }
+  /// As they are in memory.
+  std::span<const std::uint8_t> blocks() const {
+    return {block(0), n_blocks_ * shape_.block_bytes()};
+  }
   std::uint64_t n_blocks() const { return n_blocks_; }
   std::uint64_t n_keys() const { return n_keys_; }
   /// Keys in groups that failed.
