@@ -51,11 +51,21 @@ inline std::uint32_t step_of(const key_hash& hash) noexcept {
   return static_cast<std::uint32_t>(hash.high) | 1;
 }
 
-/// The group that a choice of a bucket means. Each choice alone sends four buckets to each group,
-/// and the four choices of a bucket are four groups (both tested).
-constexpr unsigned group_of(unsigned bucket, unsigned choice) noexcept {
+/// The group that a choice of a bucket means, at [bucket * n_choices + choice]. Each choice alone
+/// sends four buckets to each group, and the four choices of a bucket are four groups (both
+/// tested). A table, since a look-up would wait longer for the arithmetic.
+inline constexpr auto group_table = [] {
   constexpr std::array<unsigned, n_choices> factor{23, 199, 55, 151}, addend{211, 237, 55, 218};
-  return (bucket * factor[choice] + addend[choice]) % block_buckets / 4;
+  std::array<std::uint8_t, std::size_t{block_buckets} * n_choices> made{};
+  for (unsigned i = 0; i < made.size(); ++i) {
+    const unsigned bucket = i / n_choices, choice = i % n_choices;
+    made[i] =
+        static_cast<std::uint8_t>((bucket * factor[choice] + addend[choice]) % block_buckets / 4);
+  }
+  return made;
+}();
+constexpr unsigned group_of(unsigned bucket, unsigned choice) noexcept {
+  return group_table[bucket * n_choices + choice];
 }
 
 /// Which indices and arrays a group has.
@@ -64,12 +74,14 @@ struct layout {
   unsigned index_bytes = 2;  // 1 or 2: 256 or 65,536 functions
   unsigned array_bytes = 1;  // 1 or 2: 8 or 16 places
 
-  unsigned place_bits() const noexcept { return array_bytes == 1 ? 3 : 4; }
+  constexpr unsigned place_bits() const noexcept { return array_bytes == 1 ? 3 : 4; }
   /// The last one says that the group failed: its keys are in the fallback table.
-  std::uint32_t failed() const noexcept { return index_bytes == 1 ? 0xff : 0xffff; }
-  unsigned part_bytes() const noexcept { return index_bytes + array_bytes; }
-  unsigned group_bytes() const noexcept { return value_bits * part_bytes(); }
-  unsigned block_bytes() const noexcept { return choice_bytes + block_groups * group_bytes(); }
+  constexpr std::uint32_t failed() const noexcept { return index_bytes == 1 ? 0xff : 0xffff; }
+  constexpr unsigned part_bytes() const noexcept { return index_bytes + array_bytes; }
+  constexpr unsigned group_bytes() const noexcept { return value_bits * part_bytes(); }
+  constexpr unsigned block_bytes() const noexcept {
+    return choice_bytes + block_groups * group_bytes();
+  }
   bool operator==(const layout&) const = default;
 };
 
@@ -77,7 +89,8 @@ struct layout {
 struct group_part {
   std::uint32_t index = 0, places = 0;
 };
-inline group_part load_part(const layout& of, const std::uint8_t* from) noexcept {
+template <class Layout>
+group_part load_part(const Layout& of, const std::uint8_t* from) noexcept {
   std::uint32_t word;
   std::memcpy(&word, from, sizeof word);
   const std::uint32_t index_mask = of.index_bytes == 1 ? 0xff : 0xffff;

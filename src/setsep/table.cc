@@ -119,39 +119,72 @@ std::uint16_t table::find_fallback(const key_hash& hash) const noexcept {
   return at != fallback_.end() && at->hash == hash ? at->value : 0;
 }
 
-std::uint16_t table::value_in(const std::uint8_t* group, const key_hash& hash) const noexcept {
-  const std::uint32_t base = base_of(hash), step = step_of(hash);
-  const unsigned shift = 32 - shape_.place_bits();
-  unsigned value = 0;
-  for (unsigned bit = 0; bit < shape_.value_bits; ++bit) {
-    const group_part part = load_part(shape_, group + bit * shape_.part_bytes());
-    if (part.index == shape_.failed()) [[unlikely]]
-      return find_fallback(hash);
-    value |= (part.places >> ((base + part.index * step) >> shift) & 1) << bit;
+/// `Layout`: a layout, or one whose numbers the compiler knows.
+template <class Layout>
+void table::find_as(Layout of, const key_hash* hashes, std::size_t n,
+                    std::uint16_t* values) const noexcept {
+  const auto* const memory = static_cast<const std::uint8_t*>(memory_.data());
+  const std::uint64_t n_blocks = n_blocks_;
+  const std::uint8_t* at[batch_max];
+  for (std::size_t i = 0; i < n; ++i) {
+    at[i] = memory + block_of(hashes[i], n_blocks) * of.block_bytes();
+    prefetch_to_second_level(at[i] + bucket_of(hashes[i]) / 4);
   }
-  return static_cast<std::uint16_t>(value);
+  for (std::size_t i = 0; i < n; ++i) {
+    const unsigned bucket = bucket_of(hashes[i]);
+    const unsigned choice = at[i][bucket / 4] >> bucket % 4 * 2 & 3;
+    at[i] += choice_bytes + group_of(bucket, choice) * of.group_bytes();
+    prefetch_to_second_level(at[i]);
+    prefetch_to_second_level(at[i] + of.group_bytes() - 1);
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t base = base_of(hashes[i]), step = step_of(hashes[i]);
+    unsigned value = 0;
+    bool failed = false;
+    for (unsigned bit = 0; bit < of.value_bits; ++bit) {
+      const group_part part = load_part(of, at[i] + bit * of.part_bytes());
+      if (bit == 0) failed = part.index == of.failed();
+      value |= (part.places >> ((base + part.index * step) >> (32 - of.place_bits())) & 1) << bit;
+    }
+    values[i] = failed ? find_fallback(hashes[i]) : static_cast<std::uint16_t>(value);
+  }
 }
 
+namespace {
+
+/// The usual ones, at compile time.
+template <unsigned ValueBits>
+struct known_layout {
+  static constexpr unsigned value_bits = ValueBits, index_bytes = 2, array_bytes = 1;
+  static constexpr layout as{value_bits, index_bytes, array_bytes};
+  static constexpr unsigned place_bits() noexcept { return as.place_bits(); }
+  static constexpr std::uint32_t failed() noexcept { return as.failed(); }
+  static constexpr unsigned part_bytes() noexcept { return as.part_bytes(); }
+  static constexpr unsigned group_bytes() noexcept { return as.group_bytes(); }
+  static constexpr unsigned block_bytes() noexcept { return as.block_bytes(); }
+};
+
+}  // namespace
+
 std::uint16_t table::find(const key_hash& hash) const noexcept {
-  return value_in(group_in(block(block_of(hash, n_blocks_)), bucket_of(hash)), hash);
+  std::uint16_t value;
+  find_batch(&hash, 1, &value);
+  return value;
 }
 
 void table::find_batch(const key_hash* hashes, std::size_t n,
                        std::uint16_t* values) const noexcept {
-  const std::uint8_t* at[batch_max];
+  const bool usual = shape_.index_bytes == 2 && shape_.array_bytes == 1;
   for (std::size_t done = 0; done < n;) {
     const std::size_t part = std::min(batch_max, n - done);
-    const key_hash* const of = hashes + done;
-    for (std::size_t i = 0; i < part; ++i) {
-      at[i] = block(block_of(of[i], n_blocks_));
-      prefetch_to_second_level(at[i] + bucket_of(of[i]) / 4);
+    const auto as = [&](auto of) { find_as(of, hashes + done, part, values + done); };
+    switch (usual ? shape_.value_bits : 0) {
+      case 1: as(known_layout<1>()); break;
+      case 2: as(known_layout<2>()); break;
+      case 3: as(known_layout<3>()); break;
+      case 4: as(known_layout<4>()); break;
+      default: as(shape_);
     }
-    for (std::size_t i = 0; i < part; ++i) {
-      at[i] = group_in(at[i], bucket_of(of[i]));
-      prefetch_to_second_level(at[i]);
-      prefetch_to_second_level(at[i] + shape_.group_bytes() - 1);
-    }
-    for (std::size_t i = 0; i < part; ++i) values[done + i] = value_in(at[i], of[i]);
     done += part;
   }
 }

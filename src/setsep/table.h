@@ -66,11 +66,9 @@ class table {
   const std::uint8_t* block(std::uint64_t i) const noexcept {
     return static_cast<const std::uint8_t*>(memory_.data()) + i * shape_.block_bytes();
   }
-  const std::uint8_t* group_in(const std::uint8_t* block, unsigned bucket) const noexcept {
-    const unsigned choice = block[bucket / 4] >> bucket % 4 * 2 & 3;
-    return block + choice_bytes + group_of(bucket, choice) * shape_.group_bytes();
-  }
-  std::uint16_t value_in(const std::uint8_t* group, const key_hash& hash) const noexcept;
+  template <class Layout>
+  void find_as(Layout of, const key_hash* hashes, std::size_t n,
+               std::uint16_t* values) const noexcept;
   std::uint16_t find_fallback(const key_hash& hash) const noexcept;
 
   layout shape_;
