@@ -190,7 +190,8 @@ std::vector<verb> trace_verbs() {
        .id = trace_show},
       {.path = "explain",
        .summary = "Shows how each table is compiled, and why not to something cheaper",
-       .details = "From the cheapest: direct, exact, lpm, classifier (docs/pipeline.md).",
+       .details =
+           "From the cheapest: direct, exact, lpm, decomposed, classifier (docs/pipeline.md).",
        .arguments = {bridge_argument},
        .example = "coua explain br0",
        .json = R"({"tables": [{"table": 0, "flows": 200, "template": "lpm", "field": "ipv4_dst",

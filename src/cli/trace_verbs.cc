@@ -116,7 +116,7 @@ result<void> run_explain(const session& s) {
         {"lookups", one.lookups()}, {"matches", one.matches()}};
     tables.push_back(std::move(each));
     rows.add({std::to_string(one.table()), grouped(one.flows()),
-              one.table_template() + (one.field().empty() ? "" : " of " + one.field()),
+              one.table_template() + (one.field().empty() ? "" : " by " + one.field()),
               grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches())});
   }
   s.answer({{"tables", tables}}, tables.empty()

@@ -109,7 +109,7 @@ std::vector<table_explanation> bridge_control::explain() {
       if (served == nullptr) continue;
       const pipeline::rule_table& table = b.model().tables()[i];
       made.push_back({id, table.size(), table.lookups, table.matches, *served,
-                      b.compiler().form(id)->bytes()});
+                      b.compiler().form(id)->bytes(), b.compiler().form(id)->by()});
     }
     return made;
   });

@@ -53,6 +53,7 @@ struct table_explanation {
   std::uint64_t rules = 0, lookups = 0, matches = 0;
   pipeline::template_choice served;
   std::uint64_t bytes = 0;  // of the tables of its template; several tables may share them
+  std::string by{};         // how it was split; empty: it was not
 };
 
 /// What became of a packet, line by line.

@@ -179,6 +179,18 @@ class test_flows(with_switch):
         self.assertEqual([each["template"] for each in third["refused"]], ["direct", "exact"])
         self.assertNotEqual(self.switch.coua("explain", "br9", check=False).returncode, 0)
 
+    def test_a_table_that_was_split_says_by_what(self):
+        self.rules("\n".join(
+            f"table=5,priority={n % 3 * 8},tcp,nw_src=10.0.0.0/{n % 3 * 8 + 8},"
+            f"nw_dst=12.0.0.{n // 3},tp_dst=80,actions=drop" for n in range(60)))
+        (split,) = (each for each in self.switch.json("explain", "br0")["tables"]
+                    if each["table"] == 5)
+        self.assertEqual((split["template"], split["field"]),
+                         ("decomposed", "nw_dst, tcp_dst: exact to 20 direct tables"))
+        self.assertEqual([each["template"] for each in split["refused"]],
+                         ["direct", "exact", "lpm"])
+        self.assertIn("decomposed by nw_dst", self.switch.coua("explain", "br0").stdout)
+
     def test_bad_rules_are_refused_as_a_whole(self):
         before = self.switch.json("flow", "stats")["version"]
         for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),

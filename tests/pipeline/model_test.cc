@@ -19,19 +19,21 @@ namespace coua::test {
 namespace {
 
 struct step {
-  enum kind { change, fill, bundle, burst, out, collect, wait } what;
+  enum kind { change, fill, thin, bundle, burst, out, collect, wait } what;
   std::uint64_t number;
   unsigned n;  // operations of a bundle, packets of a burst
 };
 std::ostream& operator<<(std::ostream& out, const step& one) {
-  constexpr const char* names[] = {"change", "fill", "bundle", "burst", "out", "collect", "wait"};
+  constexpr const char* names[] = {"change", "fill", "thin",    "bundle",
+                                   "burst",  "out",  "collect", "wait"};
   return out << names[one.what] << " " << one.number << " " << one.n;
 }
 
 rc::Gen<step> arbitrary_step() {
   return rc::gen::map(rc::gen::tuple(rc::gen::weightedElement<step::kind>({{40, step::change},
                                                                            {3, step::bundle},
-                                                                           {2, step::fill},
+                                                                           {4, step::fill},
+                                                                           {1, step::thin},
                                                                            {20, step::burst},
                                                                            {2, step::out},
                                                                            {2, step::collect},
@@ -46,19 +48,34 @@ rc::Gen<step> arbitrary_step() {
 /// What many runs saw, for the checks at the end and whoever reads the output.
 struct totals {
   std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
-  std::array<std::size_t, 4> forms{};  // bursts that met a table of each template
+  // Bursts that met a table of each template, and that met one of another template than the last
+  // one did.
+  std::array<std::size_t, pipeline::n_table_templates> forms{};
+  std::size_t to_parts = 0, from_parts = 0;
 };
 totals all;
 
-void note_forms(checked_pipeline& in) {
-  for (unsigned table = 0; table < pipeline_tables; ++table) {
-    if (const auto* form = in.bridge().compiler().form(static_cast<pipeline::table_id>(table))) {
-      ++all.forms[static_cast<std::size_t>(form->kind())];
+/// The template of each table, from burst to burst.
+class noted_forms {
+ public:
+  void note(checked_pipeline& in) {
+    using enum pipeline::table_template;
+    for (unsigned table = 0; table < pipeline_tables; ++table) {
+      const auto* form = in.bridge().compiler().form(static_cast<pipeline::table_id>(table));
+      if (form == nullptr) continue;
+      const pipeline::table_template kind = form->kind(), before = before_[table];
+      ++all.forms[static_cast<std::size_t>(kind)];
+      if (before == classifier && kind == decomposed) ++all.to_parts;
+      if (before == decomposed && kind == classifier) ++all.from_parts;
+      before_[table] = kind;
     }
   }
-}
 
-void run(checked_pipeline& in, const step& one) {
+ private:
+  std::array<pipeline::table_template, pipeline_tables> before_{};
+};
+
+void run(checked_pipeline& in, noted_forms& forms, const step& one) {
   std::mt19937_64 random(one.number);
   const auto operations = [&](unsigned n) {
     std::vector<pipeline::operation> made;
@@ -71,16 +88,18 @@ void run(checked_pipeline& in, const step& one) {
   switch (one.what) {
     case step::change: return apply(operations(1));
     case step::fill: {
-      const auto table = static_cast<pipeline::table_id>(1 + random() % 6);
+      constexpr pipeline::table_id some[] = {1, 2, 3, 4, 5, 5, 6, 7, 7};
+      const pipeline::table_id table = some[random() % std::size(some)];
       for (unsigned i = 0; i < 2 * one.n; ++i) apply({random_simple_rule(random(), table)});
       return;
     }
+    case step::thin: return apply({random_thinning(random())});
     case step::bundle: return apply(operations(1 + one.n % 4));
     case step::burst: {
       std::vector<pipeline::packet> packets;
       for (unsigned i = 0; i < one.n; ++i) packets.push_back(random_packet(random()));
       all.packets += packets.size();
-      note_forms(in);
+      forms.note(in);
       return in.receive(packets);
     }
     case step::out: return in.packet_out(random_packet(random()), random_packet_out(random()));
@@ -108,9 +127,10 @@ TEST(pipeline_model, does_what_the_oracle_does) {
     const auto steps =
         *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
     checked_pipeline in;
+    noted_forms forms;
     begin(in);
     try {
-      for (const step& each : steps) run(in, each);
+      for (const step& each : steps) run(in, forms, each);
       in.check_counters();
       in.check_nothing_stays();
       all.outputs += in.n_outputs;
@@ -123,9 +143,11 @@ TEST(pipeline_model, does_what_the_oracle_does) {
   EXPECT_TRUE(holds);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
-      "tables met: direct %zu, exact %zu, lpm %zu, classifier %zu\n",
+      "tables met: direct %zu, exact %zu, lpm %zu, decomposed %zu, classifier %zu; from the "
+      "classifier "
+      "to decomposed %zu, back %zu\n",
       all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.forms[0],
-      all.forms[1], all.forms[2], all.forms[3]);
+      all.forms[1], all.forms[2], all.forms[3], all.forms[4], all.to_parts, all.from_parts);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ constexpr meter_id n_meters = 4;
 
 bool one_in(source& random, unsigned n) { return random() % n == 0; }
 std::uint64_t below(source& random, std::uint64_t n) { return random() % n; }
+/// Below n, and rather a low one.
+std::uint64_t low(source& random, std::uint64_t n) { return below(random, 1 + below(random, n)); }
 
 // The pool: what rules ask for and packets have.
 value128 some_mac(source& random) { return 0x0200'0000'0000 + below(random, 64); }
@@ -93,8 +95,9 @@ struct placed_match {
   std::uint16_t priority;
 };
 
-/// The tables have characters: 1 and 2 exact, 3 and 4 prefixes, 6 one set of fields that stands in
-/// two places, the others anything.
+/// The tables have characters: 1 and 2 exact, 3 and 4 prefixes, 5 and 7 fall into sets by few
+/// values, of which some become too large, and the same for rules that are apart; 6 one set of
+/// fields that stands in two places, 0 anything.
 placed_match random_match(source& random, table_id table) {
   const auto priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
   if (one_in(random, 12)) return {{}, static_cast<std::uint16_t>(one_in(random, 8) ? 20 : 0)};
@@ -122,6 +125,20 @@ placed_match random_match(source& random, table_id table) {
       const value128 mask = prefix_mask(length, 128);
       return {{pipeline::test::ipv6(), {field::ipv6_dst, some_ipv6(random) & mask, mask}},
               static_cast<std::uint16_t>(100 + length)};
+    }
+    case 5: {
+      std::vector<match_term> terms = terms_of_a_packet(random);
+      std::erase_if(terms, [](const match_term& one) { return one.which == field::in_port; });
+      if (!one_in(random, 10)) terms.push_back(exact(field::in_port, 1 + low(random, n_ports)));
+      return {std::move(terms), priority};
+    }
+    case 7: {
+      const auto length = static_cast<unsigned>(below(random, 5) * 8);
+      const value128 mask = prefix_mask(length, 32);
+      std::vector<match_term> terms = {pipeline::test::ipv4(), exact(field::ip_proto, 6)};
+      if (!one_in(random, 10)) terms.push_back(exact(field::tcp_dst, 80 + low(random, 6)));
+      if (length != 0) terms.push_back({field::ipv4_src, some_ipv4(random) & mask, mask});
+      return {std::move(terms), priority};
     }
     default: return {terms_of_a_packet(random), priority};
   }
@@ -217,8 +234,9 @@ instructions random_instructions(source& random, table_id table) {
 rule_mod random_rule(source& random) {
   rule_mod made;
   // Those that are served by large tables get most of the rules.
-  made.table = static_cast<table_id>(one_in(random, 3) ? below(random, pipeline_tables)
-                                                       : 1 + below(random, 4));
+  constexpr table_id large[] = {1, 2, 3, 4, 5, 7};
+  made.table = one_in(random, 3) ? static_cast<table_id>(below(random, pipeline_tables))
+                                 : large[below(random, std::size(large))];
   const std::uint64_t what = below(random, 20);
   made.command = what < 15   ? rule_command::add
                  : what < 16 ? rule_command::modify
@@ -335,6 +353,20 @@ operation random_simple_rule(std::uint64_t number, table_id table) {
   made.instructions.apply = std::move(list);
   if (table + 1U < pipeline_tables) made.instructions.goto_table = table + 1;
   return made;
+}
+
+operation random_thinning(std::uint64_t number) {
+  source random(number);
+  const bool by_port = one_in(random, 2);
+  std::vector<match_term> terms;
+  if (by_port) {
+    terms = {exact(field::in_port, 1 + below(random, n_ports))};
+  } else {
+    terms = {pipeline::test::ipv4(), exact(field::ip_proto, 6),
+             exact(field::tcp_dst, some_port(random))};
+  }
+  return pipeline::test::change_rules(rule_command::remove, by_port ? 5 : 7, 0,
+                                      pipeline::test::where(std::move(terms)));
 }
 
 action_list random_packet_out(std::uint64_t number) {

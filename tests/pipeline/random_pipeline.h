@@ -20,6 +20,8 @@ inline constexpr unsigned pipeline_tables = 8;
 pipeline::operation random_operation(std::uint64_t number);
 /// A rule that is likely to be taken, for table `table`.
 pipeline::operation random_simple_rule(std::uint64_t number, pipeline::table_id table);
+/// Removes all rules of one value from a table whose rules fall into sets by few values.
+pipeline::operation random_thinning(std::uint64_t number);
 pipeline::packet random_packet(std::uint64_t number);
 pipeline::action_list random_packet_out(std::uint64_t number);
 

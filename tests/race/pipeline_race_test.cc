@@ -23,7 +23,7 @@ namespace {
 using namespace pipeline;
 namespace act = pipeline::act;
 
-enum class shape { direct, exact, lpm, classifier };
+enum class shape { direct, exact, lpm, decomposed, classifier };
 struct raced {
   const char* name;
   shape rules;
@@ -58,6 +58,16 @@ rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
               {pipeline::test::ipv4(),
                {field::ipv4_dst, (0x0a00'0000 + ((number / 16 % 8) << 8)) & mask, mask}}),
           then);
+    }
+    case shape::decomposed: {
+      // In sets of the flows, in others that come and go, and apart.
+      std::vector<match_term> terms{pipeline::test::ipv4()};
+      if (number % 8 != 0) terms.push_back(exact(field::eth_dst, mac_of(number % 16)));
+      const auto length = static_cast<unsigned>(8 + number / 16 % 3 * 8);
+      const value128 mask = ones(32) & ~ones(32 - length);
+      terms.push_back({field::ipv4_src, (number / 64 % 2) << 24 & mask, mask});
+      return pipeline::test::add_rule(table, static_cast<std::uint16_t>(1 + number % 5),
+                                      pipeline::test::where(std::move(terms)), then);
     }
     case shape::classifier: {
       const value128 mask = 1 + number % 7;
@@ -158,6 +168,7 @@ class race {
     }
   }
 
+  table_template kind(table_id table) const { return bridge_->compiler().form(table)->kind(); }
   std::uint64_t n_bundles = 0, n_packets = 0;
 
  private:
@@ -222,6 +233,9 @@ class pipeline_race : public ::testing::TestWithParam<raced> {};
 
 TEST_P(pipeline_race, packets_see_whole_bundles) {
   race all(GetParam());
+  if (GetParam().rules == shape::decomposed) {
+    for (table_id table : {0, 1}) ASSERT_EQ(all.kind(table), table_template::decomposed);
+  }
   fault_log faults;
   std::atomic<bool> stop{false};
   std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
@@ -293,6 +307,7 @@ INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
                          ::testing::Values(raced{"direct", shape::direct, false},
                                            raced{"exact", shape::exact, false},
                                            raced{"lpm", shape::lpm, false},
+                                           raced{"decomposed", shape::decomposed, false},
                                            raced{"classifier", shape::classifier, false},
                                            raced{"exact_grouped", shape::exact, true}),
                          [](const auto& one) { return std::string(one.param.name); });

@@ -53,6 +53,7 @@ const char* to_string(table_template which) {
     case table_template::direct: return "direct";
     case table_template::exact: return "exact";
     case table_template::lpm: return "lpm";
+    case table_template::decomposed: return "decomposed";
     case table_template::classifier: return "classifier";
   }
   return "?";
@@ -81,26 +82,56 @@ bool template_keeper::still_serves(const table_shape& shape) const {
       return std::any_of(shape.prefixes().begin(), shape.prefixes().end(), [&](const auto& each) {
         return each.which() == now_.prefix_field && why_not_lpm(shape, each).empty();
       });
+    case table_template::decomposed:
     case table_template::classifier: return true;
   }
   return false;
 }
 
-bool template_keeper::follow(const table_shape& shape) {
+std::size_t template_keeper::wait_of(const table_shape& shape) {
+  return std::max(shortest_wait, shape.n_rules() / 4);
+}
+
+void template_keeper::consider_parts(const table_shape& shape, changed what,
+                                     const decomposer& decompose, template_choice& best) {
+  if (now_.which == table_template::decomposed && what.fits) {
+    best.which = table_template::decomposed;
+    best.parts = now_.parts;
+    return;
+  }
+  n_since_asked_ += what.n;
+  if (now_.which == table_template::classifier && n_since_asked_ < wait_of(shape)) {
+    for (const refused_template& each : now_.cheaper) {
+      if (each.which == table_template::decomposed) best.cheaper.push_back(each);
+    }
+    return;
+  }
+  n_since_asked_ = 0;
+  decompose_answer answer = decompose();
+  if (answer.found != nullptr) {
+    best.which = table_template::decomposed;
+    best.parts = std::move(answer.found);
+  } else {
+    best.cheaper.push_back({table_template::decomposed, std::move(answer.why_not)});
+  }
+}
+
+bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   template_choice best = choose_template(shape);
-  const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field;
+  if (best.which == table_template::classifier) consider_parts(shape, what, decompose, best);
+  const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field && what.fits;
   if (same) {
     now_ = std::move(best);  // with the reasons of today
     n_waited_ = 0;
     return false;
   }
-  if (best.which < now_.which) {
-    ++n_waited_;
+  if (best.which < now_.which && best.which != table_template::decomposed) {
+    n_waited_ += what.n;
     const bool is_due = best.which == table_template::direct
                             ? shape.n_rules() <= direct_rules_max / 2
-                            : n_waited_ >= std::max(shortest_wait, shape.n_rules() / 4);
+                            : n_waited_ >= wait_of(shape);
     // What it has serves as long as its own prerequisite holds.
-    if (!is_due && still_serves(shape)) return false;
+    if (!is_due && what.fits && still_serves(shape)) return false;
   }
   now_ = std::move(best);
   n_waited_ = 0;

@@ -7,6 +7,7 @@
 //   exact        rules take the same bits of the same fields: one hash look-up decides
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
+//   decomposed   rules fall into small sets by the values of some fields (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
 // Beside exact and lpm, rules that match every packet may stand below all others. Of one priority,
@@ -15,15 +16,20 @@
 // Going down to a more general template is a must, and happens at once. Going up again waits, so
 // that a rule that comes and goes does not have the table built anew each time: for direct until
 // the table is half as large as it may be, for the others until as many changes have passed as a
-// quarter of its rules, since what is built costs as much as they do.
+// quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
+// asked of all its rules, so it is asked as seldom: when the table must be built anew, and after as
+// many changes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "pipeline/compiler/decompose.h"
 #include "pipeline/compiler/table_shape.h"
 #include "pipeline/datapath/table_template.h"
 
@@ -39,11 +45,12 @@ struct refused_template {
 
 struct template_choice {
   table_template which = table_template::direct;
-  std::optional<field> prefix_field{};      // of lpm
-  std::vector<refused_template> cheaper{};  // those before it, in order
+  std::optional<field> prefix_field{};           // of lpm
+  std::shared_ptr<const decomposition> parts{};  // of decomposed
+  std::vector<refused_template> cheaper{};       // those before it, in order
 };
 
-/// By the prerequisites alone.
+/// By the prerequisites alone, but for that of decomposed.
 template_choice choose_template(const table_shape& shape);
 
 /// What a table has, through its changes.
@@ -51,15 +58,26 @@ class template_keeper {
  public:
   const template_choice& now() const { return now_; }
 
-  /// After every change of the rules. True: the table must be built anew, by now().
-  bool follow(const table_shape& shape);
+  /// After changes of the rules. `fits`: what the table has takes them. True: it must be built
+  /// anew, by now().
+  struct changed {
+    std::size_t n = 1;
+    bool fits = true;
+  };
+  using decomposer = std::function<decompose_answer()>;
+  bool follow(const table_shape& shape, changed what, const decomposer& decompose);
 
  private:
   /// What the table has, by its own prerequisite.
   bool still_serves(const table_shape& shape) const;
+  static std::size_t wait_of(const table_shape& shape);
+  /// Of a table that nothing cheaper serves.
+  void consider_parts(const table_shape& shape, changed what, const decomposer& decompose,
+                      template_choice& best);
 
   template_choice now_{};
-  std::size_t n_waited_ = 0;  // changes since a cheaper one would do
+  std::size_t n_waited_ = 0;       // changes since a cheaper one would do
+  std::size_t n_since_asked_ = 0;  // changes since the last question about parts
 };
 
 }  // namespace coua::pipeline

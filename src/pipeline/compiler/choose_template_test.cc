@@ -36,16 +36,20 @@ class kept_table {
  public:
   bool add(const rule& one) {
     shape_.add(one);
-    return keeper_.follow(shape_);
+    return follow();
   }
   bool remove(const rule& one) {
     shape_.remove(one);
-    return keeper_.follow(shape_);
+    return follow();
   }
   const template_choice& now() const { return keeper_.now(); }
   const table_shape& shape() const { return shape_; }
 
  private:
+  bool follow() {
+    return keeper_.follow(shape_, {}, [] { return decompose_answer{nullptr, "no"}; });
+  }
+
   table_shape shape_;
   template_keeper keeper_;
 };

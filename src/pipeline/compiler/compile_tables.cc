@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "pipeline/compiler/decomposed_form.h"
 #include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/pipeline_compiler.h"
 #include "pipeline/compiler/prefix_form.h"
@@ -60,12 +61,26 @@ table_template pipeline_compiler::wanted(table_id table) const {
   return by_rules;
 }
 
-bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) const {
-  const table_state& of = tables_[table];
-  if (of.form == nullptr || of.form->kind() != wanted(table)) return true;
-  return std::any_of(changes.begin(), changes.end(), [&](const rule_change* one) {
-    return one->after != nullptr && one->before == nullptr && !of.form->takes(one->after->match);
+bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes) {
+  return std::all_of(changes.begin(), changes.end(), [&](const rule_change* one) {
+    return one->after == nullptr || one->before != nullptr || of.takes(one->after->match);
   });
+}
+
+bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) {
+  table_state& of = tables_[table];
+  keepers_before_.try_emplace(table, of.keeper);
+  const bool fits = of.form == nullptr || takes(*of.form, changes);
+  ask_keeper(table, changes.size(), fits);
+  return of.form == nullptr || !fits || of.form->kind() != wanted(table);
+}
+
+void pipeline_compiler::ask_keeper(table_id table, std::size_t n_changes, bool fits) {
+  table_state& of = tables_[table];
+  // What others do not take, they are built anew for: only decomposed may not be able to.
+  const bool breaks = !fits && of.form->kind() == table_template::decomposed;
+  (void)of.keeper.follow(of.shape, {n_changes, !breaks},
+                         [&] { return decompose(model_.tables()[table], of.shape.n_masks()); });
 }
 
 void pipeline_compiler::leave(const shared_store& which, std::set<table_id>& build) {
@@ -95,11 +110,10 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
   }
   std::set<table_id> anew;
   for (const auto& [table, of_table] : by_table) {
-    table_state& state = tables_[table];
-    (void)state.keeper.follow(state.shape);  // wanted() compares
+    const bool must = must_build(table, of_table);
     if (model_.tables()[table].size() == 0) {
-      if (state.form != nullptr) install(table, nullptr);
-    } else if (must_build(table, of_table)) {
+      if (tables_[table].form != nullptr) install(table, nullptr);
+    } else if (must) {
       anew.insert(table);
     }
   }
@@ -111,6 +125,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
       // Full before its time, or too many masks: another one may still do.
       const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
       std::set<table_id> again{table};
+      ask_keeper(table, 0, false);
       if (form != nullptr) leave(*form->store(), again);
       if (good = build(again); !good) return good;
       anew.insert(again.begin(), again.end());  // with all changes of this version
@@ -165,6 +180,11 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
   } else if (kind == table_template::lpm) {
     auto made = make_prefixes(table);
     if (!made) return made;
+    form = std::move(*made);
+  } else if (kind == table_template::decomposed) {
+    auto made = decomposed_form::create(context_, table, tables_[table].keeper.now().parts,
+                                        rules.size(), n_workers_);
+    if (!made) return tl::unexpected(std::move(made.error()));
     form = std::move(*made);
   } else {
     const auto layout = layout_of(rules, kind);

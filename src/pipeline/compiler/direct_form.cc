@@ -78,6 +78,7 @@ result<void> direct_form::finish() {
   std::vector<key_words> rows;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     made->heads[i].store(entries_[i].head, std::memory_order_relaxed);
+    made->ranks.push_back(rank_of(*entries_[i].rule));
     const auto ways = layout->words_of(entries_[i].rule->match);
     for (const key_words& each : *ways) {
       if (rows.size() == direct_table::rows_max) {

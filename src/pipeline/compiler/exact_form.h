@@ -40,7 +40,7 @@ struct exact_places {
   };
 
   where of(const match& what) const { return {store->key_of(what, table)}; }
-  record_id head(const where& at) const { return store->find(at.key); }
+  record_id head(const where& at) const { return static_cast<record_id>(store->find(at.key)); }
   result<void> put(const where& at, record_id head) {
     if (store->put(at.key, head)) return {};
     return fail(errc::no_room, "hash table", "no room for an entry");

@@ -130,6 +130,7 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   plan_changes_ = false;
   touched_.clear();
+  keepers_before_.clear();
   leaving_.clear();
   note(changes, true);
   if (auto good = carry_out(changes, now); !good) {
@@ -144,12 +145,10 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
 
 void pipeline_compiler::take_back(const change_list& changes) {
   note(changes, false);
-  std::set<table_id> changed;
   // Backwards: what a rule was before the first of its changes counts.
   for (auto each = changes.rbegin(); each != changes.rend(); ++each) {
     if (const auto* one = std::get_if<rule_change>(&*each)) {
       const rule& any = *(one->before != nullptr ? one->before : one->after);
-      changed.insert(any.table);
       if (one->after != nullptr && context_.has_number(any.id)) {
         if (one->before == nullptr) {
           context_.forget(any.id);
@@ -159,7 +158,7 @@ void pipeline_compiler::take_back(const change_list& changes) {
       }
     }
   }
-  for (const table_id each : changed) (void)tables_[each].keeper.follow(tables_[each].shape);
+  for (auto& [table, before] : keepers_before_) tables_[table].keeper = std::move(before);
 }
 
 result<void> pipeline_compiler::carry_out(const change_list& changes, time_ns now) {

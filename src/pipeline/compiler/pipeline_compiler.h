@@ -101,7 +101,10 @@ class pipeline_compiler {
   void forget_rules(const change_list& changes);
   result<void> change_tables(const change_list& changes);
   result<void> change_in_place(table_id table, const rule_changes& changes);
-  bool must_build(table_id table, const rule_changes& changes) const;
+  static bool takes(const table_form& of, const rule_changes& changes);
+  bool must_build(table_id table, const rule_changes& changes);
+  /// Which template is to serve the table; wanted() tells.
+  void ask_keeper(table_id table, std::size_t n_changes, bool fits);
   table_template wanted(table_id table) const;
   /// Tables that must be built anew, and those that share a store with them and have to follow.
   void add_sharers(std::set<table_id>& build, const std::map<table_id, rule_changes>& changes);
@@ -132,8 +135,9 @@ class pipeline_compiler {
   std::unique_ptr<plan> plan_;
   // In the version that is being made.
   bool plan_changes_ = false;
-  std::uint64_t n_built_ = 0;   // rules of the tables that are built anew
-  std::set<table_id> touched_;  // tables of which something is done already
+  std::uint64_t n_built_ = 0;                           // rules of the tables that are built anew
+  std::set<table_id> touched_;                          // tables of which something is done already
+  std::map<table_id, template_keeper> keepers_before_;  // of tables that change
   std::set<const shared_store*> leaving_;
 };
 

@@ -42,6 +42,8 @@ class table_form : public std::enable_shared_from_this<table_form> {
   virtual void retire() = 0;
 
   virtual std::uint64_t bytes() const = 0;
+  /// How it was split, for `coua explain`; empty: it was not.
+  virtual std::string by() const { return {}; }
 
  protected:
   table_form(compile_context& in, table_template kind, table_id table) : in_(in) {

@@ -15,6 +15,7 @@
 
 #include "pipeline/datapath/action_record.h"
 #include "pipeline/datapath/key_layout.h"
+#include "pipeline/datapath/rule_rank.h"
 #include "simd/direct_match/kernels.h"
 
 namespace coua::pipeline {
@@ -28,6 +29,7 @@ struct direct_table {
   unsigned n_rules = 0;       // 1 to rows_max
   std::uint8_t rule_of[rows_max] = {};
   std::unique_ptr<std::atomic<record_id>[]> heads;  // by rule, the highest priority first
+  std::vector<rule_rank> ranks;                     // by rule
 };
 
 }  // namespace coua::pipeline

@@ -10,17 +10,17 @@
 namespace coua::pipeline {
 namespace {
 
-constexpr unsigned word_bytes = sizeof(std::uint64_t);
+constexpr unsigned key_word_bytes = sizeof(std::uint64_t);
 
 /// A byte of the layout's words that no key uses: word * 8 + byte. None: n_words * 8.
 unsigned free_byte(const key_layout& layout) {
   const unsigned first = layout.has_layers() ? 1 : 0;
   for (unsigned w = 0; w < layout.windows().size(); ++w) {
-    for (unsigned b = 0; b < word_bytes; ++b) {
-      if ((layout.windows()[w].mask >> 8 * b & 0xff) == 0) return (first + w) * word_bytes + b;
+    for (unsigned b = 0; b < key_word_bytes; ++b) {
+      if ((layout.windows()[w].mask >> 8 * b & 0xff) == 0) return (first + w) * key_word_bytes + b;
     }
   }
-  return layout.n_words() * word_bytes;
+  return layout.n_words() * key_word_bytes;
 }
 
 /// The flow table has kernels of their own for 2 and for 5 words; a key of one word is as fast
@@ -30,7 +30,7 @@ unsigned padded(unsigned n_words) {
   return n_words <= 5 ? 5 : n_words;
 }
 
-unsigned words_needed(const key_layout& layout) { return free_byte(layout) / word_bytes + 1; }
+unsigned words_needed(const key_layout& layout) { return free_byte(layout) / key_word_bytes + 1; }
 
 }  // namespace
 
@@ -41,8 +41,8 @@ bool exact_store::takes(const key_layout& layout) {
 exact_store::exact_store(const key_layout& layout)
     : layout_(layout),
       n_words_(padded(std::max(layout.n_words(), words_needed(layout)))),
-      mark_word_(free_byte(layout) / word_bytes),
-      mark_shift_(free_byte(layout) % word_bytes * 8) {}
+      mark_word_(free_byte(layout) / key_word_bytes),
+      mark_shift_(free_byte(layout) % key_word_bytes * 8) {}
 
 exact_store::~exact_store() {
   for (const auto& each : readers_) table_->detach(each.get());
@@ -56,7 +56,7 @@ result<std::unique_ptr<exact_store>> exact_store::create(const key_layout& layou
   coua_flow_params params = COUA_FLOW_PARAMS_INIT;
   params.entries = n_entries;
   params.max_load = 0.9;
-  params.key_bytes = made->n_words_ * word_bytes;
+  params.key_bytes = made->n_words_ * key_word_bytes;
   params.value_bytes = sizeof(std::uint64_t);
   params.sync = COUA_FLOW_ONE_WRITER;
   auto table = flow_table::create(params);
@@ -79,16 +79,15 @@ exact_store::key exact_store::key_of(const match& what, std::uint8_t table) cons
   return made;
 }
 
-record_id exact_store::find(const key& of) const {
-  std::uint64_t head = 0;
-  const auto hits = look_up(static_cast<unsigned>(readers_.size()) - 1, of.words, 1, &head);
-  return hits == 0 ? 0 : static_cast<record_id>(head);
+std::uint64_t exact_store::find(const key& of) const {
+  std::uint64_t value = 0;
+  const auto hits = look_up(static_cast<unsigned>(readers_.size()) - 1, of.words, 1, &value);
+  return hits == 0 ? 0 : value;
 }
 
-bool exact_store::put(const key& of, record_id head) {
+bool exact_store::put(const key& of, std::uint64_t value) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(of.words);
-  if (table_->store_value_word(bytes, 0, head)) return true;
-  std::uint64_t value = head;
+  if (table_->store_value_word(bytes, 0, value)) return true;
   const int done =
       table_->put(put_mode::replace, bytes, reinterpret_cast<std::uint8_t*>(&value), 0);
   if (done == COUA_FLOW_FULL) return false;
@@ -111,7 +110,7 @@ void exact_store::erase_table(std::uint8_t table) {
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint64_t word = keys[i * n_words_ + mark_word_];
       if ((word >> mark_shift_ & 0xff) != table) continue;
-      if (table_->erase(bytes + i * n_words_ * word_bytes, nullptr)) --n_entries_;
+      if (table_->erase(bytes + i * n_words_ * key_word_bytes, nullptr)) --n_entries_;
     }
   }
 }
@@ -121,11 +120,11 @@ std::uint64_t exact_store::bytes() const {
 }
 
 std::uint64_t exact_store::look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
-                                   std::uint64_t* heads) const noexcept {
+                                   std::uint64_t* values) const noexcept {
   std::uint64_t hits = 0;
   table_->kernels().batch(table_->view(), *readers_[worker],
                           reinterpret_cast<const std::uint8_t*>(keys), nullptr, n,
-                          reinterpret_cast<std::uint8_t*>(heads), &hits);
+                          reinterpret_cast<std::uint8_t*>(values), &hits);
   return hits;
 }
 

@@ -7,7 +7,8 @@
 //
 //   key     the words of the layout, and the number of the table in a byte that they leave free;
 //           where there is none, in a word of its own
-//   value   the record of the entry (action_record.h)
+//   value   the record of the entry (action_record.h); of a decomposed table, which has a store of
+//           its own, a set of rules (rule_set.h)
 #pragma once
 
 #include <compare>
@@ -57,9 +58,9 @@ class exact_store {
   /// The key of a rule; the layout has its bits.
   key key_of(const match& what, std::uint8_t table) const;
   /// 0: it is not there.
-  record_id find(const key& of) const;
-  /// Adds it, or replaces its record. False: no room.
-  bool put(const key& of, record_id head);
+  std::uint64_t find(const key& of) const;
+  /// Adds it, or replaces its value. False: no room.
+  bool put(const key& of, std::uint64_t value);
   void erase(const key& of);
   /// Erases all entries of a table. Goes over the whole store.
   void erase_table(std::uint8_t table);
@@ -68,10 +69,10 @@ class exact_store {
   std::uint64_t room() const { return n_room_; }
   std::uint64_t bytes() const;
 
-  /// Of worker `worker`, one thread at a time: the heads of `n` keys, at most 64. A bit for each
-  /// that is there; of others the head is anything.
+  /// Of worker `worker`, one thread at a time: the values of `n` keys, at most 64. A bit for each
+  /// that is there; of others the value is anything.
   std::uint64_t look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
-                        std::uint64_t* heads) const noexcept;
+                        std::uint64_t* values) const noexcept;
 
  private:
   explicit exact_store(const key_layout& layout);

@@ -176,6 +176,11 @@ class executor {
   void take_catch_alls(const packet_list& list, const action_record** records) const noexcept;
   template <class Address>
   void look_up_prefixes(const packet_list& list, const action_record** records) noexcept;
+  void look_up_decomposed(const table_stage& of, const packet_list& list,
+                          const action_record** records) noexcept;
+  struct ranked;
+  void look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept;
+  void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;
   void look_up_wildcard(const table_stage& of, const packet_list& list,
                         const action_record** records) noexcept;
 

@@ -65,6 +65,7 @@ void executor::look_up(const table_stage& of, const packet_list& list,
     case table_template::lpm:
       return of.prefixes->is_ipv4() ? look_up_prefixes<ipv4_number>(list, records)
                                     : look_up_prefixes<ipv6_number>(list, records);
+    case table_template::decomposed: return look_up_decomposed(of, list, records);
     case table_template::classifier: return look_up_wildcard(of, list, records);
   }
 }
@@ -143,6 +144,87 @@ void executor::look_up_prefixes(const packet_list& list, const action_record** r
     return found;
   };
   if (!find_records(list, which, records, find)) take_catch_alls(list, records);
+}
+
+/// The best rule so far.
+struct executor::ranked {
+  const action_record* record;
+  rule_rank rank;
+};
+
+void executor::look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept {
+  const decomposed_table& table = *of.decomposed;
+  asked which, hit;
+  take_keys(table.by_value->layout(), table.by_value->stride(), list, which);
+  table.by_value->mark(keys_, which.n, [id = of.table](std::size_t) { return id; });
+  std::uint64_t values[burst_max], sets[burst_max];
+  std::uint64_t hits = table.by_value->look_up(worker_, keys_, which.n, values);
+  const layer_needs needs = table.rest.needs();
+  const unsigned n_words = table.rest.n_words();
+  for (; hits != 0; hits &= hits - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(hits));
+    if (!needs.are_in(which.packets[i]->layers)) continue;
+    rule_set::prefetch(values[i], n_words);
+    sets[hit.n] = values[i];
+    hit.add(which.which[i], *which.packets[i]);
+  }
+  table.rest.take(hit.all(), keys_, n_words);
+  std::uint32_t matched[burst_max];
+  table.match(n_words, keys_, n_words, sets, hit.n, matched);
+  const action_records& all = *follows_.records;
+  for (unsigned i = 0; i < hit.n; ++i) {
+    if (matched[i] == 0) continue;
+    const auto* answers = rule_set::answers(sets[i], n_words);
+    __builtin_prefetch(&all[answers[std::countr_zero(matched[i])].head]);
+  }
+  for (unsigned i = 0; i < hit.n; ++i) {
+    const auto* answers = rule_set::answers(sets[i], n_words);
+    for (std::uint32_t rows = matched[i]; rows != 0; rows &= rows - 1) {
+      const rule_set::answer& row = answers[std::countr_zero(rows)];
+      const action_record* found = all.at(row.head, version_);
+      if (found == nullptr) continue;
+      best[hit.which[i]] = {found, row.rank};
+      break;
+    }
+  }
+}
+
+void executor::look_up_apart(const direct_table& table, const packet_list& list,
+                             ranked* best) noexcept {
+  const std::size_t stride = table.layout.n_words();
+  asked which;
+  take_keys(table.layout, stride, list, which);
+  std::uint64_t matched[burst_max];
+  if (table.rows.n_words != 0) {
+    match_rows_(table.rows, keys_, stride, which.n, matched);
+  } else {
+    std::fill_n(matched, which.n, ~std::uint64_t{0} >> (64 - table.n_rules));
+  }
+  for (unsigned i = 0; i < which.n; ++i) {
+    ranked& so_far = best[which.which[i]];
+    for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
+      const unsigned rule = table.rule_of[std::countr_zero(rows)];
+      if (so_far.record != nullptr && table.ranks[rule] < so_far.rank) break;
+      const record_id head = table.heads[rule].load(std::memory_order_acquire);
+      const action_record* found = follows_.records->at(head, version_);
+      if (found == nullptr) continue;
+      so_far = {found, table.ranks[rule]};
+      break;
+    }
+  }
+}
+
+void executor::look_up_decomposed(const table_stage& of, const packet_list& list,
+                                  const action_record** records) noexcept {
+  ranked best[burst_max];
+  std::fill_n(best, list.n, ranked{nullptr, 0});
+  look_up_sets(of, list, best);
+  const direct_table& apart = *of.decomposed->apart->load(std::memory_order_acquire);
+  if (apart.n_rules != 0) look_up_apart(apart, list, best);
+  for (unsigned k = 0; k < list.n; ++k) {
+    records[k] = best[k].record;
+    if (records[k] != nullptr) prefetch_to_write(counts_.place(records[k]->counters));
+  }
 }
 
 void executor::look_up_wildcard(const table_stage& of, const packet_list& list,

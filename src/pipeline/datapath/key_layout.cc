@@ -217,7 +217,17 @@ void key_layout::take(std::span<const packet_state* const> from, std::uint64_t* 
   for (const key_window& each : windows_) take_window<false>(each, from, words++, stride);
 }
 
-std::optional<std::vector<key_words>> key_layout::words_of(const match& what) const {
+key_layout key_layout::narrowed(std::uint32_t words) const {
+  COUA_ASSERT(!has_layers() || (words & 1) != 0);
+  key_layout made = *this;
+  made.windows_.clear();
+  for (unsigned i = 0; i < windows_.size(); ++i) {
+    if ((words >> (n_first_ + i) & 1) != 0) made.windows_.push_back(windows_[i]);
+  }
+  return made;
+}
+
+std::optional<key_words> key_layout::terms_of(const match& what) const {
   byte_map asked;
   for (const match_term& term : what.terms()) spread(what, term, asked);
   key_words words;
@@ -236,14 +246,20 @@ std::optional<std::vector<key_words>> key_layout::words_of(const match& what) co
       if (!found) return std::nullopt;
     }
   }
+  return words;
+}
+
+std::optional<std::vector<key_words>> key_layout::words_of(const match& what) const {
+  std::optional<key_words> words = terms_of(what);
+  if (!words) return std::nullopt;
   if (!has_layers()) {
     if (needs_of(what) != needs_) return std::nullopt;
-    return std::vector<key_words>{words};
+    return std::vector<key_words>{*words};
   }
   std::vector<key_words> ways;
   for (const layer::bits way : ways_of(what)) {
-    words.value[0] = words.mask[0] = way;
-    ways.push_back(words);
+    words->value[0] = words->mask[0] = way;
+    ways.push_back(*words);
   }
   return ways;
 }

@@ -74,6 +74,13 @@ class key_layout {
   /// is for packets with and without a tag). None: it takes bits that the layout does not have.
   std::optional<std::vector<key_words>> words_of(const match& what) const;
 
+  /// The same of its terms alone, without the layers that they need.
+  std::optional<key_words> terms_of(const match& what) const;
+
+  /// The same with fewer words: bit w of `words` is set where word w is kept. Word 0 is kept if it
+  /// holds layers, which say whether other words are there.
+  key_layout narrowed(std::uint32_t words) const;
+
   bool operator==(const key_layout&) const = default;
 
  private:

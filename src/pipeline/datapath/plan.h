@@ -21,6 +21,7 @@
 #include "base/qsbr.h"
 #include "net/layers.h"
 #include "pipeline/datapath/action_record.h"
+#include "pipeline/datapath/decomposed_table.h"
 #include "pipeline/datapath/direct_table.h"
 #include "pipeline/datapath/exact_store.h"
 #include "pipeline/datapath/port_list.h"
@@ -38,6 +39,7 @@ struct table_stage {
   std::atomic<const direct_table*> direct{nullptr};
   const exact_store* exact = nullptr;
   const prefix_table* prefixes = nullptr;
+  const decomposed_table* decomposed = nullptr;
   const wildcard_table* wildcard = nullptr;
   /// Of exact and lpm: for packets that no other rule takes; 0: none.
   std::atomic<record_id> catch_all{0};

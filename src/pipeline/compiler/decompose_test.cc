@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/compiler/decompose.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "pipeline/compiler/table_shape.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::pipeline {
+namespace {
+
+// What the model of costs goes by, on any machine.
+const int cache_is_of_1_mib = setenv("COUA_L2_BYTES", "1048576", 1);
+
+using test::ipv4;
+using test::where;
+
+match_term source(std::uint32_t address, unsigned length) {
+  const value128 mask = ones(32) & ~ones(32 - length);
+  return {field::ipv4_src, address & mask, mask};
+}
+std::vector<match_term> service(std::uint32_t address, std::uint16_t port) {
+  return {ipv4(), exact(field::ip_proto, 6), exact(field::ipv4_dst, address),
+          exact(field::tcp_dst, port)};
+}
+std::vector<match_term> with(std::vector<match_term> terms, const match_term& more) {
+  terms.push_back(more);
+  return terms;
+}
+
+class rules_of_a_table {
+ public:
+  void add(std::vector<match_term> terms, std::uint16_t priority = 100) {
+    auto made = std::make_shared<rule>();
+    made->id = ++last_;
+    made->priority = priority;
+    made->match = where(std::move(terms));
+    shape_.add(*made);
+    rules_.insert(std::move(made), {});
+  }
+  decompose_answer ask() const { return decompose(rules_, shape_.n_masks()); }
+
+ private:
+  rule_table rules_;
+  table_shape shape_;
+  rule_id last_ = 0;
+};
+
+/// Services with their clients in halves: the load balancer of ESWITCH as one table.
+rules_of_a_table load_balancer(unsigned n_services) {
+  rules_of_a_table made;
+  for (port_no each : {2U, 3U}) made.add({exact(field::in_port, each)});
+  for (unsigned i = 0; i < n_services; ++i) {
+    for (const std::uint32_t half : {0U, 0x8000'0000U}) {
+      made.add(with(service(0x0c00'0000 + i, 80), source(half, 1)));
+    }
+  }
+  return made;
+}
+
+TEST(decompose, takes_the_columns_that_all_but_a_few_rules_ask_for) {
+  const decompose_answer answer = load_balancer(100).ask();
+  ASSERT_NE(answer.found, nullptr) << answer.why_not;
+  // The first bit of the source is one mask, so it is a column, too: every set has one rule.
+  EXPECT_EQ(answer.found->to_string(), "nw_src, nw_dst, tcp_dst");
+  EXPECT_TRUE(answer.found->values_of(where(with(service(9, 80), source(0, 1)))));
+  EXPECT_FALSE(answer.found->values_of(where(with(service(9, 80), source(0, 2)))));
+  EXPECT_FALSE(answer.found->values_of(where({exact(field::in_port, 2)})));
+}
+
+TEST(decompose, leaves_masks_that_differ_to_the_sets) {
+  rules_of_a_table rules;
+  for (unsigned i = 0; i < 50; ++i) {
+    for (unsigned k = 0; k < 5; ++k) {
+      rules.add(with(service(i, 80), source(i << 20, 8 + 4 * k)), static_cast<std::uint16_t>(k));
+    }
+  }
+  const decompose_answer answer = rules.ask();
+  ASSERT_NE(answer.found, nullptr) << answer.why_not;
+  EXPECT_EQ(answer.found->to_string(), "nw_dst, tcp_dst");
+}
+
+TEST(decompose, wants_few_rules_apart) {
+  rules_of_a_table rules;
+  for (unsigned i = 0; i < 200; ++i) {
+    rules.add(with(service(i / 4, 80), source(i, 20 + i % 4)));
+    if (i < 16) rules.add({exact(field::in_port, i)});
+  }
+  EXPECT_NE(rules.ask().found, nullptr);
+  rules.add({exact(field::in_port, 77)});
+  EXPECT_EQ(rules.ask().found, nullptr);
+  EXPECT_EQ(rules.ask().why_not, "no field has the same mask in all but 16 rules");
+}
+
+TEST(decompose, of_few_rules_wants_fewer_apart) {
+  for (const unsigned n_apart : {5U, 6U}) {
+    rules_of_a_table rules;
+    for (unsigned i = 0; i < 36; ++i) rules.add(with(service(i / 4, 80), source(i, 20 + i % 4)));
+    for (unsigned i = 0; i < n_apart; ++i) rules.add({exact(field::in_port, i)});
+    EXPECT_EQ(rules.ask().found != nullptr, n_apart == 5);
+  }
+}
+
+TEST(decompose, wants_small_sets) {
+  rules_of_a_table rules;
+  for (unsigned i = 0; i < 16; ++i) {
+    rules.add(with(service(1, 80), source(i << 28, 8 + i % 8)), static_cast<std::uint16_t>(i));
+    rules.add(with(service(2, 80), source(i << 28, 8 + i % 8)), static_cast<std::uint16_t>(i));
+  }
+  EXPECT_NE(rules.ask().found, nullptr);
+  rules.add(with(service(1, 80), source(0x0a00'0000, 9)));
+  EXPECT_EQ(rules.ask().found, nullptr);
+  EXPECT_EQ(rules.ask().why_not, "17 rules have the same nw_dst, tcp_dst");
+}
+
+TEST(decompose, rules_whose_values_stand_elsewhere_are_apart) {
+  rules_of_a_table rules;
+  for (unsigned i = 0; i < 48; ++i) {
+    rules.add({i % 8 == 0 ? test::ipv6() : ipv4(), exact(field::ip_dscp, i % 8),
+               exact(field::in_port, i)});
+  }
+  const decompose_answer answer = rules.ask();
+  ASSERT_NE(answer.found, nullptr) << answer.why_not;
+  for (unsigned i = 0; i < 40; ++i) {
+    rules.add({i % 2 == 0 ? test::ipv6() : ipv4(), exact(field::ip_dscp, i % 8),
+               exact(field::in_port, 100 + i)});
+  }
+  EXPECT_EQ(rules.ask().why_not, "26 rules are apart of in_port, ip_dscp");
+}
+
+/// What the model says, within a cache and beyond.
+TEST(decompose, is_refused_where_the_classifier_is_faster) {
+  ASSERT_EQ(cache_is_of_1_mib, 0);
+  const auto table_of = [](unsigned n_sets, unsigned n_masks) {
+    rules_of_a_table rules;
+    for (unsigned i = 0; i < n_sets; ++i) {
+      for (unsigned k = 0; k < 16; ++k) {
+        rules.add(with(service(i, 80), source((k << 24) + (i << 10), 20 + k % n_masks)));
+      }
+    }
+    return rules.ask();
+  };
+  EXPECT_NE(table_of(100, 2).found, nullptr);
+  EXPECT_NE(table_of(6000, 8).found, nullptr);
+  const decompose_answer refused = table_of(6000, 2);
+  EXPECT_EQ(refused.found, nullptr);
+  EXPECT_EQ(refused.why_not, "at 141 ns a packet it would not be faster than at 125");
+}
+
+TEST(decompose, of_no_field_in_common) {
+  rules_of_a_table rules;
+  EXPECT_EQ(rules.ask().found, nullptr);
+  for (unsigned i = 0; i < 20; ++i) {
+    rules.add({exact(field::eth_dst, i)});
+    rules.add({exact(field::in_port, i)});
+  }
+  EXPECT_EQ(rules.ask().why_not, "no field has the same mask in all but 5 rules");
+}
+
+}  // namespace
+}  // namespace coua::pipeline
