@@ -14,12 +14,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <string>
 
 namespace coua {
 namespace {
 
 std::atomic<isa> cap{isa::avx512};
+
+/// Of a file; empty where there is none.
+std::string first_word(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
 
 /// A CPU set that is large enough for any machine: cpu_set_t ends at 1,024 CPUs.
 class cpu_mask {
@@ -158,6 +168,21 @@ std::size_t second_level_cache_bytes() noexcept {
   }
   const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
+std::size_t data_cache_bytes(unsigned level) noexcept {
+  if (level == 2) return second_level_cache_bytes();
+  // Not by sysconf(): of a third level it may add up the caches of all cores that do not share one.
+  for (unsigned i = 0; i < 8; ++i) {
+    const std::string of = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(i) + "/";
+    const std::string type = first_word(of + "type");
+    if (first_word(of + "level") != std::to_string(level) || type == "Instruction") continue;
+    const std::string size = first_word(of + "size");  // "32768K"
+    std::size_t kib = 0;
+    const auto parsed = std::from_chars(size.data(), size.data() + size.size(), kib);
+    if (parsed.ec == std::errc() && *parsed.ptr == 'K') return kib << 10;
+  }
+  return 0;
 }
 
 }  // namespace coua

@@ -52,6 +52,10 @@ void name_this_thread(std::string_view name) noexcept;
 /// cache.
 std::size_t second_level_cache_bytes() noexcept;
 
+/// Bytes of the data cache of a level, 1 to 3, that one core uses; 0 where the system does not say,
+/// or there is none. Of the second one as above.
+std::size_t data_cache_bytes(unsigned level) noexcept;
+
 /// The NUMA node of a CPU; 0 where the system does not say.
 unsigned numa_node_of_cpu(unsigned cpu);
 

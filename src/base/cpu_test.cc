@@ -48,6 +48,9 @@ TEST(cpu, environment_overrides_the_size_of_the_second_level_cache) {
   }
   setenv("COUA_L2_BYTES", "12345", 1);
   EXPECT_EQ(second_level_cache_bytes(), 12345u);
+  EXPECT_EQ(data_cache_bytes(2), 12345u);
+  EXPECT_EQ(data_cache_bytes(0), 0u);
+  EXPECT_EQ(data_cache_bytes(4), 0u);
   unsetenv("COUA_L2_BYTES");
 }
 
