@@ -153,6 +153,12 @@ std::vector<counter> pipeline_owner::drops() const {
   return made;
 }
 
+of::worker_counts::timed pipeline_owner::times() const {
+  of::worker_counts::timed sum;
+  for (unsigned w = 0; w < n_workers_; ++w) sum += bridge_->compiler().counts(w).times();
+  return sum;
+}
+
 void pipeline_owner::set_port(const of::port& one) {
   thread_->post([this, one] {
     of::port wanted = one;

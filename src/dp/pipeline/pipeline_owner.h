@@ -98,6 +98,8 @@ class pipeline_owner {
   static pipeline::time_ns now();
   /// Of all workers since the start, by pipeline_drop.
   std::vector<counter> drops() const;
+  /// Of all workers since the start.
+  pipeline::worker_counts::timed times() const;
 
   struct known_port {
     pipeline::port port;

@@ -50,6 +50,9 @@ class executor {
   static constexpr unsigned burst_max = 32;
   /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
   static constexpr std::uint32_t deliveries_max = 1 << 17;
+  /// One burst of so many is timed, the first one too: two looks at the clock of all of them would
+  /// take up to 1 % of a short pipeline.
+  static constexpr unsigned timed_each = 16;
 
   struct arrival {
     owned_packet what;
@@ -139,6 +142,7 @@ class executor {
   executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
 
   // executor.cc
+  void run_burst(std::span<const arrival> burst, time_ns now) noexcept;
   void begin(time_ns now) noexcept;
   void load(std::span<const arrival> burst) noexcept;
   template <net::parse_depth Depth>
@@ -224,6 +228,7 @@ class executor {
   packet_copier& copier_;
   const simd::direct_match_kernel match_rows_;
   qsbr::reader grace_;
+  unsigned n_runs_ = 0;  // the remainder by timed_each counts
 
   // Of the run under way.
   const plan* plan_ = nullptr;

@@ -43,6 +43,20 @@ class worker_counts {
   struct table_cell {
     std::uint64_t lookups = 0, matches = 0;
   };
+  /// Of the bursts that were timed (executor::run).
+  struct timed {
+    std::uint64_t bursts = 0, packets = 0, cycles = 0;
+
+    timed& operator+=(const timed& more) {
+      bursts += more.bursts;
+      packets += more.packets;
+      cycles += more.cycles;
+      return *this;
+    }
+    timed since(const timed& before) const {
+      return {bursts - before.bursts, packets - before.packets, cycles - before.cycles};
+    }
+  };
 
   static result<worker_counts> create(std::size_t n_max) {
     auto cells = reserved_array<cell>::create(n_max);
@@ -77,6 +91,11 @@ class worker_counts {
     bump(tables_[id].matches, matches);
   }
   void add(pipeline_drop why) noexcept { bump(drops_[static_cast<std::size_t>(why)], 1); }
+  void add_burst(std::uint64_t n_packets, std::uint64_t n_cycles) noexcept {
+    bump(timed_.bursts, 1);
+    bump(timed_.packets, n_packets);
+    bump(timed_.cycles, n_cycles);
+  }
 
   // Any thread.
   traffic at(std::uint32_t number) const noexcept {
@@ -84,6 +103,10 @@ class worker_counts {
   }
   table_cell table(table_id id) const noexcept {
     return {load_relaxed(&tables_[id].lookups), load_relaxed(&tables_[id].matches)};
+  }
+  timed times() const noexcept {
+    return {load_relaxed(&timed_.bursts), load_relaxed(&timed_.packets),
+            load_relaxed(&timed_.cycles)};
   }
   std::uint64_t drops(pipeline_drop why) const noexcept {
     return load_relaxed(&drops_[static_cast<std::size_t>(why)]);
@@ -97,6 +120,7 @@ class worker_counts {
   reserved_array<cell> cells_;
   std::array<table_cell, std::size_t{table_max} + 1> tables_{};
   std::array<std::uint64_t, n_pipeline_drops> drops_{};
+  timed timed_;
 };
 
 }  // namespace coua::pipeline
