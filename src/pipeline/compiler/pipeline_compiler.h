@@ -54,6 +54,7 @@ class pipeline_compiler {
   pipeline_compiler& operator=(const pipeline_compiler&) = delete;
 
   published_plan& published() { return published_; }
+  const published_plan& published() const { return published_; }
   worker_counts& counts(unsigned worker) { return context_.counts.of(worker); }
 
   /// After the model did them, before it lets go of what was. Errors: no_room, no_memory; then the
@@ -80,6 +81,8 @@ class pipeline_compiler {
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
   compiler_usage usage() const;
+  /// Packets do not come to the tables (published_plan::all_normal).
+  bool is_l2_switch() const { return number_of_normal() != published_plan::not_normal; }
 
  private:
   struct table_state {

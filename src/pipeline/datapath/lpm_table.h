@@ -125,6 +125,7 @@ class lpm_table {
   Address prefix(lpm_slot slot) const { return slots_[slot].prefix; }
   unsigned length(lpm_slot slot) const { return slots_[slot].length; }
   lpm_stats stats() const;
+  unsigned root_bits() const { return root_bits_; }
 
   // Readers, and the writer.
 

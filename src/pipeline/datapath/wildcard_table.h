@@ -34,6 +34,7 @@ class wildcard_table {
   /// 0: it is not there.
   record_id head(const match& what, std::uint32_t rank) const;
   classifier& rules() { return *rules_; }
+  const classifier& rules() const { return *rules_; }
 
   // Of worker `worker`, one thread at a time.
   /// At most 64 keys; 0: no rule matches. `ranks` of those that match are written.
