@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "pipeline/estimate/outline_of.h"
 
 namespace coua::bench {
 namespace {
@@ -58,6 +59,11 @@ result<void> compiled_case::load(const use_case& of) {
   if (!worker) return tl::unexpected(worker.error());
   worker_ = std::move(*worker);
   return {};
+}
+
+pipeline_outline compiled_case::outline() {
+  bridge_->collect(now_ns());
+  return outline_of(*bridge_);
 }
 
 std::string compiled_case::tables() const {

@@ -9,6 +9,7 @@
 #include "bench/cases/use_case.h"
 #include "pipeline/compiler/running_bridge.h"
 #include "pipeline/datapath/executor.h"
+#include "pipeline/estimate/outline.h"
 
 namespace coua::bench {
 
@@ -24,6 +25,8 @@ class compiled_case {
   pipeline::executor& worker() { return *worker_; }
   double seconds_to_load() const { return seconds_to_load_; }
   std::size_t n_rules() const { return bridge_->model().n_rules(); }
+  /// As the performance model sees it, by the packets that it has had.
+  pipeline::pipeline_outline outline();
   /// The templates of its tables: "0-1:direct 2-21:exact 110:lpm".
   std::string tables() const;
 

@@ -13,6 +13,8 @@
 #include "bench/harness/progress.h"
 #include "bench/harness/stats.h"
 #include "bench/pipeline/case_replay.h"
+#include "pipeline/estimate/calibrate.h"
+#include "pipeline/estimate/estimate.h"
 
 namespace coua::bench {
 namespace {
@@ -26,7 +28,9 @@ struct entrant {
   unsigned batch = 0;
   std::unique_ptr<case_replay> replay;
   std::size_t next_chunk = 0;
-  std::vector<double> all_ns, copy_ns, ns;  // per packet, by repetition; ns: the difference
+  pipeline::pipeline_outline outline{};
+  // Per packet, by repetition. ns: the difference; the model's, by a calibration beside it.
+  std::vector<double> all_ns{}, copy_ns{}, ns{}, lower_ns{}, upper_ns{};
 };
 
 /// All pipelines with one number of rules, interleaved.
@@ -91,16 +95,10 @@ class pipeline_run {
     if (!replay) return tl::unexpected(replay.error());
     progress_.step("checking");
     if (result<void> right = (*replay)->check(*cases_[which]); !right) return right;
-    entrants_.push_back({pipelines_.back().get(),
-                         cases_[which].get(),
-                         frames_[which].get(),
-                         simd,
-                         batch,
-                         std::move(*replay),
-                         0,
-                         {},
-                         {},
-                         {}});
+    entrants_.push_back({pipelines_.back().get(), cases_[which].get(), frames_[which].get(), simd,
+                         batch, std::move(*replay)});
+    // With the packets that have just been checked.
+    entrants_.back().outline = pipelines_.back()->outline();
     return {};
   }
 
@@ -114,6 +112,7 @@ class pipeline_run {
       at = at + 1 == n_chunks ? 0 : at + 1;
       return chunk;
     };
+    if (auto modelled = predict(each); !modelled) return modelled;
     bool right = true;
     const auto copy = [&] { each.replay->copy_chunk(next()); };
     const auto whole = [&] {
@@ -130,6 +129,16 @@ class pipeline_run {
     each.copy_ns.push_back(copy_ns);
     each.all_ns.push_back(all_ns);
     each.ns.push_back(all_ns - copy_ns);
+    return {};
+  }
+
+  /// What the model says, of the machine as it is now.
+  static result<void> predict(entrant& each) {
+    const auto machine = pipeline::calibrate();
+    if (!machine) return tl::unexpected(machine.error());
+    const pipeline::cycle_range said = pipeline::estimate(each.outline, *machine).cycles;
+    each.lower_ns.push_back(said.lower * 1e9 / cycles_hz());
+    each.upper_ns.push_back(said.upper * 1e9 / cycles_hz());
     return {};
   }
 
@@ -156,6 +165,10 @@ class pipeline_run {
     const summary ns = summarise(each.ns);
     one.set_rate(1000 / ns.median);
     one.spread = ns.spread;
+    const double lower = median(each.lower_ns), upper = median(each.upper_ns);
+    one.more["lower_ns"] = lower;
+    one.more["upper_ns"] = upper;
+    one.more["within"] = lower <= ns.median && ns.median <= upper;
     one.more["copy_ns"] = median(each.copy_ns);
     one.more["with_copy_ns"] = median(each.all_ns);
     one.more["load_s"] = each.through->seconds_to_load();
