@@ -383,7 +383,7 @@ class CommandTest(unittest.TestCase):
         for words, rules, all_rules, tables in (
                 (("l3",), 2000, 2000, "0:lpm"),
                 (("lb",), 100, 204, "0:direct 1-2:exact"),
-                (("lb", "--single-table"), 100, 202, "0:classifier"),
+                (("lb", "--single-table"), 100, 202, "0:decomposed"),
                 (("gateway", "--direction", "down"), 10000, 10421, gateway),
                 (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421, gateway),
                 (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521, gateway)):

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
 #include "cli/session.h"
 #include "net/pcap_file.h"
 
@@ -95,13 +97,70 @@ result<void> run_trace(const session& s) {
   return {};
 }
 
+namespace {
+
+using explanation = v1::ExplainBridgeResponse;
+
+std::string number(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+json range_json(const explanation::Range& of, double by = 1) {
+  return {{"lower", of.lower() * by}, {"upper", of.upper() * by}};
+}
+std::string range_text(const explanation::Range& of, double by = 1) {
+  return number(of.lower() * by, 0) + " to " + number(of.upper() * by, 0);
+}
+
+double ns_of_cycle(const explanation& of) { return 1e9 / of.cycles_hz(); }
+
+json predicted_json(const explanation& of) {
+  if (!of.has_cycles()) return nullptr;
+  return {{"cycles", range_json(of.cycles())}, {"ns", range_json(of.cycles(), ns_of_cycle(of))}};
+}
+json measured_json(const explanation& of) {
+  if (!of.has_measured()) return nullptr;
+  const auto packets = static_cast<double>(of.measured().packets());
+  const double cycles = static_cast<double>(of.measured().cycles()) / packets;
+  return {{"cycles", cycles},
+          {"ns", cycles * ns_of_cycle(of)},
+          {"packets", of.measured().packets()},
+          {"packets_per_burst", packets / static_cast<double>(of.measured().bursts())}};
+}
+
+/// The prediction, and the measured figure beside it.
+std::string cost_text(const explanation& of) {
+  std::string made = "predicted  ";
+  if (of.has_cycles()) {
+    made += range_text(of.cycles()) + " cycles a packet (" +
+            range_text(of.cycles(), ns_of_cycle(of)) + " ns), in full bursts\n";
+  } else {
+    made += "none: " + of.not_predicted() + "\n";
+  }
+  made += "measured   ";
+  if (const json got = measured_json(of); !got.is_null()) {
+    made += number(got["cycles"], 0) + " cycles a packet (" + number(got["ns"], 0) + " ns), of " +
+            grouped(of.measured().packets()) + " packets in bursts of " +
+            number(got["packets_per_burst"], 1);
+  } else {
+    made += "no packets yet";
+  }
+  const std::string ago = number(static_cast<double>(of.measured_ns()) / 1e9, 0);
+  return made + ", since the " + (of.measured_since_start() ? "start" : "last explain") + ", " +
+         ago + " s ago\n";
+}
+
+}  // namespace
+
 result<void> run_explain(const session& s) {
   v1::ExplainBridgeRequest request;
   request.set_bridge(s.call.text("BRIDGE"));
   const auto got = s.daemon.call(s.daemon.flows(), &v1::FlowService::Stub::ExplainBridge, request);
   if (!got) return tl::unexpected(got.error());
   json tables = json::array();
-  table rows({"TABLE", "FLOWS", "TEMPLATE", "BYTES", "LOOKUPS", "MATCHES"});
+  table rows({"TABLE", "FLOWS", "TEMPLATE", "BYTES", "LOOKUPS", "MATCHES", "VISITS", "CYCLES"});
   std::string reasons;
   for (const auto& one : got->tables()) {
     json refused = json::array();
@@ -110,18 +169,31 @@ result<void> run_explain(const session& s) {
       reasons += "table " + std::to_string(one.table()) + " is not " + each.table_template() +
                  ": " + each.reason() + "\n";
     }
-    json each = {
-        {"table", one.table()},     {"flows", one.flows()},    {"template", one.table_template()},
-        {"field", one.field()},     {"refused", refused},      {"bytes", one.bytes()},
-        {"lookups", one.lookups()}, {"matches", one.matches()}};
+    json each = {{"table", one.table()},
+                 {"flows", one.flows()},
+                 {"template", one.table_template()},
+                 {"field", one.field()},
+                 {"refused", refused},
+                 {"bytes", one.bytes()},
+                 {"lookups", one.lookups()},
+                 {"matches", one.matches()},
+                 {"visits", one.visits()},
+                 {"cycles", one.has_cycles() ? range_json(one.cycles()) : json()}};
     tables.push_back(std::move(each));
     rows.add({std::to_string(one.table()), grouped(one.flows()),
               one.table_template() + (one.field().empty() ? "" : " by " + one.field()),
-              grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches())});
+              grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches()),
+              number(one.visits(), 2), one.has_cycles() ? range_text(one.cycles()) : ""});
   }
-  s.answer({{"tables", tables}}, tables.empty()
-                                     ? "no table has rules: all packets are dropped\n"
-                                     : rows.text() + (reasons.empty() ? "" : "\n" + reasons));
+  const json all = {{"tables", tables},
+                    {"predicted", predicted_json(*got)},
+                    {"not_predicted", got->not_predicted()},
+                    {"measured", measured_json(*got)},
+                    {"measured_s", static_cast<double>(got->measured_ns()) / 1e9},
+                    {"measured_since", got->measured_since_start() ? "start" : "explain"}};
+  s.answer(all, tables.empty() ? "no table has rules: all packets are dropped\n"
+                               : rows.text() + "\n" + cost_text(*got) +
+                                     (reasons.empty() ? "" : "\n" + reasons));
   return {};
 }
 

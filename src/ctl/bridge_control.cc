@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/clock.h"
+#include "pipeline/estimate/calibrate.h"
+#include "pipeline/estimate/estimate.h"
+#include "pipeline/estimate/outline_of.h"
+
 namespace coua::ctl {
 namespace {
 
@@ -100,19 +105,52 @@ pipeline_status bridge_control::status() {
   return made;
 }
 
-std::vector<table_explanation> bridge_control::explain() {
-  return owner_.read([](const pipeline::running_bridge& b) {
-    std::vector<table_explanation> made;
+bridge_explanation bridge_control::explain() {
+  bridge_explanation made;
+  pipeline::pipeline_outline outline;
+  bool is_l2 = false;
+  owner_.read([&](const pipeline::running_bridge& b) {
     for (std::size_t i = 0; i < b.model().tables().size(); ++i) {
       const auto id = static_cast<pipeline::table_id>(i);
       const pipeline::template_choice* served = b.compiler().choice(id);
       if (served == nullptr) continue;
       const pipeline::rule_table& table = b.model().tables()[i];
-      made.push_back({id, table.size(), table.lookups, table.matches, *served,
-                      b.compiler().form(id)->bytes(), b.compiler().form(id)->by()});
+      made.tables.push_back({id, table.size(), table.lookups, table.matches, *served,
+                             b.compiler().form(id)->bytes(), b.compiler().form(id)->by()});
     }
-    return made;
+    outline = pipeline::outline_of(b);
+    is_l2 = b.compiler().is_l2_switch();
   });
+  add_measured(made);
+  // Not in the owner's thread: the first time it takes as long as a thousand changes.
+  const auto& machine = pipeline::machine_calibration();
+  made.cycles_hz = cycles_hz();
+  if (!machine) {
+    made.not_predicted = machine.error().message();
+    return made;
+  }
+  const pipeline::pipeline_estimate said = pipeline::estimate(outline, *machine);
+  for (std::size_t i = 0; i < said.stages.size(); ++i) {
+    made.tables[i].visits = said.stages[i].visits;
+    made.tables[i].cycles = said.stages[i].cycles;
+  }
+  if (is_l2) {
+    made.not_predicted = "every packet goes to the L2 switch at once, without the pipeline";
+  } else {
+    made.predicted = said.cycles;
+  }
+  return made;
+}
+
+void bridge_control::add_measured(bridge_explanation& to) {
+  const std::lock_guard hold(mutex_);
+  const pipeline::worker_counts::timed until_now = owner_.times();
+  to.measured = until_now.since(explained_);
+  to.measured_ns = now() - explained_at_;
+  to.measured_since_start = !is_explained_;
+  explained_ = until_now;
+  explained_at_ = now();
+  is_explained_ = true;
 }
 
 trace_answer bridge_control::trace(const pipeline::packet& one) {

@@ -3,6 +3,8 @@
 // The pipeline of a running switch, as the management API sees it.
 #pragma once
 
+#include <mutex>
+
 #include "ctl/pipeline_control.h"
 #include "dp/pipeline/pipeline_owner.h"
 
@@ -11,7 +13,8 @@ namespace coua::ctl {
 class bridge_control final : public pipeline_control {
  public:
   /// Both must outlive it.
-  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner) : switch_(sw), owner_(owner) {}
+  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner)
+      : switch_(sw), owner_(owner), explained_at_(dp::pipeline_owner::now()) {}
 
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override;
@@ -25,7 +28,7 @@ class bridge_control final : public pipeline_control {
   std::vector<group_record> groups() override;
   std::vector<meter_record> meters() override;
   pipeline_status status() override;
-  std::vector<table_explanation> explain() override;
+  bridge_explanation explain() override;
   trace_answer trace(const pipeline::packet& one) override;
   pipeline::time_ns now() override { return dp::pipeline_owner::now(); }
   ofp::port_names port_names() override;
@@ -40,8 +43,14 @@ class bridge_control final : public pipeline_control {
  private:
   std::vector<std::string> ask_l2(const pipeline::packet& one, pipeline::verdict& result) const;
 
+  void add_measured(bridge_explanation& to);
+
   dp::l2_switch& switch_;
   dp::pipeline_owner& owner_;
+  std::mutex mutex_;  // of what follows: what the last explanation had
+  pipeline::worker_counts::timed explained_{};
+  pipeline::time_ns explained_at_;
+  bool is_explained_ = false;
 };
 
 }  // namespace coua::ctl

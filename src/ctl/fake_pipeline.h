@@ -116,16 +116,36 @@ class fake_pipeline : public pipeline_control {
     made.drops.push_back({"no_rule", 7});
     return made;
   }
-  std::vector<table_explanation> explain() override {
+  /// Each table costs 30 to 90 cycles, and each packet 20 to 40 besides.
+  bridge_explanation explain() override {
     const std::lock_guard hold(mutex_);
-    std::vector<table_explanation> made;
+    bridge_explanation made;
+    pipeline::cycle_range all{20, 40};
     for (std::size_t i = 0; i < bridge_.tables().size(); ++i) {
       const pipeline::rule_table& table = bridge_.tables()[i];
       if (table.size() == 0) continue;
-      made.push_back({static_cast<pipeline::table_id>(i), table.size(), table.lookups,
-                      table.matches, choice(table), 0});
+      made.tables.push_back({static_cast<pipeline::table_id>(i),
+                             table.size(),
+                             table.lookups,
+                             table.matches,
+                             choice(table),
+                             0,
+                             {},
+                             1,
+                             {30, 90}});
+      all += {30, 90};
     }
+    made.predicted = all;
+    made.measured = std::exchange(timed_, {});
+    made.measured_ns = 2'000'000'000;
+    made.measured_since_start = !std::exchange(is_explained_, true);
+    made.cycles_hz = 2e9;
     return made;
+  }
+  /// As if workers had timed some bursts.
+  void set_timed(const pipeline::worker_counts::timed& bursts) {
+    const std::lock_guard hold(mutex_);
+    timed_ = bursts;
   }
   trace_answer trace(const pipeline::packet& one) override {
     const std::lock_guard hold(mutex_);
@@ -190,6 +210,8 @@ class fake_pipeline : public pipeline_control {
   std::vector<pipeline::packet> packet_outs_;
   std::function<void()> on_dump_part_;
   bridge_events events_;
+  pipeline::worker_counts::timed timed_{4, 100, 15'000};
+  bool is_explained_ = false;
 };
 
 }  // namespace coua::ctl

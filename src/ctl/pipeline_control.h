@@ -6,7 +6,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +16,8 @@
 #include "ctl/ofp/reply.h"
 #include "dp/pipeline/packet_in.h"
 #include "pipeline/compiler/choose_template.h"
+#include "pipeline/datapath/worker_counts.h"
+#include "pipeline/estimate/calibration.h"
 #include "pipeline/model/bridge.h"
 #include "pipeline/oracle/oracle.h"
 
@@ -52,8 +56,22 @@ struct table_explanation {
   pipeline::table_id id = 0;
   std::uint64_t rules = 0, lookups = 0, matches = 0;
   pipeline::template_choice served;
-  std::uint64_t bytes = 0;  // of the tables of its template; several tables may share them
-  std::string by{};         // how it was split; empty: it was not
+  std::uint64_t bytes = 0;         // of the tables of its template; several tables may share them
+  std::string by{};                // how it was split; empty: it was not
+  double visits = 0;               // of a packet, as the performance model has it
+  pipeline::cycle_range cycles{};  // of a packet that comes there, likewise
+};
+
+struct bridge_explanation {
+  std::vector<table_explanation> tables;  // that have rules
+  /// Of a packet. None: `not_predicted` says why.
+  std::optional<pipeline::cycle_range> predicted{};
+  std::string not_predicted{};
+  /// Bursts that were timed since the last explanation, or since the start if there was none.
+  pipeline::worker_counts::timed measured{};
+  std::uint64_t measured_ns = 0;  // how long that is ago
+  bool measured_since_start = true;
+  double cycles_hz = 1;
 };
 
 /// What became of a packet, line by line.
@@ -100,8 +118,7 @@ class pipeline_control {
   virtual std::vector<group_record> groups() = 0;
   virtual std::vector<meter_record> meters() = 0;
   virtual pipeline_status status() = 0;
-  /// Tables that have rules.
-  virtual std::vector<table_explanation> explain() = 0;
+  virtual bridge_explanation explain() = 0;
   /// The way of a packet, as the rules are now; nothing is sent or counted. Goes over the rules one
   /// by one. Token buckets of meters are taken as full.
   virtual trace_answer trace(const pipeline::packet& one) = 0;

@@ -399,6 +399,17 @@ class test_trace(cli_case):
         text = self.text("explain", "br0")
         self.assertRegex(text, r"(?m)^0 +19 +exact ")
         self.assertIn("table 0 is not direct: more than 16 rules (19)", text)
+        self.assertRegex(text, r"(?m)^0 +19 +exact .* 1.00 +30 to 90$")
+        self.assertIn("predicted  50 to 130 cycles a packet (25 to 65 ns), in full bursts\n", text)
+        self.assertIn("measured   150 cycles a packet (75 ns), of 100 packets in bursts of 25.0, "
+                      "since the start, 2 s ago\n", text)
+        said = self.json("explain", "br0")
+        self.assertEqual(said["predicted"], {"cycles": {"lower": 50, "upper": 130},
+                                             "ns": {"lower": 25, "upper": 65}})
+        self.assertIsNone(said["measured"])
+        self.assertEqual(said["measured_since"], "explain")
+        self.assertIn("measured   no packets yet, since the last explain, 2 s ago\n",
+                      self.text("explain", "br0"))
 
 
 class test_flows(cli_case):

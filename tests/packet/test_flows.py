@@ -179,6 +179,29 @@ class test_flows(with_switch):
         self.assertEqual([each["template"] for each in third["refused"]], ["direct", "exact"])
         self.assertNotEqual(self.switch.coua("explain", "br9", check=False).returncode, 0)
 
+    def test_costs_are_predicted_and_measured(self):
+        said = self.switch.json("explain", "br0")
+        self.assertIsNone(said["predicted"])
+        self.assertIn("L2 switch", said["not_predicted"])
+        self.rules(self.routes())
+        self.switch.json("explain", "br0")  # what was measured until now
+        said = self.switch.json("explain", "br0")
+        bounds = said["predicted"]["cycles"]
+        self.assertGreater(bounds["lower"], 0)
+        self.assertGreater(bounds["upper"], bounds["lower"])
+        self.assertEqual(said["tables"][0]["visits"], 1)
+        self.assertGreater(bounds["lower"], said["tables"][0]["cycles"]["lower"])
+        self.assertEqual(said["measured_since"], "explain")
+        # Bursts of one packet: of 40 at least two are timed.
+        self.assertEqual(self.h1.pings("10.2.0.2", 20), 20)
+        said = self.switch.json("explain", "br0")
+        self.assertGreater(said["measured"]["cycles"], 0)
+        self.assertGreaterEqual(said["measured"]["packets"], 2)
+        self.assertGreaterEqual(said["measured"]["packets_per_burst"], 1)
+        text = self.switch.coua("explain", "br0").stdout
+        self.assertRegex(text, r"predicted  \d+ to \d+ cycles a packet")
+        self.assertRegex(text, r"measured   (no packets yet|\d+ cycles a packet .*), since the last explain")
+
     def test_a_table_that_was_split_says_by_what(self):
         self.rules("\n".join(
             f"table=5,priority={n % 3 * 8},tcp,nw_src=10.0.0.0/{n % 3 * 8 + 8},"

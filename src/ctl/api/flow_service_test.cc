@@ -298,6 +298,23 @@ TEST_F(flow_api, an_explanation_gives_template_and_reasons) {
   ASSERT_EQ(got.tables(0).refused_size(), 2);
   EXPECT_EQ(got.tables(0).refused(0).table_template(), "direct");
   EXPECT_NE(got.tables(0).refused(0).reason().find("more than 16 rules"), std::string::npos);
+  EXPECT_EQ(got.tables(0).visits(), 1);
+  EXPECT_EQ(got.tables(0).cycles().lower(), 30);
+  EXPECT_EQ(got.tables(0).cycles().upper(), 90);
+  EXPECT_EQ(got.cycles().lower(), 50);
+  EXPECT_EQ(got.cycles().upper(), 130);
+  EXPECT_EQ(got.not_predicted(), "");
+  EXPECT_EQ(got.cycles_hz(), 2e9);
+  EXPECT_EQ(got.measured().packets(), 100U);
+  EXPECT_EQ(got.measured().bursts(), 4U);
+  EXPECT_EQ(got.measured().cycles(), 15'000U);
+  EXPECT_TRUE(got.measured_since_start());
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(flows_->ExplainBridge(&context, asked, &got).ok());
+  }
+  EXPECT_FALSE(got.has_measured());
+  EXPECT_FALSE(got.measured_since_start());
   asked.set_bridge("br7");
   grpc::ClientContext context;
   const grpc::Status status = flows_->ExplainBridge(&context, asked, &got);

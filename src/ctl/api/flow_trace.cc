@@ -34,6 +34,11 @@ std::string fields_of(const std::vector<std::uint8_t>& frame, const ofp::port_na
   return ofp::print_packet(one, names);
 }
 
+void set_range(const pipeline::cycle_range& from, v1::ExplainBridgeResponse::Range& to) {
+  to.set_lower(from.lower);
+  to.set_upper(from.upper);
+}
+
 void set_frame(const std::vector<std::uint8_t>& from, std::string& to) {
   to.assign(from.begin(), from.end());
 }
@@ -90,7 +95,8 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
   const auto pipeline = pipeline_of(core);
   if (!pipeline) return tl::unexpected(pipeline.error());
   if (auto there = check_bridge(asked.bridge()); !there) return there;
-  for (const table_explanation& one : (*pipeline)->explain()) {
+  const bridge_explanation said = (*pipeline)->explain();
+  for (const table_explanation& one : said.tables) {
     auto* table = out.add_tables();
     table->set_table(one.id);
     table->set_flows(one.rules);
@@ -105,7 +111,19 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     table->set_bytes(one.bytes);
     table->set_lookups(one.lookups);
     table->set_matches(one.matches);
+    table->set_visits(one.visits);
+    if (said.predicted) set_range(one.cycles, *table->mutable_cycles());
   }
+  if (said.predicted) set_range(*said.predicted, *out.mutable_cycles());
+  out.set_not_predicted(said.not_predicted);
+  if (said.measured.packets != 0) {
+    out.mutable_measured()->set_packets(said.measured.packets);
+    out.mutable_measured()->set_bursts(said.measured.bursts);
+    out.mutable_measured()->set_cycles(said.measured.cycles);
+  }
+  out.set_measured_ns(said.measured_ns);
+  out.set_measured_since_start(said.measured_since_start);
+  out.set_cycles_hz(said.cycles_hz);
   return {};
 }
 
