@@ -170,7 +170,8 @@ class outliner {
   static void add_direct(stage_outline& one, const direct_table& table) {
     if (table.rows.n_words == 0) return one.atoms.push_back({atom::all_packets});
     const double words = table.rows.n_words;
-    const double groups = table.rows.n_rules / simd::direct_rules::group;
+    const unsigned n_groups = table.rows.n_rules / simd::direct_rules::group;
+    const double groups = n_groups;
     one.atoms.push_back({atom::direct});
     one.atoms.push_back({atom::direct_word, words - 1, words - 1});
     one.atoms.push_back({atom::direct_rows, words * (groups - 1), words * (groups - 1)});
