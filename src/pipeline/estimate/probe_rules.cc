@@ -80,11 +80,12 @@ operations prefixes(field which, std::uint32_t address_of(unsigned), std::uint32
   return made;
 }
 
+/// No two masks have a field in common that the table could be split by.
 operations with_masks(unsigned n_masks) {
   return before_last(probe::n_kinds, [n_masks](unsigned kind) {
-    const std::uint64_t bits = 1 + kind % n_masks;
-    return std::vector{exact(field::eth_dst, probe::eth_dst(kind)),
-                       match_term{field::eth_src, 0, bits << 20}};
+    constexpr std::uint64_t all = (std::uint64_t{1} << 48) - 1;
+    const std::uint64_t mask = all & ~((1 + std::uint64_t{kind} % n_masks) << 20);
+    return std::vector{match_term{field::eth_dst, probe::eth_dst(kind) & mask, mask}};
   });
 }
 
