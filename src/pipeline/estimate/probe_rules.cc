@@ -80,11 +80,15 @@ operations prefixes(field which, std::uint32_t address_of(unsigned), std::uint32
   return made;
 }
 
-/// No two masks have a field in common that the table could be split by.
+/// Each mask leaves out two of the bits that tell kinds apart, so that all of them have but one of
+/// these in common: such a table is not split (decompose.h).
 operations with_masks(unsigned n_masks) {
   return before_last(probe::n_kinds, [n_masks](unsigned kind) {
     constexpr std::uint64_t all = (std::uint64_t{1} << 48) - 1;
-    const std::uint64_t mask = all & ~((1 + std::uint64_t{kind} % n_masks) << 20);
+    const unsigned which = (kind ^ kind >> 2 ^ kind >> 4) % n_masks;
+    const std::uint64_t left_out =
+        (1 + std::uint64_t{which}) << 20 | 1U << (1 + which % 5) | 1U << (1 + (which + 2) % 5);
+    const std::uint64_t mask = all & ~left_out;
     return std::vector{match_term{field::eth_dst, probe::eth_dst(kind) & mask, mask}};
   });
 }
