@@ -19,6 +19,9 @@ pipeline::of_result<pipeline::instructions> instructions_from_ovs(const ofpact* 
 /// Of a bucket or a packet-out, which have no match: instructions are refused.
 pipeline::of_result<pipeline::action_list> actions_from_ovs(const ofpact* acts, std::size_t len);
 
+/// What a rule's or bucket's actions may be in OpenFlow 1.3: a bit for each ofpact_type.
+std::uint64_t all_actions();
+
 /// Appends them to `into`. Errors: bad_action_*, for what the library does not have.
 pipeline::of_result<void> to_ovs(const pipeline::instructions& ours, ofpbuf* into);
 pipeline::of_result<void> to_ovs(const pipeline::action_list& ours, ofpbuf* into);

@@ -109,6 +109,17 @@ struct putter {
 
 }  // namespace
 
+std::uint64_t all_actions() {
+  std::uint64_t made = 0;
+  for (const ofpact_type each :
+       {OFPACT_OUTPUT, OFPACT_GROUP, OFPACT_SET_QUEUE, OFPACT_PUSH_VLAN, OFPACT_STRIP_VLAN,
+        OFPACT_PUSH_MPLS, OFPACT_POP_MPLS, OFPACT_SET_FIELD, OFPACT_SET_IP_TTL, OFPACT_DEC_TTL,
+        OFPACT_SET_MPLS_TTL, OFPACT_DEC_MPLS_TTL}) {
+    made |= std::uint64_t{1} << each;
+  }
+  return made;
+}
+
 of_result<void> to_ovs(const pipeline::action_list& ours, ofpbuf* into) {
   for (const pipeline::action& one : ours) {
     if (auto good = std::visit(putter{into}, one); !good) return good;

@@ -8,6 +8,7 @@
 #include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/message.h"
 #include "ctl/ofp/operation_convert.h"
+#include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_check.h"
 #include "ctl/ofp/wire_message.h"
 
@@ -276,18 +277,13 @@ bool is_cut(ofptype type, message_view one) {
   return ofpmp_more(to_library(one));
 }
 
-std::uint32_t u32(message_view one, std::size_t at) {
-  return static_cast<std::uint32_t>(one[at]) << 24 | static_cast<std::uint32_t>(one[at + 1]) << 16 |
-         static_cast<std::uint32_t>(one[at + 2]) << 8 | one[at + 3];
-}
-
 /// Of experimenters the switch has the bundles of the ONF; the library knows many more.
 tl::expected<void, refusal> check_experimenter(message_view one) {
   constexpr std::uint8_t experimenter = 4, multipart_request = 18;
   constexpr std::uint16_t bad_experimenter = 3, bad_experimenter_type = 4;
   constexpr std::uint32_t bundle_control = 2300, bundle_add = 2301;
   const bool in_parts = type_of(one) == multipart_request && one.size() >= multipart_body &&
-                        u32(one, header_bytes) >> 16 == 0xffff;
+                        u16(one, header_bytes) == 0xffff;
   if (in_parts) {
     return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
   }

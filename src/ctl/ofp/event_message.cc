@@ -3,19 +3,15 @@
 
 #include <algorithm>
 
+#include "ctl/ofp/duration.h"
 #include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/port_convert.h"
 #include "ctl/ofp/reply.h"
+#include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_message.h"
 
 namespace coua::ofp {
 namespace {
-
-void put_number(message& into, std::uint64_t value, unsigned n_bytes) {
-  for (unsigned shift = 8 * n_bytes; shift != 0;) {
-    into.push_back(static_cast<std::uint8_t>(value >> (shift -= 8)));
-  }
-}
 
 // OXM: class 0x8000, field << 1, length.
 constexpr std::uint32_t oxm_in_port = 0x8000'0004, oxm_metadata = 0x8000'0408,
@@ -25,21 +21,19 @@ constexpr std::uint32_t oxm_in_port = 0x8000'0004, oxm_metadata = 0x8000'0408,
 void put_match(message& into, const packet_in_facts& of) {
   const std::size_t begin = into.size();
   constexpr std::uint16_t oxm_match = 1;
-  put_number(into, oxm_match, 2);
-  put_number(into, 0, 2);
-  put_number(into, oxm_in_port, 4);
-  put_number(into, of.in_port, 4);
+  put(into, oxm_match, 2);
+  put(into, 0, 2);
+  put(into, oxm_in_port, 4);
+  put(into, of.in_port, 4);
   if (of.metadata != 0) {
-    put_number(into, oxm_metadata, 4);
-    put_number(into, of.metadata, 8);
+    put(into, oxm_metadata, 4);
+    put(into, of.metadata, 8);
   }
   if (of.tunnel_id != 0) {
-    put_number(into, oxm_tunnel_id, 4);
-    put_number(into, of.tunnel_id, 8);
+    put(into, oxm_tunnel_id, 4);
+    put(into, of.tunnel_id, 8);
   }
-  const std::size_t length = into.size() - begin;
-  into[begin + 2] = static_cast<std::uint8_t>(length >> 8);
-  into[begin + 3] = static_cast<std::uint8_t>(length);
+  set_u16(into, begin + 2, into.size() - begin);
   while ((into.size() - begin) % 8 != 0) into.push_back(0);
 }
 
@@ -48,20 +42,18 @@ void put_match(message& into, const packet_in_facts& of) {
 message packet_in_message(const packet_in_facts& of) {
   constexpr std::uint8_t packet_in = 10;
   constexpr std::uint32_t not_buffered = 0xffff'ffff;
-  message made{wire_version, packet_in, 0, 0, 0, 0, 0, 0};
-  put_number(made, not_buffered, 4);
-  put_number(made, of.length, 2);
+  message made = begin_message(packet_in, 0);
+  put(made, not_buffered, 4);
+  put(made, of.length, 2);
   made.push_back(static_cast<std::uint8_t>(of.reason));
   made.push_back(of.table);
-  put_number(made, of.cookie, 8);
+  put(made, of.cookie, 8);
   put_match(made, of);
-  put_number(made, 0, 2);
+  put(made, 0, 2);
   constexpr std::size_t room = 65'535;
   const auto bytes = of.bytes.first(std::min(of.bytes.size(), room - made.size()));
   made.insert(made.end(), bytes.begin(), bytes.end());
-  made[2] = static_cast<std::uint8_t>(made.size() >> 8);
-  made[3] = static_cast<std::uint8_t>(made.size());
-  return made;
+  return end_message(std::move(made));
 }
 
 message flow_removed_message(const pipeline::rule& one, const pipeline::rule_state& last,
@@ -79,9 +71,7 @@ message flow_removed_message(const pipeline::rule& one, const pipeline::rule_sta
                   ? static_cast<std::uint8_t>(pipeline::removal_reason::deleted)
                   : static_cast<std::uint8_t>(why);
   of.table_id = one.table;
-  const pipeline::time_ns age = now > one.added ? now - one.added : 0;
-  of.duration_sec = static_cast<std::uint32_t>(age / pipeline::ns_per_s);
-  of.duration_nsec = static_cast<std::uint32_t>(age % pipeline::ns_per_s);
+  set_duration(of, one.added, now);
   of.idle_timeout = one.idle_timeout_s;
   of.hard_timeout = one.hard_timeout_s;
   of.packet_count = last.counted.packets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/ofp/duration_text.h"
+#include "ctl/ofp/duration.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/text_check.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ctl/ofp/duration_text.h"
+#include "ctl/ofp/duration.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/text_check.h"

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "ctl/ofp/action_convert.h"
+#include "ctl/ofp/duration.h"
 #include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/port_convert.h"
@@ -16,15 +17,6 @@ namespace coua::ofp {
 namespace {
 
 constexpr std::size_t message_max = 65'535, multipart_header = 16;
-
-struct duration {
-  std::uint32_t sec, nsec;
-};
-duration since(pipeline::time_ns from, pipeline::time_ns now) {
-  const pipeline::time_ns age = now > from ? now - from : 0;
-  return {static_cast<std::uint32_t>(age / pipeline::ns_per_s),
-          static_cast<std::uint32_t>(age % pipeline::ns_per_s)};
-}
 
 }  // namespace
 
@@ -63,9 +55,7 @@ void multipart::add(const pipeline::rule& one, const pipeline::rule_state& state
   of.priority = one.priority;
   of.idle_timeout = one.idle_timeout_s;
   of.hard_timeout = one.hard_timeout_s;
-  const duration age = since(one.added, now);
-  of.duration_sec = age.sec;
-  of.duration_nsec = age.nsec;
+  set_duration(of, one.added, now);
   of.idle_age = of.hard_age = -1;
   of.packet_count = state.counted.packets;
   of.byte_count = state.counted.bytes;
@@ -95,14 +85,12 @@ void multipart::add_stats(const pipeline::group& one, const pipeline::group_stat
   for (const pipeline::traffic& each : state.buckets) {
     buckets.push_back({each.packets, each.bytes});
   }
-  const duration age = since(state.added, now);
   ofputil_group_stats of{};
   of.group_id = one.id;
   of.ref_count = state.n_rules + state.n_groups;
   of.packet_count = state.counted.packets;
   of.byte_count = state.counted.bytes;
-  of.duration_sec = age.sec;
-  of.duration_nsec = age.nsec;
+  set_duration(of, state.added, now);
   of.n_buckets = static_cast<std::uint32_t>(buckets.size());
   of.bucket_stats = buckets.data();
   ofputil_append_group_stats(&parts_->list, &of);
@@ -120,14 +108,12 @@ void multipart::add_stats(const pipeline::meter& one, const pipeline::meter_stat
                           pipeline::time_ns now) {
   std::vector<ofputil_meter_band_stats> bands;
   for (const pipeline::traffic& each : state.bands) bands.push_back({each.packets, each.bytes});
-  const duration age = since(state.added, now);
   ofputil_meter_stats of{};
   of.meter_id = one.id;
   of.flow_count = state.n_rules;
   of.packet_in_count = state.counted.packets;
   of.byte_in_count = state.counted.bytes;
-  of.duration_sec = age.sec;
-  of.duration_nsec = age.nsec;
+  set_duration(of, state.added, now);
   of.n_bands = static_cast<std::uint16_t>(bands.size());
   of.bands = bands.data();
   ofputil_append_meter_stats(&parts_->list, &of);
@@ -154,9 +140,8 @@ void multipart::add_stats(const port_facts& one, pipeline::time_ns now) {
   of.stats.tx_bytes = one.tx.bytes;
   of.stats.tx_dropped = one.tx.dropped;
   of.stats.tx_errors = one.tx.errors;
-  const duration age = one.added ? since(*one.added, now) : duration{UINT32_MAX, UINT32_MAX};
-  of.duration_sec = age.sec;
-  of.duration_nsec = age.nsec;
+  of.duration_sec = of.duration_nsec = UINT32_MAX;
+  if (one.added) set_duration(of, *one.added, now);
   ofputil_append_port_stat(&parts_->list, &of);
 }
 

@@ -4,47 +4,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ctl/ofp/action_convert.h"
+#include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_message.h"
 #include "pipeline/model/store.h"
 
 namespace coua::ofp {
 namespace {
 
-void put(message& into, std::uint64_t value, unsigned n_bytes) {
-  for (unsigned shift = 8 * n_bytes; shift != 0;) {
-    into.push_back(static_cast<std::uint8_t>(value >> (shift -= 8)));
-  }
-}
-
-message begin_message(std::uint8_t type, std::uint32_t xid) {
-  message made{wire_version, type, 0, 0};
-  put(made, xid, 4);
-  return made;
-}
-
-message end_message(message made) {
-  made[2] = static_cast<std::uint8_t>(made.size() >> 8);
-  made[3] = static_cast<std::uint8_t>(made.size());
-  return made;
-}
-
 template <std::size_t n>
 void copy_text(char (&into)[n], const std::string& from) {
   const std::size_t length = std::min(from.size(), n - 1);
   std::memcpy(into, from.data(), length);
   std::memset(into + length, 0, n - length);
-}
-
-/// The library's numbers of what the switch does.
-std::uint64_t group_actions() {
-  std::uint64_t made = 0;
-  for (const ofpact_type each :
-       {OFPACT_OUTPUT, OFPACT_GROUP, OFPACT_SET_QUEUE, OFPACT_PUSH_VLAN, OFPACT_STRIP_VLAN,
-        OFPACT_PUSH_MPLS, OFPACT_POP_MPLS, OFPACT_SET_FIELD, OFPACT_SET_IP_TTL, OFPACT_DEC_TTL,
-        OFPACT_SET_MPLS_TTL, OFPACT_DEC_MPLS_TTL}) {
-    made |= std::uint64_t{1} << each;
-  }
-  return made;
 }
 
 }  // namespace
@@ -158,7 +130,7 @@ message group_features_reply(message_view request) {
                     OFPGFC12_CHAINING_CHECKS;
   for (int type = 0; type < 4; ++type) {
     of.max_groups[type] = static_cast<std::uint32_t>(pipeline::bridge_params{}.groups_max);
-    of.ofpacts[type] = group_actions();
+    of.ofpacts[type] = all_actions();
   }
   return take(ofputil_encode_group_features_reply(&of, to_library(request)));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ctl/ofp/action_convert.h"
 #include "ctl/ofp/field_convert.h"
 
 namespace coua::ofp {
@@ -12,17 +13,6 @@ namespace {
 void set_bit(unsigned long* bits, std::size_t at) {
   constexpr std::size_t word = 8 * sizeof(unsigned long);
   bits[at / word] |= 1UL << at % word;
-}
-
-std::uint64_t all_actions() {
-  std::uint64_t made = 0;
-  for (const ofpact_type each :
-       {OFPACT_OUTPUT, OFPACT_GROUP, OFPACT_SET_QUEUE, OFPACT_PUSH_VLAN, OFPACT_STRIP_VLAN,
-        OFPACT_PUSH_MPLS, OFPACT_POP_MPLS, OFPACT_SET_FIELD, OFPACT_SET_IP_TTL, OFPACT_DEC_TTL,
-        OFPACT_SET_MPLS_TTL, OFPACT_DEC_MPLS_TTL}) {
-    made |= std::uint64_t{1} << each;
-  }
-  return made;
 }
 
 /// For every field that OpenFlow 1.3 or the library's extensions can name.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/wire_check.h"
 
+#include "ctl/ofp/wire_bytes.h"
+
 namespace coua::ofp {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::uint32_t nicira = 0x2320;
 constexpr std::uint16_t nicira_reg_load = 7, nicira_reg_load2 = 33;
 // A reply that shows the rule or group has more around it than the request that made it.
 constexpr std::size_t mod_bytes_max = 65'000;
-
-std::size_t u16(message_view of, std::size_t at) {
-  return static_cast<std::size_t>(of[at]) << 8 | of[at + 1];
-}
 
 checked refuse_action(std::uint16_t code, const char* what) {
   return tl::unexpected(refusal{bad_action, code, 0, what});
@@ -40,9 +38,8 @@ checked each_part(message_view list, std::size_t length_at, std::size_t least, c
 
 checked check_action(message_view one) {
   if (u16(one, 0) != action_experimenter) return {};
-  const std::uint32_t who =
-      static_cast<std::uint32_t>(u16(one, 4)) << 16 | static_cast<std::uint32_t>(u16(one, 6));
-  if (who != nicira) return refuse_action(2, "the switch has no actions of this experimenter");
+  if (u32(one, 4) != nicira)
+    return refuse_action(2, "the switch has no actions of this experimenter");
   if (one.size() < 16) return refuse_action(1, "the length of an action is wrong");
   const std::size_t subtype = u16(one, 8);
   if (subtype != nicira_reg_load && subtype != nicira_reg_load2) {

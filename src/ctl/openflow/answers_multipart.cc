@@ -10,6 +10,9 @@ void conversation::answerer::operator()(const ofp::ask::description&) const {
 }
 
 void conversation::answerer::operator()(const ofp::ask::rules& which) const {
+  if (which.filter.table != pipeline::table_all && which.filter.table >= control().n_tables()) {
+    return in.refuse(asked, ofp::bad_table());
+  }
   const pipeline::time_ns now = control().now();
   if (which.sum) {
     pipeline::traffic sum;
@@ -21,10 +24,6 @@ void conversation::answerer::operator()(const ofp::ask::rules& which) const {
     });
     in.send_(ofp::sum_reply(asked, sum, n_rules));
     return;
-  }
-  // No table of the bridge: no rule.
-  if (which.filter.table != pipeline::table_all && which.filter.table >= control().n_tables()) {
-    return in.refuse(asked, ofp::bad_table());
   }
   ofp::multipart answer(asked);
   bool is_there = true;

@@ -10,6 +10,7 @@
 #include <semaphore>
 
 #include "ctl/fake_pipeline.h"
+#include "ctl/ofp/wire_bytes.h"
 #include "ctl/openflow/event_hub.h"
 
 namespace coua::openflow {
@@ -17,14 +18,9 @@ namespace {
 
 using bytes = ofp::message;
 
-void put(bytes& into, std::uint64_t value, unsigned n_bytes) {
-  for (unsigned shift = 8 * n_bytes; shift != 0;) {
-    into.push_back(static_cast<std::uint8_t>(value >> (shift -= 8)));
-  }
-}
 bytes number(std::uint64_t value, unsigned n_bytes) {
   bytes made;
-  put(made, value, n_bytes);
+  ofp::put(made, value, n_bytes);
   return made;
 }
 bytes operator+(bytes one, const bytes& more) {
@@ -161,6 +157,23 @@ TEST_F(a_conversation, refuses_lists_that_the_library_would_not_survive) {
                        number(0xffff'ffff, 4) + number(0, 4) + list;
   EXPECT_EQ(refused(message(group_mod, number(0, 4) + number(1, 4) + bucket)),
             std::pair(bad_action, too_many));
+}
+
+TEST_F(a_conversation, refuses_to_show_a_table_that_is_not_there) {
+  constexpr std::uint16_t flows = 1, sum = 2;
+  const auto of = [](std::uint16_t kind, std::uint8_t table) {
+    return message(multipart, number(kind, 2) + number(0, 6) + number(table, 1) + number(0, 3) +
+                                  number(0xffff'ffff, 4) + number(0xffff'ffff, 4) + number(0, 4) +
+                                  number(0, 8) + number(0, 8) + any_match);
+  };
+  constexpr auto bad_table = std::pair(1, 9);
+  const auto n_tables = static_cast<std::uint8_t>(pipeline_.n_tables());
+  for (const std::uint16_t kind : {flows, sum}) {
+    EXPECT_EQ(refused(of(kind, n_tables)), bad_table);
+    for (const std::uint8_t good : {std::uint8_t{0}, pipeline::table_all}) {
+      EXPECT_EQ(ask({of(kind, good)}), (answers{{multipart_answer, 0}}));
+    }
+  }
 }
 
 TEST_F(a_conversation, refuses_a_buffer) {
