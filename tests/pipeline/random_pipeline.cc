@@ -57,6 +57,9 @@ value128 some_value(source& random, field which) {
     case field::udp_dst:
     case field::sctp_src:
     case field::sctp_dst: return some_port(random);
+    case field::reg1:
+      if (one_in(random, 3)) return 0xfff8 + below(random, 8);  // as a port, a reserved one
+      [[fallthrough]];
     default: return below(random, 4) & full_mask(which);
   }
 }
@@ -153,18 +156,50 @@ constexpr field written_fields[] = {
     field::udp_src,     field::udp_dst,     field::sctp_src,    field::sctp_dst,
     field::icmpv4_type, field::icmpv4_code, field::icmpv6_type, field::icmpv6_code,
     field::nd_target,   field::nd_sll,      field::nd_tll,      field::tunnel_id,
-    field::reg0,
+    field::reg0,        field::reg1,        field::reg2,        field::ip_ttl,
+    field::mpls_ttl,
 };
 
 action random_set_field(source& random) {
   const field which = written_fields[below(random, std::size(written_fields))];
   value128 value = some_value(random, which), mask = full_mask(which);
   if (which == field::vlan_vid) value |= vlan_present;
-  if (info(which).maskable && which != field::vlan_vid && one_in(random, 3)) {
+  if (which != field::vlan_vid && one_in(random, 3)) {
     mask &= value128{random()} << 64 | random();
     if (mask == 0) mask = full_mask(which);
   }
   return act::set_field{which, value & mask, mask};
+}
+
+/// Of any field, of which packets often have the one that is read.
+action random_move(source& random) {
+  act::move made;
+  const parsed there = parse(random_packet(random()));
+  do {
+    made.from.which = one_in(random, 3) ? reg(static_cast<unsigned>(below(random, 3)))
+                                        : static_cast<field>(below(random, n_fields));
+  } while (!there.has(made.from.which));
+  made.to.which = one_in(random, 3)    ? reg(static_cast<unsigned>(below(random, 3)))
+                  : one_in(random, 12) ? field::metadata
+                                       : written_fields[below(random, std::size(written_fields))];
+  const unsigned from_bits = info(made.from.which).n_bits;
+  const unsigned to_bits = made.to.which == field::vlan_vid ? 12 : info(made.to.which).n_bits;
+  std::uint64_t n = std::min(from_bits, to_bits);
+  if (one_in(random, 3)) n = 1 + below(random, n);
+  made.from.n_bits = made.to.n_bits = static_cast<std::uint8_t>(n);
+  made.from.first = static_cast<std::uint8_t>(low(random, from_bits - n + 1));
+  made.to.first = static_cast<std::uint8_t>(low(random, to_bits - n + 1));
+  return made;
+}
+
+action random_output_bits(source& random) {
+  constexpr field some[] = {field::reg0, field::reg1, field::in_port, field::tcp_dst,
+                            field::vlan_vid};
+  act::output_bits made{{some[below(random, std::size(some))], 0, 3}, 100};
+  if (one_in(random, 2)) made.from.n_bits = info(made.from.which).n_bits;
+  made.from.first =
+      static_cast<std::uint8_t>(low(random, info(made.from.which).n_bits - made.from.n_bits + 1U));
+  return made;
 }
 
 action random_output(source& random, bool from_controller) {
@@ -182,7 +217,7 @@ action random_output(source& random, bool from_controller) {
 }
 
 action random_action(source& random, bool from_controller) {
-  switch (below(random, 16)) {
+  switch (below(random, 18)) {
     case 0: return act::group{static_cast<group_id>(1 + below(random, n_groups))};
     case 1: return act::set_queue{static_cast<std::uint32_t>(below(random, 3))};
     case 2: return act::push_vlan{static_cast<std::uint16_t>(one_in(random, 2) ? 0x8100 : 0x88a8)};
@@ -202,6 +237,10 @@ action random_action(source& random, bool from_controller) {
     case 9:
     case 10:
     case 11: return random_set_field(random);
+    case 12: return random_move(random);
+    case 13:
+      if (one_in(random, 3)) return random_output_bits(random);
+      [[fallthrough]];
     default: return random_output(random, from_controller);
   }
 }
@@ -384,7 +423,7 @@ packet random_packet(std::uint64_t number) {
   one.in_port = static_cast<port_no>(1 + below(random, n_ports + 1));
   one.in_phy_port = 0;
   for (const field which : written_fields) {
-    const bool is_state = which == field::tunnel_id || which == field::reg0;
+    const bool is_state = which == field::tunnel_id || is_reg(which);
     if (is_state || one_in(random, 4)) continue;
     value128 value = some_value(random, which);
     if (which == field::icmpv6_type || which == field::icmpv4_type) continue;

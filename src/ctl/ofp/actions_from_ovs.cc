@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ctl/ofp/action_convert.h"
+#include "ctl/ofp/bits_convert.h"
 #include "ctl/ofp/field_convert.h"
 #include "net/ethernet.h"
 #include "pipeline/model/action_check.h"
@@ -71,6 +72,20 @@ of_result<void> add_set_field(const ofpact_set_field& set, action_list& into) {
   }
   const value128 full = pipeline::full_mask(*which);
   into.push_back(act::set_field{*which, value & full, mask & full});
+  return {};
+}
+
+of_result<void> add_move(const ofpact_reg_move& what, action_list& into) {
+  const auto moves = moves_from_ovs(what.src, what.dst);
+  if (!moves) return tl::unexpected(moves.error());
+  into.insert(into.end(), moves->begin(), moves->end());
+  return {};
+}
+
+of_result<void> add_output_bits(const ofpact_output_reg& to, action_list& into) {
+  const auto from = bits_from_ovs(to.src);
+  if (!from) return tl::unexpected(from.error());
+  into.push_back(act::output_bits{*from, to.max_len});
   return {};
 }
 
@@ -150,6 +165,8 @@ of_result<void> add_one(const ofpact& one, const place& here, action_list& into)
       into.push_back(act::set_queue{ofpact_get_SET_QUEUE(&one)->queue_id});
       return {};
     case OFPACT_SET_FIELD: return add_set_field(*ofpact_get_SET_FIELD(&one), into);
+    case OFPACT_REG_MOVE: return add_move(*ofpact_get_REG_MOVE(&one), into);
+    case OFPACT_OUTPUT_REG: return add_output_bits(*ofpact_get_OUTPUT_REG(&one), into);
     case OFPACT_SET_VLAN_VID: {
       const ofpact_vlan_vid& set = *ofpact_get_SET_VLAN_VID(&one);
       add_tag_if_needed(set.push_vlan_if_needed, here, into);

@@ -2,6 +2,7 @@
 #include <endian.h>
 
 #include "ctl/ofp/action_convert.h"
+#include "ctl/ofp/bits_convert.h"
 #include "ctl/ofp/field_convert.h"
 
 namespace coua::ofp {
@@ -80,6 +81,23 @@ struct putter {
                     "libopenvswitch does not take this value");
     }
     ofpact_put_set_field(into, field, &value, whole ? nullptr : &mask);
+    return {};
+  }
+  of_result<void> operator()(const act::move& a) const {
+    const auto from = to_ovs_bits(a.from), to = to_ovs_bits(a.to);
+    if (!from) return tl::unexpected(from.error());
+    if (!to) return tl::unexpected(to.error());
+    ofpact_reg_move* made = ofpact_put_REG_MOVE(into);
+    made->src = *from;
+    made->dst = *to;
+    return {};
+  }
+  of_result<void> operator()(const act::output_bits& a) const {
+    const auto from = to_ovs_bits(a.from);
+    if (!from) return tl::unexpected(from.error());
+    ofpact_output_reg* made = ofpact_put_OUTPUT_REG(into);
+    made->src = *from;
+    made->max_len = a.max_len;
     return {};
   }
   of_result<void> operator()(const act::set_ip_ttl& a) const {

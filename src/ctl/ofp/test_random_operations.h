@@ -5,6 +5,7 @@
 // from 0xff00 on).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -178,7 +179,9 @@ class random_operations {
 
   action any_action() {
     constexpr std::array<std::uint16_t, 4> below_labels = {0x0800, 0x86dd, 0x8847, 0x1234};
-    switch (below(12)) {
+    switch (below(14)) {
+      case 12: return any_move();
+      case 13: return act::output_bits{any_bits(1 + below(128))};
       case 0: {
         act::output made{port()};
         if (made.port == port_controller) made.max_len = static_cast<std::uint16_t>(draw_());
@@ -196,6 +199,21 @@ class random_operations {
       case 10: return act::dec_mpls_ttl{};
       default: return any_set();
     }
+  }
+  /// Of any field, at most `n_max`.
+  field_bits any_bits(std::uint64_t n_max) {
+    std::size_t at = below(n_fields);
+    while (!is_sayable(static_cast<field>(at))) at = (at + 1) % n_fields;
+    const unsigned width = info(static_cast<field>(at)).n_bits;
+    const std::uint64_t n = std::min<std::uint64_t>(n_max, width);
+    return {static_cast<field>(at), static_cast<std::uint8_t>(below(width - n + 1)),
+            static_cast<std::uint8_t>(n)};
+  }
+  action any_move() {
+    act::move made{any_bits(1 + below(128)), {}};
+    made.to = any_bits(made.from.n_bits);
+    made.from.n_bits = made.to.n_bits;
+    return made;
   }
   action any_set() {
     std::size_t at = below(n_fields);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/wire_check.h"
 
+#include <algorithm>
+#include <array>
+
 #include "ctl/ofp/wire_bytes.h"
 
 namespace coua::ofp {
@@ -13,8 +16,14 @@ constexpr std::uint8_t type_packet_out = 13, type_flow_mod = 14, type_group_mod 
 constexpr std::uint16_t instruction_write = 3, instruction_apply = 4;
 constexpr std::uint16_t action_experimenter = 0xffff;
 constexpr std::uint32_t nicira = 0x2320;
-// set_field with a mask, which OpenFlow 1.3 has no action for.
-constexpr std::uint16_t nicira_reg_load = 7, nicira_reg_load2 = 33;
+// Of set_field with a mask, for which OpenFlow 1.3 has no action, and the extensions that we have.
+constexpr std::array<std::size_t, 5> nicira_known = {
+    6,   // reg_move
+    7,   // reg_load
+    15,  // output_reg
+    32,  // output_reg2
+    33,  // reg_load2
+};
 // A reply that shows the rule or group has more around it than the request that made it.
 constexpr std::size_t mod_bytes_max = 65'000;
 
@@ -42,7 +51,7 @@ checked check_action(message_view one) {
     return refuse_action(2, "the switch has no actions of this experimenter");
   if (one.size() < 16) return refuse_action(1, "the length of an action is wrong");
   const std::size_t subtype = u16(one, 8);
-  if (subtype != nicira_reg_load && subtype != nicira_reg_load2) {
+  if (std::find(nicira_known.begin(), nicira_known.end(), subtype) == nicira_known.end()) {
     return refuse_action(3, "the switch has no such action of this experimenter");
   }
   return {};

@@ -25,23 +25,29 @@ op wide(stored_ops& in, op_code code, value128 value, value128 mask) {
 }
 
 op compile_output(const act::output& to, packet_in_reason reason, std::uint64_t cookie) {
-  switch (to.port) {
-    case port_in_port: return make(op_code::in_port);
-    case port_table: return make(op_code::pipeline);
-    case port_normal: return make(op_code::normal);
-    case port_flood: return make(op_code::flood);
-    case port_all: return make(op_code::all);
-    case port_controller: {
-      op made = make(op_code::controller, to.max_len, cookie);
-      made.which = static_cast<std::uint8_t>(reason);
-      return made;
-    }
-    default: {
-      op made = make(op_code::output);
-      made.number = to.port;
-      return made;
-    }
+  const op_code code = output_code(to.port);
+  if (code == op_code::controller) {
+    op made = make(code, to.max_len, cookie);
+    made.which = static_cast<std::uint8_t>(reason);
+    return made;
   }
+  op made = make(code);
+  if (code == op_code::output) made.number = to.port;
+  return made;
+}
+
+op compile_output_bits(const act::output_bits& to, packet_in_reason reason, std::uint64_t cookie) {
+  op made = compile_output({port_controller, to.max_len}, reason, cookie);
+  made.code = op_code::output_bits;
+  made.number = from_bits(to.from);
+  return made;
+}
+
+op compile_move(const act::move& what) {
+  op made = make(op_code::move);
+  made.which = static_cast<std::uint8_t>(what.to.which);
+  made.number = from_bits(what.from) | std::uint32_t{what.to.first} << 24;
+  return made;
 }
 
 op compile_set_field(stored_ops& in, const act::set_field& to) {
@@ -85,6 +91,8 @@ op action_compiler::compile(stored_ops& in, const action& one, packet_in_reason 
           [&](const act::dec_mpls_ttl&) { return make(op_code::dec_mpls_ttl, 0, cookie); },
           [](const act::copy_ttl_out&) { return make(op_code::copy_ttl_out); },
           [](const act::copy_ttl_in&) { return make(op_code::copy_ttl_in); },
+          [](const act::move& a) { return compile_move(a); },
+          [&](const act::output_bits& a) { return compile_output_bits(a, reason, cookie); },
       },
       one);
 }
@@ -153,10 +161,9 @@ compiled_rule action_compiler::compile(const rule& one) {
   shape.goes_on = one.instructions.goto_table.has_value();
   bool says_cookie = false;
   for (const op& each : ops.ops) {
-    const bool sets = each.code == op_code::set || each.code == op_code::set_bits;
-    shape.steps.push_back({each.code, sets ? each.which : std::uint8_t{0}});
-    says_cookie |= each.code == op_code::controller || each.code == op_code::dec_ip_ttl ||
-                   each.code == op_code::dec_mpls_ttl;
+    shape.steps.push_back({each.code, sets_field(each.code) ? each.which : std::uint8_t{0}});
+    says_cookie |= each.code == op_code::controller || each.code == op_code::output_bits ||
+                   each.code == op_code::dec_ip_ttl || each.code == op_code::dec_mpls_ttl;
   }
   compiled_rule made;
   made.next_table = one.instructions.goto_table.value_or(no_table);

@@ -10,6 +10,13 @@ namespace {
 
 using net::parse_depth;
 
+parse_depth depth_to_write(field which) {
+  const bool is_address = which == field::ipv4_src || which == field::ipv4_dst ||
+                          which == field::ipv6_src || which == field::ipv6_dst;
+  // L4 has a checksum over it.
+  return is_address ? parse_depth::transport : pipeline::depth_of(which);
+}
+
 parse_depth depth_of(const action& one) {
   return std::visit(
       overloaded{
@@ -19,12 +26,11 @@ parse_depth depth_of(const action& one) {
           [](const act::push_vlan&) { return parse_depth::link; },
           // Behind the last of too many tags a header may come to light.
           [](const act::pop_vlan&) { return parse_depth::link; },
-          [](const act::set_field& a) {
-            const parse_depth own = pipeline::depth_of(a.which);
-            const bool is_address = a.which == field::ipv4_src || a.which == field::ipv4_dst ||
-                                    a.which == field::ipv6_src || a.which == field::ipv6_dst;
-            return is_address ? parse_depth::transport : own;  // which has a checksum over it
+          [](const act::set_field& a) { return depth_to_write(a.which); },
+          [](const act::move& a) {
+            return std::max(pipeline::depth_of(a.from.which), depth_to_write(a.to.which));
           },
+          [](const act::output_bits& a) { return pipeline::depth_of(a.from.which); },
           [](const auto&) { return parse_depth::network; },
       },
       one);

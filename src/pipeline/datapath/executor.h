@@ -209,6 +209,7 @@ class executor {
 
   // executor_outputs.cc
   void run_output(const work& all, unsigned index) noexcept;
+  void run_output_bits(const work& all, unsigned index) noexcept;
   /// The next delivery of the packet, which it borrows. Null: there are too many.
   delivery* deliver(slot at, delivery::kind to) noexcept;
   void output(slot at, port_no to) noexcept;

@@ -39,6 +39,7 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
     case op_code::all:
     case op_code::flood:
     case op_code::controller: return run_output(all, index);
+    case op_code::output_bits: return run_output_bits(all, index);
     case op_code::pipeline:
       for (unsigned k = 0; k < all.n; ++k) run_pipeline(all.at[k]);
       return;
@@ -127,6 +128,14 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
         });
       default: break;
     }
+  }
+  if (first.code == op_code::move) {
+    for (unsigned k = 0; k < all.n; ++k) {
+      const op& one = all.ops[k][index];
+      settle(all.at[k], move_bits(packets_[all.at[k]], to_bits(one.number),
+                                  static_cast<field>(one.which), one.number >> 24));
+    }
+    return;
   }
   for (unsigned k = 0; k < all.n; ++k) {
     const op& one = all.ops[k][index];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/datapath/executor.h"
+#include "pipeline/datapath/field_place.h"
+#include "pipeline/model/action.h"
 
 namespace coua::pipeline {
 
@@ -70,6 +72,28 @@ void executor::run_output(const work& all, unsigned index) noexcept {
         output_controller(at, static_cast<packet_in_reason>(one.which), one.small, one.value);
       });
     default: return each([&](slot at, const op&) { (void)deliver(at, delivery::kind::normal); });
+  }
+}
+
+void executor::run_output_bits(const work& all, unsigned index) noexcept {
+  for (unsigned k = 0; k < all.n; ++k) {
+    const op& how = all.ops[k][index];
+    const field_bits from = to_bits(how.number);
+    const std::optional<value128> there = read_field(packets_[all.at[k]], from.which);
+    const std::optional<port_no> to =
+        there ? port_of_bits(*there >> from.first & ones(from.n_bits)) : std::nullopt;
+    if (!to) {
+      counts_.add(pipeline_drop::no_port);
+      continue;
+    }
+    op sends = how;
+    sends.code = output_code(*to);
+    sends.number = *to;
+    work one;
+    one.n = 1;
+    one.at[0] = all.at[k];
+    one.ops[0] = &sends;
+    run_output(one, 0);
   }
 }
 

@@ -24,16 +24,16 @@ unsigned place(const op& one) {
     case op_code::normal:
     case op_code::all:
     case op_code::flood:
-    case op_code::controller: return 9;
+    case op_code::controller:
+    case op_code::output_bits: return 9;
     default: return 6;  // set
   }
 }
 
 bool is_output(const op& one) { return place(one) == 9; }
-bool sets_field(const op& one) { return one.code == op_code::set || one.code == op_code::set_bits; }
 bool same_kind(const op& a, const op& b) {
   if (is_output(a)) return is_output(b);
-  if (sets_field(a)) return sets_field(b) && a.which == b.which;
+  if (sets_field(a.code)) return sets_field(b.code) && a.which == b.which;
   return a.code == b.code;
 }
 

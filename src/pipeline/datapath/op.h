@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "pipeline/model/field.h"
+#include "pipeline/model/port.h"
 
 namespace coua::pipeline {
 
@@ -18,15 +19,16 @@ struct action_set_ops;
 
 enum class op_code : std::uint8_t {
   // Where to.
-  output,      // number: the port
-  in_port,     // back
-  normal,      // as an L2 switch
-  all,         // every port
-  flood,       // every port that does not forbid it
-  controller,  // which: packet_in_reason, small: max_len, value: cookie
-  pipeline,    // through the tables, from the first one
-  group,       // group
-  set_queue,   // number
+  output,       // number: the port
+  in_port,      // back
+  normal,       // as an L2 switch
+  all,          // every port
+  flood,        // every port that does not forbid it
+  controller,   // which: packet_in_reason, small: max_len, value: cookie
+  pipeline,     // through the tables, from the first one
+  output_bits,  // as controller, number: from_bits
+  group,        // group
+  set_queue,    // number
 
   // Instructions that are no actions.
   meter,          // meter
@@ -42,6 +44,7 @@ enum class op_code : std::uint8_t {
   pop_mpls,      // small: of what is below
   set,           // which: the field, value: all of it (fields of up to 64 bits)
   set_bits,      // which, wide: value and mask
+  move,          // which: the field that is written, number: from_bits, first bit to write << 24
   set_ip_ttl,    // small
   dec_ip_ttl,    // value: cookie, of the packet-in for one that is not valid
   set_mpls_ttl,  // small
@@ -53,6 +56,16 @@ enum class op_code : std::uint8_t {
 struct wide_value {
   value128 value = 0, mask = 0;
 };
+
+/// Bits of a field in the lower 24 bits of a number.
+constexpr std::uint32_t from_bits(const field_bits& part) noexcept {
+  return static_cast<std::uint32_t>(part.which) | std::uint32_t{part.first} << 8 |
+         std::uint32_t{part.n_bits} << 16;
+}
+constexpr field_bits to_bits(std::uint32_t number) noexcept {
+  return {static_cast<field>(number & 0xff), static_cast<std::uint8_t>(number >> 8),
+          static_cast<std::uint8_t>(number >> 16)};
+}
 
 /// A group or a meter, through its versions (versions.h). Stays while anything refers to it.
 template <class Version>
@@ -73,12 +86,30 @@ struct op {
 };
 static_assert(sizeof(op) == 16);
 
+/// `which` says the field that is written.
+constexpr bool sets_field(op_code code) noexcept {
+  return code == op_code::set || code == op_code::set_bits || code == op_code::move;
+}
+
 /// The frame is other bytes afterwards: a copy that was sent before must be one of its own.
 constexpr bool changes_frame(const op& one) noexcept {
   if (one.code < op_code::push_vlan) return false;
-  if (one.code != op_code::set && one.code != op_code::set_bits) return true;
+  if (!sets_field(one.code)) return true;
   const auto which = static_cast<field>(one.which);
-  return !is_reg(which) && which != field::tunnel_id;
+  return !is_reg(which) && which != field::tunnel_id && which != field::metadata;
+}
+
+/// Which op sends to a port: of a reserved one it is its own.
+constexpr op_code output_code(port_no to) noexcept {
+  switch (to) {
+    case port_in_port: return op_code::in_port;
+    case port_table: return op_code::pipeline;
+    case port_normal: return op_code::normal;
+    case port_flood: return op_code::flood;
+    case port_all: return op_code::all;
+    case port_controller: return op_code::controller;
+    default: return op_code::output;
+  }
 }
 
 struct op_list {

@@ -19,6 +19,13 @@ net::rewrite_result write_field(packet_state& to, field which, value128 value,
                                 value128 mask) noexcept {
   net::packet& p = to.buffer;
   net::layers& l = to.layers;
+  if (mask != full_mask(which) && !info(which).maskable) {
+    // It can only be written as a whole.
+    const std::optional<value128> before = read_field(to, which);
+    if (!before) return rewrite_result::no_header;
+    value |= *before & ~mask;
+    mask = full_mask(which);
+  }
   const auto u64 = static_cast<std::uint64_t>(value);
   const auto mask64 = static_cast<std::uint64_t>(mask);
   const auto u32 = static_cast<std::uint32_t>(value);
@@ -32,6 +39,9 @@ net::rewrite_result write_field(packet_state& to, field which, value128 value,
     return rewrite_result::done;
   }
   switch (which) {
+    case field::metadata:
+      to.metadata = net::merge(to.metadata, u64, mask64);
+      return rewrite_result::done;
     case field::tunnel_id:
       to.tunnel_id = net::merge(to.tunnel_id, u64, mask64);
       return rewrite_result::done;
@@ -70,6 +80,14 @@ net::rewrite_result write_field(packet_state& to, field which, value128 value,
     case field::nd_tll: return set_nd_tll(p, l, u64);
     default: return rewrite_result::no_header;  // the model refuses others
   }
+}
+
+net::rewrite_result move_bits(packet_state& in, const field_bits& from, field to,
+                              unsigned first) noexcept {
+  const std::optional<value128> there = read_field(in, from.which);
+  if (!there) return rewrite_result::no_header;
+  const value128 mask = ones(from.n_bits) << first;
+  return write_field(in, to, *there >> from.first << first & mask, mask);
 }
 
 void remark(packet_state& to, std::uint8_t steps) noexcept {

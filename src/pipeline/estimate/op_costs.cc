@@ -50,6 +50,7 @@ void op_costs::add(counts& to, const action_list& list, double& n_sent) {
                      const bool is_many = a.port == port_all || a.port == port_flood;
                      add_outputs(to, is_many ? n_others : 1, n_sent);
                    },
+                   [&](const act::output_bits&) { add_outputs(to, 1, n_sent); },
                    [&](const act::group& a) { add_group(to, a.id, n_sent); },
                    [&](const act::set_queue&) { one(atom::note); },
                    [&](const act::push_vlan&) { one(atom::push); },

@@ -23,6 +23,21 @@ std::string output_text(const act::output& to) {
 
 }  // namespace
 
+std::optional<port_no> port_of_bits(value128 number) {
+  if (number > 0xffff) return std::nullopt;
+  const auto to = static_cast<port_no>(number);
+  if (to < 0xff00) return to;
+  switch (const port_no reserved = to | 0xffff'0000) {
+    case port_in_port:
+    case port_normal:
+    case port_flood:
+    case port_all:
+    case port_controller:
+    case port_local: return reserved;
+    default: return std::nullopt;
+  }
+}
+
 std::string to_string(const action& one) {
   return std::visit(
       overloaded{
@@ -43,6 +58,12 @@ std::string to_string(const action& one) {
           [](const act::dec_mpls_ttl&) { return std::string("dec_mpls_ttl"); },
           [](const act::copy_ttl_out&) { return std::string("copy_ttl_out"); },
           [](const act::copy_ttl_in&) { return std::string("copy_ttl_in"); },
+          [](const act::move& a) { return "move:" + to_string(a.from) + "->" + to_string(a.to); },
+          [](const act::output_bits& a) {
+            const std::string port = to_string(a.from);
+            if (a.max_len == controller_max_len_all) return "output:" + port;
+            return "output(port=" + port + ",max_len=" + std::to_string(a.max_len) + ")";
+          },
       },
       one);
 }

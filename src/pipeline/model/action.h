@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -59,6 +60,17 @@ struct set_field {
   value128 mask = 0;
   bool operator==(const set_field&) const = default;
 };
+/// Of bits as many as `from` has. Without one of the fields the packet stays as it is.
+struct move {
+  field_bits from, to;
+  bool operator==(const move&) const = default;
+};
+/// To the port whose number stands there (port_of_bits).
+struct output_bits {
+  field_bits from;
+  std::uint16_t max_len = controller_max_len_all;
+  bool operator==(const output_bits&) const = default;
+};
 struct set_ip_ttl {
   std::uint8_t ttl = 0;
   bool operator==(const set_ip_ttl&) const = default;
@@ -87,11 +99,15 @@ inline set_field set(field which, value128 value) { return {which, value, full_m
 
 }  // namespace act
 
-using action =
-    std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
-                 act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl, act::dec_ip_ttl,
-                 act::set_mpls_ttl, act::dec_mpls_ttl, act::copy_ttl_out, act::copy_ttl_in>;
+using action = std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
+                            act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl,
+                            act::dec_ip_ttl, act::set_mpls_ttl, act::dec_mpls_ttl,
+                            act::copy_ttl_out, act::copy_ttl_in, act::move, act::output_bits>;
 using action_list = std::vector<action>;
+
+/// The port that a number in a field means. From 0xff00 to 0xffff it is that of 16 bits which
+/// OpenFlow 1.0 has for a reserved one. None: no packet can be sent there.
+std::optional<port_no> port_of_bits(value128 number);
 
 /// As ovs-ofctl writes them: "push_vlan:0x8100,set_field:4097->vlan_vid,output:2"; "drop" for an
 /// empty list.

@@ -83,6 +83,30 @@ struct checker {
     known.wrote(a.which, a.value, a.mask);
     return {};
   }
+  of_result<void> operator()(const act::move& a) const {
+    if (a.from.n_bits != a.to.n_bits || !is_within(a.from) || !is_within(a.to)) {
+      return wrong(of_error::bad_action_set_argument,
+                   "bits must be within the fields, and as many");
+    }
+    if (!info(a.to.which).writable && a.to.which != field::metadata) {
+      return wrong(of_error::bad_action_set_type, "the field cannot be written");
+    }
+    const bool to_vid = a.to.which == field::vlan_vid;
+    if (to_vid && (mask_of(a.to) & vlan_present) != 0) {
+      return wrong(of_error::bad_action_set_argument,
+                   "whether there is a tag is for push_vlan and pop_vlan to say");
+    }
+    if (auto good = need(info(a.from.which).needs); !good) return good;
+    if (auto good = need(to_vid ? prerequisite::vlan : info(a.to.which).needs); !good) return good;
+    known.wrote(a.to.which, 0, 0);
+    return {};
+  }
+  of_result<void> operator()(const act::output_bits& a) const {
+    if (!is_within(a.from)) {
+      return wrong(of_error::bad_action_set_argument, "bits must be within the field");
+    }
+    return need(info(a.from.which).needs);
+  }
   of_result<void> operator()(const act::set_ip_ttl&) const { return need(prerequisite::ip); }
   of_result<void> operator()(const act::dec_ip_ttl&) const { return need(prerequisite::ip); }
   of_result<void> operator()(const act::set_mpls_ttl&) const { return need(prerequisite::mpls); }

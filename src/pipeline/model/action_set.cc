@@ -19,19 +19,31 @@ int stage(const action& one) {
                         [](const act::dec_mpls_ttl&) { return 6; },
                         [](const act::dec_ip_ttl&) { return 6; },
                         [](const act::set_field&) { return 7; },
+                        [](const act::move&) { return 7; },
                         [](const act::set_mpls_ttl&) { return 7; },
                         [](const act::set_ip_ttl&) { return 7; },
                         [](const act::set_queue&) { return 8; },
                         [](const act::group&) { return 9; },
                         [](const act::output&) { return 10; },
+                        [](const act::output_bits&) { return 10; },
                     },
                     one);
 }
 
+/// That the action writes to, if it is a set_field or a move.
+std::optional<field> written_by(const action& one) {
+  if (const auto* set = std::get_if<act::set_field>(&one)) return set->which;
+  if (const auto* move = std::get_if<act::move>(&one)) return move->to.which;
+  return std::nullopt;
+}
+
+bool is_output(const action& one) {
+  return std::holds_alternative<act::output>(one) || std::holds_alternative<act::output_bits>(one);
+}
+
 bool same_kind(const action& a, const action& b) {
-  if (a.index() != b.index()) return false;
-  const auto* field_a = std::get_if<act::set_field>(&a);
-  return field_a == nullptr || field_a->which == std::get<act::set_field>(b).which;
+  if (const auto field_a = written_by(a)) return field_a == written_by(b);
+  return a.index() == b.index() || (is_output(a) && is_output(b));
 }
 
 }  // namespace
@@ -54,7 +66,7 @@ action_list action_set::ordered() const {
     return std::holds_alternative<act::group>(one);
   });
   if (grouped) {
-    std::erase_if(list, [](const action& one) { return std::holds_alternative<act::output>(one); });
+    std::erase_if(list, is_output);
   }
   return list;
 }

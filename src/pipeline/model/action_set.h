@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The action set that a packet collects by write-actions, and the one of a group's bucket
-// (OpenFlow 1.3.5, section 5.10). At most one action of a kind, of set_field one for each field:
-// the last one written counts. Executed in this order, whatever the order of writing:
+// (OpenFlow 1.3.5, section 5.10). At most one action of a kind, of set_field and move one for each
+// field that is written: the last one counts. Executed in this order, whatever the order of
+// writing:
 //
 //   copy_ttl_in, pop, push_mpls, push_vlan, copy_ttl_out, dec_ttl, set, set_queue, group, output
 //

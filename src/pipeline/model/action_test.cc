@@ -115,6 +115,48 @@ TEST(action_check, fields_are_written_only_where_that_makes_sense) {
             of_error::bad_action_set_argument);
 }
 
+TEST(action_check, moves_are_of_bits_that_are_there_to_bits_that_can_be_written) {
+  const field_bits whole = {field::reg0, 0, 32}, low = {field::reg1, 0, 16};
+  EXPECT_EQ(check({}, {act::move{whole, {field::reg5, 0, 32}}}), fine);
+  EXPECT_EQ(check({}, {act::move{low, {field::metadata, 48, 16}}}), fine);
+  EXPECT_EQ(check({}, {act::move{{field::in_port, 0, 16}, low}}), fine);
+  EXPECT_EQ(check({}, {act::move{whole, low}}), of_error::bad_action_set_argument);
+  EXPECT_EQ(check({}, {act::move{{field::reg0, 17, 16}, low}}), of_error::bad_action_set_argument);
+  EXPECT_EQ(check({}, {act::move{{field::reg0, 0, 0}, {field::reg1, 0, 0}}}),
+            of_error::bad_action_set_argument);
+  EXPECT_EQ(check({}, {act::move{low, {field::eth_type, 0, 16}}}), of_error::bad_action_set_type);
+  EXPECT_EQ(check({}, {act::move{low, {field::in_port, 0, 16}}}), of_error::bad_action_set_type);
+  const action from_ip = act::move{{field::ipv4_src, 0, 32}, whole};
+  const action to_ip = act::move{whole, {field::ipv4_src, 0, 32}};
+  const action to_vid = act::move{{field::reg0, 0, 12}, {field::vlan_vid, 0, 12}};
+  for (const action& one : {from_ip, to_ip, to_vid}) {
+    EXPECT_EQ(check({}, {one}), of_error::bad_action_match_inconsistent) << to_string(one);
+    EXPECT_EQ(check({}, {one}, action_place::bucket), fine);
+  }
+  EXPECT_EQ(check(where({ipv4()}), {from_ip, to_ip}), fine);
+  EXPECT_EQ(check(where({tagged()}), {to_vid}), fine);
+  EXPECT_EQ(check(where({tagged()}), {act::move{{field::reg0, 0, 13}, {field::vlan_vid, 0, 13}}}),
+            of_error::bad_action_set_argument);
+}
+
+TEST(action_check, a_port_may_be_read_from_a_field) {
+  EXPECT_EQ(check({}, {act::output_bits{{field::reg0, 0, 32}}}), fine);
+  EXPECT_EQ(check({}, {act::output_bits{{field::reg0, 1, 32}}}), of_error::bad_action_set_argument);
+  EXPECT_EQ(check({}, {act::output_bits{{field::tcp_dst, 0, 16}}}),
+            of_error::bad_action_match_inconsistent);
+}
+
+TEST(action, a_number_is_a_port_as_openflow_1_0_has_it) {
+  EXPECT_EQ(port_of_bits(7), 7U);
+  EXPECT_EQ(port_of_bits(0xfeff), 0xfeffU);
+  EXPECT_EQ(port_of_bits(0xfff8), port_in_port);
+  EXPECT_EQ(port_of_bits(0xfffd), port_controller);
+  EXPECT_EQ(port_of_bits(0xfffe), port_local);
+  for (const unsigned none : {0xff00U, 0xfff9U, 0xffffU, 0x10000U, 0xffff'fffdU}) {
+    EXPECT_EQ(port_of_bits(none), std::nullopt) << none;
+  }
+}
+
 // OpenFlow 1.3.5, section 5.10.
 TEST(action_set, runs_in_the_order_of_the_specification) {
   action_set set;
@@ -137,6 +179,12 @@ TEST(action_set, holds_one_of_a_kind_the_last_written) {
                         act::set(field::eth_dst, 3), act::output{1}, act::output{2}});
   EXPECT_EQ(set.ordered(), (action_list{act::set(field::eth_dst, 3), act::set(field::eth_src, 2),
                                         act::output{2}}));
+  const act::move move = {{field::reg0, 0, 32}, {field::reg1, 0, 32}};
+  set.write(action_list{move, act::output_bits{{field::reg1, 0, 32}}});
+  EXPECT_EQ(set.ordered(), (action_list{act::set(field::eth_dst, 3), act::set(field::eth_src, 2),
+                                        move, act::output_bits{{field::reg1, 0, 32}}}));
+  set.write(act::set(field::reg1, 7));
+  EXPECT_EQ(set.ordered()[2], action(act::set(field::reg1, 7)));
   set.clear();
   EXPECT_TRUE(set.ordered().empty());
 }

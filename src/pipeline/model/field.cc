@@ -158,6 +158,19 @@ std::optional<field> find_field(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_within(const field_bits& part) {
+  return part.n_bits != 0 && part.first + part.n_bits <= info(part.which).n_bits;
+}
+
+std::string to_string(const field_bits& part) {
+  std::string text = std::string(info(part.which).name) + "[";
+  if (part.first != 0 || part.n_bits != info(part.which).n_bits) {
+    text += std::to_string(part.first);
+    if (part.n_bits != 1) text += ".." + std::to_string(part.first + part.n_bits - 1);
+  }
+  return text + "]";
+}
+
 std::string format_value(field which, value128 value, value128 mask) {
   if (info(which).format == f::frag) return format_frag(value, mask);
   std::string text = format_one(which, value);

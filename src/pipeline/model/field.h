@@ -135,12 +135,27 @@ std::optional<field> find_field(std::string_view name);
 /// takes every bit.
 std::string format_value(field which, value128 value, value128 mask);
 
+/// Bits of a field: `n_bits` from bit `first` on (0: the lowest).
+struct field_bits {
+  field which = field::reg0;
+  std::uint8_t first = 0;
+  std::uint8_t n_bits = 32;
+
+  bool operator==(const field_bits&) const = default;
+};
+/// The field is as wide as that.
+bool is_within(const field_bits& part);
+/// "reg0[4..7]", "reg0[4]", "reg0[]" for all of it: as ovs-ofctl reads it.
+std::string to_string(const field_bits& part);
+
 constexpr std::size_t index_of(field which) { return static_cast<std::size_t>(which); }
 constexpr field reg(unsigned number) { return static_cast<field>(index_of(field::reg0) + number); }
 constexpr bool is_reg(field which) { return which >= field::reg0 && which <= field::reg15; }
 constexpr value128 ones(unsigned n_bits) {
   return n_bits >= 128 ? ~value128{0} : (value128{1} << n_bits) - 1;
 }
+/// Where the bits stand in the field.
+constexpr value128 mask_of(const field_bits& part) { return ones(part.n_bits) << part.first; }
 /// Every bit of the field.
 inline value128 full_mask(field which) { return ones(info(which).n_bits); }
 

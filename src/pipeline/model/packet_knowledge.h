@@ -28,6 +28,7 @@ class packet_knowledge {
     ip_proto_.reset();
     icmpv6_type_.reset();
   }
+  /// Without a mask: something.
   void wrote(field which, value128 value, value128 mask);
 
  private:

@@ -150,6 +150,18 @@ TEST(actions, what_was_written_is_matched_in_the_next_table) {
   EXPECT_EQ(l.receive(p).outputs, (std::vector<sent>{{2, 0, p.bytes}}));
 }
 
+TEST(output, reads_a_port_from_a_register) {
+  lab l;
+  const action by_reg0 = act::output_bits{{field::reg0, 0, 32}};
+  action_list list;
+  for (const value128 port : {3, 1, 9, 0xfff8, 0x10002, 0}) {
+    list.push_back(act::set(field::reg0, port));
+    list.push_back(by_reg0);
+  }
+  l(add_rule(0, 1, {}, apply(list)));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{3, 1}));
+}
+
 TEST(output, never_goes_back_but_by_in_port) {
   lab l;
   l(add_rule(0, 1, {}, apply({output(1), output(2), output(port_in_port)})));

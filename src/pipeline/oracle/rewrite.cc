@@ -16,6 +16,13 @@ rewrite_result decrement(packet& one, field which) {
   return write_field(one, which, ttl - 1, full_mask(which));
 }
 
+rewrite_result move_bits(packet& one, const act::move& what) {
+  const parsed headers = parse(one);
+  if (!headers.has(what.from.which)) return rewrite_result::no_header;
+  const value128 bits = headers.get(what.from.which) >> what.from.first & ones(what.from.n_bits);
+  return write_field(one, what.to.which, bits << what.to.first, mask_of(what.to));
+}
+
 rewrite_result done_or_not(bool done) {
   return done ? rewrite_result::done : rewrite_result::no_header;
 }
@@ -26,6 +33,10 @@ rewrite_result write_field(packet& one, field which, value128 value, value128 ma
   if (is_reg(which)) {
     std::uint32_t& to = one.reg[index_of(which) - index_of(field::reg0)];
     to = static_cast<std::uint32_t>((to & ~mask) | (value & mask));
+    return rewrite_result::done;
+  }
+  if (which == field::metadata) {
+    one.metadata = static_cast<std::uint64_t>((one.metadata & ~mask) | (value & mask));
     return rewrite_result::done;
   }
   if (which == field::tunnel_id) {
@@ -69,6 +80,8 @@ std::optional<rewrite_result> rewrite(packet& one, const action& how) {
           [&](const act::dec_mpls_ttl&) -> answer { return decrement(one, field::mpls_ttl); },
           [&](const act::copy_ttl_out&) -> answer { return done_or_not(copy_ttl_out(one)); },
           [&](const act::copy_ttl_in&) -> answer { return done_or_not(copy_ttl_in(one)); },
+          [&](const act::move& a) -> answer { return move_bits(one, a); },
+          [](const act::output_bits&) -> answer { return std::nullopt; },
       },
       how);
 }

@@ -96,6 +96,32 @@ TEST(set_field, under_a_mask_leaves_the_other_bits) {
   EXPECT_EQ(one.tunnel_id, ~std::uint64_t{0xff});
 }
 
+TEST(move, copies_bits_and_leaves_the_others) {
+  packet one = from_port_1(ethernet(0x0800) + ipv4(6, tcp(0x1234, 80)));
+  one.reg[2] = 0xffff'ffff;
+  one = after(one, act::move{{field::tcp_src, 4, 8}, {reg(2), 8, 8}});
+  EXPECT_EQ(one.reg[2], 0xffff'23ffU);
+  one = after(one, act::move{{reg(2), 8, 8}, {field::ipv4_dst, 24, 8}});
+  EXPECT_TRUE(get(one, field::ipv4_dst) == 0x2300'0002);
+  EXPECT_TRUE(checksums_right(one));
+  one = after(one, act::move{{field::eth_src, 0, 48}, {field::eth_dst, 0, 48}});
+  EXPECT_TRUE(get(one, field::eth_dst) == get(one, field::eth_src));
+  one.metadata = ~std::uint64_t{0};
+  one = after(one, act::move{{reg(0), 0, 32}, {field::metadata, 16, 32}});
+  EXPECT_EQ(one.metadata, 0xffff'0000'0000'ffffU);
+}
+
+TEST(move, without_one_of_the_fields_changes_nothing) {
+  packet one = from_port_1(ethernet(0x0800) + ipv4(6, tcp(0x1234, 80)));
+  one.reg[1] = 5;
+  const packet before = one;
+  EXPECT_EQ(rewrite(one, act::move{{field::udp_src, 0, 16}, {reg(1), 0, 16}}),
+            rewrite_result::no_header);
+  EXPECT_EQ(rewrite(one, act::move{{reg(1), 0, 16}, {field::udp_src, 0, 16}}),
+            rewrite_result::no_header);
+  EXPECT_EQ(one, before);
+}
+
 TEST(set_field, no_udp_checksum_stays_none) {
   packet one = from_port_1(ethernet(0x0800) + ipv4(17, udp(1, 2, payload)));
   net::store_be16(&one.bytes[14 + 20 + 6], 0);

@@ -42,6 +42,7 @@ class walk {
 
   // Outputs.
   void output(const packet& one, const act::output& to, const origin& from);
+  void output_bits(const packet& one, const act::output_bits& to, const origin& from);
   void output_normal(const packet& one);
   /// To every port but the one where it came from; `flood` leaves out those that forbid it.
   void output_all(const packet& one, bool flood);

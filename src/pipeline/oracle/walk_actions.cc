@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/model/action_set.h"
 #include "pipeline/model/liveness.h"
+#include "pipeline/oracle/parse.h"
 #include "pipeline/oracle/rewrite.h"
 #include "pipeline/oracle/walk.h"
 
@@ -16,6 +17,10 @@ fate walk::run_list(packet& one, const action_list& list, const origin& from) {
 fate walk::run_action(packet& one, const action& what, const origin& from) {
   if (const auto* to = std::get_if<act::output>(&what)) {
     output(one, *to, from);
+    return fate::goes_on;
+  }
+  if (const auto* to = std::get_if<act::output_bits>(&what)) {
+    output_bits(one, *to, from);
     return fate::goes_on;
   }
   if (const auto* group = std::get_if<act::group>(&what)) {
@@ -100,6 +105,17 @@ void walk::output(const packet& one, const act::output& to, const origin& from) 
         send(one, to.port);
       }
   }
+}
+
+void walk::output_bits(const packet& one, const act::output_bits& to, const origin& from) {
+  const parsed headers = parse(one);
+  const std::string name = to_string(action(to));
+  if (!headers.has(to.from.which)) return note(name + ": has no such header: not sent");
+  const value128 number = headers.get(to.from.which) >> to.from.first & ones(to.from.n_bits);
+  const std::optional<port_no> port = port_of_bits(number);
+  if (!port) return note(name + ": the number there is of no port: not sent");
+  note(name);
+  output(one, {*port, to.max_len}, from);
 }
 
 void walk::output_normal(const packet& one) {
