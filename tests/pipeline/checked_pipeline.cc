@@ -217,6 +217,8 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
   for (const packet& each : burst) {
     arrivals.push_back({buffers_.make(each.bytes), each.in_port});
     const verdict one = oracle_.receive(each, now_);
+    n_resubmits += one.n_resubmits;
+    n_ended += one.n_over_bounds;
     one.counts.add_to(model_, now_);
     expected.outputs.insert(expected.outputs.end(), one.outputs.begin(), one.outputs.end());
     expected.packet_ins.insert(expected.packet_ins.end(), one.packet_ins.begin(),

@@ -17,7 +17,8 @@ namespace coua::test {
 /// Packets of tests: each in a block of its own, so that what reads beyond it is caught.
 class test_buffers final : public pipeline::packet_copier {
  public:
-  static constexpr std::size_t headroom = 128;
+  // For what is pushed as often as resubmits allow: the oracle has room for all.
+  static constexpr std::uint32_t headroom = 1 << 16;
 
   pipeline::owned_packet make(const std::vector<std::uint8_t>& bytes);
   static std::vector<std::uint8_t> bytes_of(const pipeline::owned_packet& one);
@@ -48,6 +49,7 @@ class checked_pipeline {
 
   pipeline::running_bridge& bridge() { return *bridge_; }
   std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0;
+  std::size_t n_resubmits = 0, n_ended = 0;  // as the oracle counts them
 
  private:
   struct outcome {

@@ -48,6 +48,7 @@ rc::Gen<step> arbitrary_step() {
 /// What many runs saw, for the checks at the end and whoever reads the output.
 struct totals {
   std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
+  std::size_t resubmits = 0, ended = 0;  // ended: by a bound of model/resubmit.h
   // Bursts that met a table of each template, and that met one of another template than the last
   // one did.
   std::array<std::size_t, pipeline::n_table_templates> forms{};
@@ -75,11 +76,11 @@ class noted_forms {
   std::array<pipeline::table_template, pipeline_tables> before_{};
 };
 
-void run(checked_pipeline& in, noted_forms& forms, const step& one) {
+void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) {
   std::mt19937_64 random(one.number);
   const auto operations = [&](unsigned n) {
     std::vector<pipeline::operation> made;
-    for (unsigned i = 0; i < n; ++i) made.push_back(random_operation(random()));
+    for (unsigned i = 0; i < n; ++i) made.push_back(random_operation(random(), is));
     return made;
   };
   const auto apply = [&](const std::vector<pipeline::operation>& some) {
@@ -102,7 +103,7 @@ void run(checked_pipeline& in, noted_forms& forms, const step& one) {
       forms.note(in);
       return in.receive(packets);
     }
-    case step::out: return in.packet_out(random_packet(random()), random_packet_out(random()));
+    case step::out: return in.packet_out(random_packet(random()), random_packet_out(random(), is));
     case step::collect: return in.check_counters();
     case step::wait: return in.wait(random() % (3 * pipeline::ns_per_s));
   }
@@ -124,18 +125,21 @@ void begin(checked_pipeline& in) {
 
 TEST(pipeline_model, does_what_the_oracle_does) {
   const bool holds = rc::check("the datapath does what the oracle does", [] {
+    const profile is = *rc::gen::element(profile::metered, profile::resubmitting);
     const auto steps =
         *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
     checked_pipeline in;
     noted_forms forms;
     begin(in);
     try {
-      for (const step& each : steps) run(in, forms, each);
+      for (const step& each : steps) run(in, is, forms, each);
       in.check_counters();
       in.check_nothing_stays();
       all.outputs += in.n_outputs;
       all.packet_ins += in.n_packet_ins;
       all.full += in.n_full;
+      all.resubmits += in.n_resubmits;
+      all.ended += in.n_ended;
     } catch (const std::exception& difference) {
       RC_FAIL(std::string(difference.what()));
     }
@@ -143,11 +147,13 @@ TEST(pipeline_model, does_what_the_oracle_does) {
   EXPECT_TRUE(holds);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
-      "tables met: direct %zu, exact %zu, lpm %zu, decomposed %zu, classifier %zu; from the "
+      "%zu resubmits, of which %zu came to a bound; tables met: direct %zu, exact %zu, lpm %zu, "
+      "decomposed %zu, classifier %zu; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
-      all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.forms[0],
-      all.forms[1], all.forms[2], all.forms[3], all.forms[4], all.to_parts, all.from_parts);
+      all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.resubmits,
+      all.ended, all.forms[0], all.forms[1], all.forms[2], all.forms[3], all.forms[4], all.to_parts,
+      all.from_parts);
 }
 
 }  // namespace

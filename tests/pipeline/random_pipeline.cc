@@ -13,7 +13,11 @@ namespace {
 
 using namespace pipeline;
 namespace act = pipeline::act;
-using source = std::mt19937_64;
+struct source : std::mt19937_64 {
+  explicit source(std::uint64_t number, profile is = profile::metered)
+      : std::mt19937_64(number), is(is) {}
+  profile is;
+};
 
 constexpr port_no n_ports = 6;
 constexpr group_id n_groups = 6;
@@ -216,7 +220,18 @@ action random_output(source& random, bool from_controller) {
   }
 }
 
+action random_resubmit(source& random) {
+  act::resubmit made;
+  if (one_in(random, 3)) made.in_port = static_cast<port_no>(1 + below(random, n_ports + 1));
+  if (!one_in(random, 6)) made.table = static_cast<table_id>(low(random, pipeline_tables));
+  if (made.table && !one_in(random, 3)) {
+    made.table = static_cast<table_id>(pipeline_tables - 1 - *made.table);
+  }
+  return made;
+}
+
 action random_action(source& random, bool from_controller) {
+  if (random.is == profile::resubmitting && one_in(random, 8)) return random_resubmit(random);
   switch (below(random, 18)) {
     case 0: return act::group{static_cast<group_id>(1 + below(random, n_groups))};
     case 1: return act::set_queue{static_cast<std::uint32_t>(below(random, 3))};
@@ -255,11 +270,17 @@ action_list random_list(source& random, unsigned longest) {
 
 instructions random_instructions(source& random, table_id table) {
   instructions made;
-  // A meter is of one table: packets of a burst come to it in the order of the burst.
-  if (one_in(random, 12) && table < n_meters) made.meter = table + 1;
+  // A meter is of one table: packets of a burst come to it in the order of the burst, unless they
+  // come back from another table.
+  if (random.is == profile::metered && one_in(random, 12) && table < n_meters)
+    made.meter = table + 1;
   if (!one_in(random, 4)) made.apply = random_list(random, 4);
   made.clear_actions = one_in(random, 10);
-  if (one_in(random, 3)) made.write = random_list(random, 3);
+  if (one_in(random, 3)) {
+    made.write = random_list(random, 3);
+    std::erase_if(*made.write,
+                  [](const action& one) { return std::holds_alternative<act::resubmit>(one); });
+  }
   if (one_in(random, 8)) {
     const std::uint64_t mask = one_in(random, 2) ? ~std::uint64_t{0} : random();
     made.metadata = metadata_write{random() & mask, mask};
@@ -366,8 +387,8 @@ port_mod random_port(source& random) {
 
 }  // namespace
 
-operation random_operation(std::uint64_t number) {
-  source random(number);
+operation random_operation(std::uint64_t number, profile is) {
+  source random(number, is);
   switch (below(random, 20)) {
     case 0:
     case 1: return random_group(random);
@@ -408,8 +429,8 @@ operation random_thinning(std::uint64_t number) {
                                       pipeline::test::where(std::move(terms)));
 }
 
-action_list random_packet_out(std::uint64_t number) {
-  source random(number);
+action_list random_packet_out(std::uint64_t number, profile is) {
+  source random(number, is);
   action_list list;
   for (std::uint64_t n = 1 + below(random, 4); n > 0; --n) {
     list.push_back(random_action(random, true));

@@ -15,14 +15,18 @@
 
 namespace coua::test {
 
+/// Packets that come back from other tables come to a meter in another order than that of the
+/// burst: a pipeline has one or the other.
+enum class profile { metered, resubmitting };
+
 inline constexpr unsigned pipeline_tables = 8;
 
-pipeline::operation random_operation(std::uint64_t number);
+pipeline::operation random_operation(std::uint64_t number, profile is);
 /// A rule that is likely to be taken, for table `table`.
 pipeline::operation random_simple_rule(std::uint64_t number, pipeline::table_id table);
 /// Removes all rules of one value from a table whose rules fall into sets by few values.
 pipeline::operation random_thinning(std::uint64_t number);
 pipeline::packet random_packet(std::uint64_t number);
-pipeline::action_list random_packet_out(std::uint64_t number);
+pipeline::action_list random_packet_out(std::uint64_t number, profile is);
 
 }  // namespace coua::test

@@ -118,8 +118,8 @@ TEST_F(flow_api, a_bundle_is_done_as_a_whole_or_names_its_line) {
             "group");
   EXPECT_EQ(code, grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(
-      apply("actions=1\nactions=resubmit(,1)\n", request::KIND_FLOW, request::COMMAND_ADD, &code),
-      "line 2: resubmit: the switch has no such action");
+      apply("actions=1\nactions=ct(commit)\n", request::KIND_FLOW, request::COMMAND_ADD, &code),
+      "line 2: ct: the switch has no such action");
   EXPECT_EQ(code, grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(apply("foo=1 actions=1\n"), "flow: unknown keyword foo");
   EXPECT_TRUE(flows().empty());

@@ -82,6 +82,19 @@ of_result<void> add_move(const ofpact_reg_move& what, action_list& into) {
   return {};
 }
 
+of_result<void> add_resubmit(const ofpact_resubmit& to, action_list& into) {
+  if (to.with_ct_orig) {
+    return refuse(of_error::bad_action_type, "resubmit", "connections are not tracked");
+  }
+  act::resubmit made{from_ovs_port(to.in_port), {}};
+  if (to.table_id != pipeline::table_all) made.table = to.table_id;
+  if (made.in_port == pipeline::port_in_port && !made.table) {
+    return refuse(of_error::bad_action_argument, "resubmit", "neither a port nor a table");
+  }
+  into.push_back(made);
+  return {};
+}
+
 of_result<void> add_output_bits(const ofpact_output_reg& to, action_list& into) {
   const auto from = bits_from_ovs(to.src);
   if (!from) return tl::unexpected(from.error());
@@ -166,6 +179,7 @@ of_result<void> add_one(const ofpact& one, const place& here, action_list& into)
       return {};
     case OFPACT_SET_FIELD: return add_set_field(*ofpact_get_SET_FIELD(&one), into);
     case OFPACT_REG_MOVE: return add_move(*ofpact_get_REG_MOVE(&one), into);
+    case OFPACT_RESUBMIT: return add_resubmit(*ofpact_get_RESUBMIT(&one), into);
     case OFPACT_OUTPUT_REG: return add_output_bits(*ofpact_get_OUTPUT_REG(&one), into);
     case OFPACT_SET_VLAN_VID: {
       const ofpact_vlan_vid& set = *ofpact_get_SET_VLAN_VID(&one);

@@ -92,6 +92,14 @@ struct putter {
     made->dst = *to;
     return {};
   }
+  of_result<void> operator()(const act::resubmit& a) const {
+    const auto port = to_ovs_port(a.in_port);
+    if (!port) return tl::unexpected(port.error());
+    ofpact_resubmit* made = ofpact_put_RESUBMIT(into);
+    made->in_port = *port;
+    made->table_id = a.table.value_or(pipeline::table_all);
+    return {};
+  }
   of_result<void> operator()(const act::output_bits& a) const {
     const auto from = to_ovs_bits(a.from);
     if (!from) return tl::unexpected(from.error());

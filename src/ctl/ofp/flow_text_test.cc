@@ -191,6 +191,11 @@ TEST(action_text, has_every_action) {
        "move:reg2[16..31]->reg2[0..15],move:reg1[0..15]->reg2[16..31]"},
       {"move:reg4[]->OXM_OF_METADATA[32..63]", "move:reg4[]->metadata[32..63]"},
       {"output:NXM_NX_REG0[]", "output:reg0[]"},
+      {"resubmit(,1)", "resubmit(,1)"},
+      {"resubmit(3,254),2", "resubmit(3,254),output:2"},
+      {"resubmit:7", "resubmit:7"},
+      {"resubmit(IN_PORT,9)", "resubmit(,9)"},
+      {"resubmit:LOCAL", "resubmit:LOCAL"},
       {"output:reg7[16..31]", "output:reg7[16..31]"},
       {"output:xxreg1[0..15]", "output:reg7[0..15]"},
       {"push_mpls:0x8847,set_mpls_label:7,set_mpls_tc:2,set_mpls_ttl:9,dec_mpls_ttl",
@@ -269,8 +274,7 @@ TEST(action_text, has_every_instruction) {
 }
 
 TEST(action_text, refuses_by_name) {
-  for (const char* name : {"resubmit(,1)",
-                           "learn(table=1)",
+  for (const char* name : {"learn(table=1)",
                            "ct(commit)",
                            "conjunction(1,1/2)",
                            "multipath(eth_src,50,modulo_n,1,0,NXM_NX_REG0[])",
@@ -301,6 +305,7 @@ TEST(action_text, refuses_by_name) {
       {"foo", "error: unknown action foo"},
       {"copy_ttl_in", "error: unknown action copy_ttl_in"},
       {"enqueue:1:2", "error: enqueue: OpenFlow 1.3 has no such action: use set_queue and output"},
+      {"resubmit(,1,ct)", "error: resubmit: connections are not tracked"},
       {"output:xxreg1[]", "error: xxreg1: the switch has no field with these bits"},
       {"move:pkt_mark[]->reg0[]", "error: pkt_mark: the switch has no field with these bits"},
       {"output(port=1,max_len=100)", "error: output_trunc: the switch has no such action"},
@@ -482,7 +487,7 @@ TEST(group_text, refuses_by_name) {
       {"group_id=4294967041,type=all", "invalid group id 4294967041"},
       {"group_id=1,type=all,foo=1", "unknown keyword foo"},
       {"group_id=1,type=all,bucket=", "bucket must specify actions"},
-      {"group_id=1,type=all,bucket=resubmit(,1)", "resubmit: the switch has no such action"},
+      {"group_id=1,type=all,bucket=ct(commit)", "ct: the switch has no such action"},
       {"group_id=1,type=all,bucket=actions=1,ct(commit)", "ct: the switch has no such action"},
       {"group_id=1,type=all,bucket=goto_table:1", "goto_table"},
       {"group_id=1,type=all,bucket=mod_tp_src:5",
@@ -604,8 +609,8 @@ TEST(line_text, names_the_line) {
   EXPECT_EQ(parse_lines("foo=1 actions=2", {}).error().message(), "unknown keyword foo");
   EXPECT_EQ(parse_lines("actions=1\n\nfoo=1 actions=2", {}).error().message(),
             "line 3: unknown keyword foo");
-  EXPECT_EQ(parse_lines("actions=1\nactions=resubmit(,1)\n", {}).error().message(),
-            "line 2: resubmit: the switch has no such action");
+  EXPECT_EQ(parse_lines("actions=1\nactions=ct(commit)\n", {}).error().message(),
+            "line 2: ct: the switch has no such action");
 }
 
 }  // namespace

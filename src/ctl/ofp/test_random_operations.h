@@ -112,7 +112,7 @@ class random_operations {
     // An empty list is as good as none, and a text has no way to tell them apart.
     if (made.apply && made.apply->empty()) made.apply.reset();
     made.clear_actions = coin();
-    if (coin()) made.write = actions(action_place::rule, known);
+    if (coin()) made.write = actions(action_place::write_actions, known);
     if (coin()) {
       made.metadata = metadata_write{0, draw_() | 1};
       made.metadata->value = draw_() & made.metadata->mask;
@@ -179,7 +179,8 @@ class random_operations {
 
   action any_action() {
     constexpr std::array<std::uint16_t, 4> below_labels = {0x0800, 0x86dd, 0x8847, 0x1234};
-    switch (below(14)) {
+    switch (below(15)) {
+      case 14: return any_resubmit();
       case 12: return any_move();
       case 13: return act::output_bits{any_bits(1 + below(128))};
       case 0: {
@@ -208,6 +209,11 @@ class random_operations {
     const std::uint64_t n = std::min<std::uint64_t>(n_max, width);
     return {static_cast<field>(at), static_cast<std::uint8_t>(below(width - n + 1)),
             static_cast<std::uint8_t>(n)};
+  }
+  action any_resubmit() {
+    act::resubmit made{coin() ? port_in_port : 1 + static_cast<port_no>(below(0xfeff)), {}};
+    if (made.in_port == port_in_port || coin()) made.table = static_cast<table_id>(below(255));
+    return made;
   }
   action any_move() {
     act::move made{any_bits(1 + below(128)), {}};

@@ -43,6 +43,13 @@ op compile_output_bits(const act::output_bits& to, packet_in_reason reason, std:
   return made;
 }
 
+op compile_resubmit(const act::resubmit& what) {
+  op made = make(op_code::resubmit);
+  made.which = what.table.value_or(no_table);
+  made.number = what.in_port;
+  return made;
+}
+
 op compile_move(const act::move& what) {
   op made = make(op_code::move);
   made.which = static_cast<std::uint8_t>(what.to.which);
@@ -92,6 +99,7 @@ op action_compiler::compile(stored_ops& in, const action& one, packet_in_reason 
           [](const act::copy_ttl_out&) { return make(op_code::copy_ttl_out); },
           [](const act::copy_ttl_in&) { return make(op_code::copy_ttl_in); },
           [](const act::move& a) { return compile_move(a); },
+          [](const act::resubmit& a) { return compile_resubmit(a); },
           [&](const act::output_bits& a) { return compile_output_bits(a, reason, cookie); },
       },
       one);
@@ -162,6 +170,7 @@ compiled_rule action_compiler::compile(const rule& one) {
   bool says_cookie = false;
   for (const op& each : ops.ops) {
     shape.steps.push_back({each.code, sets_field(each.code) ? each.which : std::uint8_t{0}});
+    shape.resubmits |= each.code == op_code::resubmit;
     says_cookie |= each.code == op_code::controller || each.code == op_code::output_bits ||
                    each.code == op_code::dec_ip_ttl || each.code == op_code::dec_mpls_ttl;
   }

@@ -31,6 +31,7 @@ inline constexpr std::uint8_t no_table = 255;
 struct action_shape {
   bool ops_apart = false;  // not in the records
   bool goes_on = false;    // to another table
+  bool resubmits = false;  // some op does
   struct step {
     op_code code;
     std::uint8_t field = 0;  // of set and set_bits

@@ -29,6 +29,9 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   if (!deliveries) return tl::unexpected(std::move(deliveries.error()));
   made->grace_ = std::move(*reader);
   made->deliveries_ = std::move(*deliveries);
+  auto calls = reserved_array<call_frame>::create(std::size_t{n_slots} * resubmit_nesting_max);
+  if (!calls) return tl::unexpected(std::move(calls.error()));
+  made->calls_ = std::move(*calls);
   made->sets_.resize(std::size_t{n_slots} * n_tables_max);
   made->left_over_.resize(burst_max);
   made->grace_.online();
@@ -53,6 +56,7 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_deliveries_ = 0;
   n_left_over_ = 0;
   some_borrowed_ = false;
+  some_called_ = false;
   std::fill_n(first_, n_, 0);
   std::fill_n(last_, n_, 0);
   switch (depth_) {
@@ -125,8 +129,7 @@ void executor::run_actions(const arrival& one, const op_list& actions, time_ns n
   begin(now);
   depth_ = net::parse_depth::transport;  // whatever its actions need
   load({&one, 1});
-  run_list(0, actions, then::nothing);
-  run_tables();
+  run_apart(0, actions);
   finish();
 }
 
@@ -174,6 +177,16 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
 }
 
 void executor::run_tables() noexcept {
+  run_pending();
+  while (some_called_ && (returned_ | pending_tables_[0] | pending_tables_[1] | pending_tables_[2] |
+                          pending_tables_[3]) != 0) [[unlikely]] {
+    // Of those that wait for others to come back many may go on as one batch.
+    run_pending();
+    resume_returned();
+  }
+}
+
+void executor::run_pending() noexcept {
   for (unsigned word = 0; word < std::size(pending_tables_);) {
     if (pending_tables_[word] == 0) {
       ++word;
@@ -183,13 +196,20 @@ void executor::run_tables() noexcept {
     packet_list list;
     take_pending(table, list);
     const action_record* records[burst_max];
-    if (const table_stage* stage = plan_->tables[table]) {
-      look_up(*stage, list, records);
-    } else {
-      std::fill_n(records, list.n, nullptr);
-    }
+    look_up_in(table, list, records);
     execute(list, records);
   }
+}
+
+void executor::look_up_in(table_id table, const packet_list& list,
+                          const action_record** records) noexcept {
+  if (const table_stage* stage = plan_->tables[table]) {
+    look_up(*stage, list, records);
+  } else {
+    std::fill_n(records, list.n, nullptr);
+  }
+  if (disguised_ != 0) [[unlikely]]
+    show_in_ports(list);
 }
 
 bool executor::count(const packet_list& list, const action_record* const* records,
@@ -209,7 +229,11 @@ bool executor::count(const packet_list& list, const action_record* const* record
       if (one->is_metered && !pass_meter(at, one->ops()[0])) shape = nullptr;
     } else {
       ++n_missed;
-      counts_.add(pipeline_drop::no_rule);
+      if (slots_[at].n_calls != 0) {
+        returned_ |= std::uint64_t{1} << at;
+      } else {
+        counts_.add(pipeline_drop::no_rule);
+      }
     }
     if (list.is_mixed) counts_.add_table(slots_[at].table, 1, one != nullptr);
     shapes[k] = shape;
@@ -243,6 +267,8 @@ void executor::execute(const packet_list& list, const action_record* const* reco
 }
 
 void executor::run_shape(const action_shape& shape, work& all) noexcept {
+  if (shape.resubmits) [[unlikely]]
+    return run_calling(shape, 0, all);
   const then after = shape.goes_on ? then::more : then::nothing;
   const auto n_steps = static_cast<unsigned>(shape.steps.size());
   for (unsigned i = 0; i < n_steps && all.n != 0; ++i) {
@@ -270,6 +296,10 @@ void executor::send_on(const work& all) noexcept {
 void executor::end_of_pipeline(const work& all) noexcept {
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
+    if (slots_[at].n_calls != 0) [[unlikely]] {
+      returned_ |= std::uint64_t{1} << at;
+      continue;
+    }
     if (slots_[at].n_sets != 0) run_sets(at);
     if (first_[slots_[at].origin] == 0) counts_.add(pipeline_drop::no_output);
   }
@@ -280,7 +310,7 @@ void executor::run_sets(slot at) noexcept {
   const unsigned n = std::exchange(slots_[at].n_sets, std::uint16_t{0});
   op ops[merged_ops_max];
   const op_list merged = merge_sets({written, n}, ops);
-  run_list(at, merged, then::nothing);
+  (void)run_list(at, merged, then::nothing);
 }
 
 }  // namespace coua::pipeline

@@ -4,7 +4,7 @@
 //
 //   parse --> pending[table 0]
 //
-//   while a table has pending packets, the lowest first (goto only goes up):
+//   while a table has pending packets, the lowest first (goto only goes up, resubmit anywhere):
 //     take     its packets, and those of other tables whose entries are in the same store
 //     look up  all keys as one batch; heads of records
 //     resolve  the record that counts at the burst's version; where a rule is not there at that
@@ -20,6 +20,11 @@
 // Order. The deliveries of one packet are in the order of its actions, and packets in that of the
 // burst. They are listed packet by packet (delivery::next) as they come, whatever the order of
 // tables in which they were made.
+//
+// Resubmit. A packet that a rule resubmits leaves its work, with a frame that says where it goes
+// on, and is pending at the other table, along with others. When it has come to an end there, it
+// has returned; those that return to the same op of the same shape go on together. Lists that are
+// not a rule's (buckets, packet-outs) wait for the packet instead: it goes alone.
 //
 // Versions, docs/pipeline.md; counters, worker_counts.h. Nothing here allocates, waits, or calls
 // the system, but the copier and the lock of a meter.
@@ -42,6 +47,7 @@
 #include "pipeline/datapath/packet_state.h"
 #include "pipeline/datapath/plan.h"
 #include "pipeline/datapath/worker_counts.h"
+#include "pipeline/model/resubmit.h"
 
 namespace coua::pipeline {
 
@@ -118,6 +124,18 @@ class executor {
     std::uint8_t origin = 0;     // which packet of the burst
     table_id table = 0;
     std::uint32_t frame_bytes = 0;  // as it came
+    std::uint16_t n_calls = 0;      // that it has to come back to
+    std::uint8_t call_depth = 0;    // of them, those to the same table or an earlier one
+  };
+  static_assert(sizeof(slot_state) == 24);
+  /// Where a packet goes on after a resubmit.
+  struct call_frame {
+    const action_shape* shape;  // null: in the list that run_nested was called from
+    const op* ops;
+    std::uint16_t index;  // of the next op
+    table_id next_table;
+    table_id table;  // in which it was
+    bool deepens;
   };
   /// Packets of one shape, with the ops of each, and the table that it goes to.
   struct work {
@@ -130,6 +148,17 @@ class executor {
       at[k] = packet;
       next[k] = record.next_table;
       ops[k] = ops_apart ? record.shared : record.own;
+    }
+    /// Those whose bits are set, by their place here.
+    void leave_out(std::uint32_t some) noexcept {
+      unsigned n_left = 0;
+      for (unsigned k = 0; k < n; ++k) {
+        if ((some >> k & 1) != 0) continue;
+        at[n_left] = at[k];
+        next[n_left] = next[k];
+        ops[n_left++] = ops[k];
+      }
+      n = n_left;
     }
   };
   /// Packets that are looked up as one batch, in the order of the burst.
@@ -152,7 +181,10 @@ class executor {
   std::uint64_t admitted(std::span<const arrival> burst) noexcept;
   /// Bits of slots, whose table it is already.
   void send_to(std::uint64_t packets, table_id table) noexcept;
+  /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
+  void run_pending() noexcept;
+  void look_up_in(table_id table, const packet_list& list, const action_record** records) noexcept;
   void take_pending(table_id first, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
   /// Counts, and meters, which come before all other ops. The shapes of what is left; null: it was
@@ -163,6 +195,19 @@ class executor {
   void send_on(const work& all) noexcept;
   void end_of_pipeline(const work& all) noexcept;
   void run_sets(slot at) noexcept;
+
+  // executor_resubmit.cc
+  /// Those of a shape that resubmits, from an op on.
+  void run_calling(const action_shape& shape, unsigned first, work& all) noexcept;
+  /// False: it comes to a bound, and ends.
+  bool begin_call(slot at, const op& how, call_frame back) noexcept;
+  call_frame end_call(slot at) noexcept;
+  void resume_returned() noexcept;
+  /// Goes and comes back before other packets do anything. False: it ended.
+  bool run_nested(slot at, const op& how) noexcept;
+  bool step_nested(slot at) noexcept;
+  void show_in_ports(const packet_list& list) noexcept;
+  void drop_full_sets(work& all) noexcept;
 
   // executor_look_up.cc: the record of each packet's rule, null where none matches.
   void look_up(const table_stage& of, const packet_list& list,
@@ -192,7 +237,8 @@ class executor {
   /// Whether anything is done with the packet, as it is now, after an op or a list.
   enum class then : std::uint8_t { more, nothing };
   void run_op(work& all, unsigned index, then after) noexcept;
-  void run_list(slot at, const op_list& list, then after) noexcept;
+  /// False: the packet ended.
+  bool run_list(slot at, const op_list& list, then after) noexcept;
   void run_on_frames(work& all, unsigned index) noexcept;
   void run_decrement(work& all, unsigned index) noexcept;
   /// False: it was dropped.
@@ -203,6 +249,9 @@ class executor {
   // executor_groups.cc
   void run_group(slot at, const versioned<group_version>& group, then after) noexcept;
   void run_bucket(slot at, const group_version& of, std::size_t index, then after) noexcept;
+  void run_bucket_list(slot at, const op_list& list, then after) noexcept;
+  /// A list that is not a rule's, and the action set of what it resubmits to.
+  void run_apart(slot at, const op_list& list) noexcept;
   /// A slot with a copy; none: there is no memory, which is counted.
   std::optional<slot> copy_to_slot(slot at) noexcept;
   void leave_slot(slot copy) noexcept;
@@ -244,6 +293,13 @@ class executor {
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
   std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots
+  bool some_called_ = false;                  // some packet of the burst was resubmitted
+  unsigned bucket_nesting_ = 0;
+  std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted
+  std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up
+  std::uint16_t n_resubmits_[burst_max];  // by packet of the burst
+  port_no in_ports_[n_slots];             // of those that are disguised
+  reserved_array<call_frame> calls_;      // resubmit_nesting_max for each slot
   alignas(64) std::uint64_t keys_[burst_max * key_words::max];
 
   reserved_array<delivery> deliveries_;  // from 1

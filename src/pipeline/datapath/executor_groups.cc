@@ -30,19 +30,35 @@ void executor::run_group(slot at, const versioned<group_version>& group, then af
 void executor::run_bucket(slot at, const group_version& of, std::size_t index,
                           then after) noexcept {
   counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index), slots_[at].frame_bytes);
-  const op_list& list = of.buckets[index];
-  if (after == then::nothing) return run_list(at, list, after);
+  if (bucket_nesting_ == bucket_nesting_max) return counts_.add(pipeline_drop::resubmits);
+  ++bucket_nesting_;
+  run_bucket_list(at, of.buckets[index], after);
+  --bucket_nesting_;
+}
+
+void executor::run_bucket_list(slot at, const op_list& list, then after) noexcept {
+  if (after == then::nothing) return run_apart(at, list);
   if (!list.changes_frames) {
     // Queue and registers are the bucket's own.
     const packet_state before = packets_[at];
-    run_list(at, list, then::more);
+    (void)run_list(at, list, then::more);
     packets_[at] = before;
     return;
   }
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
-  run_list(*copy, list, then::nothing);
+  run_apart(*copy, list);
   leave_slot(*copy);
+}
+
+void executor::run_apart(slot at, const op_list& list) noexcept {
+  const bool is_left = run_list(at, list, then::nothing);
+  if (slots_[at].n_sets == 0) return;
+  if (is_left) {
+    run_sets(at);
+  } else {
+    slots_[at].n_sets = 0;
+  }
 }
 
 std::optional<executor::slot> executor::copy_to_slot(slot at) noexcept {

@@ -20,7 +20,7 @@ void executor::settle(slot at, rewrite_result done) noexcept {
   }
 }
 
-void executor::run_list(slot at, const op_list& list, then after) noexcept {
+bool executor::run_list(slot at, const op_list& list, then after) noexcept {
   work one;
   one.n = 1;
   one.at[0] = at;
@@ -28,6 +28,7 @@ void executor::run_list(slot at, const op_list& list, then after) noexcept {
   for (unsigned i = 0; i < list.n && one.n != 0; ++i) {
     run_op(one, i, i + 1 == list.n ? after : then::more);
   }
+  return one.n != 0;
 }
 
 void executor::run_op(work& all, unsigned index, then after) noexcept {
@@ -45,7 +46,8 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
       return;
     case op_code::group:
       for (unsigned k = 0; k < all.n; ++k) {
-        const bool is_last = after == then::nothing && slots_[all.at[k]].n_sets == 0;
+        const slot_state& of = slots_[all.at[k]];
+        const bool is_last = after == then::nothing && (of.n_sets | of.n_calls) == 0;
         run_group(all.at[k], *all.ops[k][index].group, is_last ? then::nothing : then::more);
       }
       return;
@@ -57,6 +59,8 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
       for (unsigned k = 0; k < all.n; ++k) slots_[all.at[k]].n_sets = 0;
       return;
     case op_code::write_set:
+      if (some_called_) [[unlikely]]
+        drop_full_sets(all);
       for (unsigned k = 0; k < all.n; ++k) {
         const slot at = all.at[k];
         sets_[std::size_t{at} * n_tables_max + slots_[at].n_sets++] = all.ops[k][index].set;
@@ -71,6 +75,9 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
         std::uint64_t& of = packets_[all.at[k]].metadata;
         of = static_cast<std::uint64_t>((of & ~to.mask) | to.value);
       }
+      return;
+    case op_code::resubmit:  // of a list that is not a rule's
+      if (!run_nested(all.at[0], all.ops[0][index])) all.n = 0;
       return;
     case op_code::dec_ip_ttl:
     case op_code::dec_mpls_ttl: return run_decrement(all, index);
@@ -158,19 +165,13 @@ void executor::run_decrement(work& all, unsigned index) noexcept {
     if (done == rewrite_result::invalid_ttl) invalid |= std::uint32_t{1} << k;
   }
   if (invalid == 0) return;
-  unsigned n_left = 0;
   for (unsigned k = 0; k < all.n; ++k) {
-    if ((invalid >> k & 1) != 0) {
-      counts_.add(pipeline_drop::invalid_ttl);
-      output_controller(all.at[k], packet_in_reason::invalid_ttl, controller_max_len_all,
-                        all.ops[k][index].value);
-      continue;
-    }
-    all.at[n_left] = all.at[k];
-    all.next[n_left] = all.next[k];
-    all.ops[n_left++] = all.ops[k];
+    if ((invalid >> k & 1) == 0) continue;
+    counts_.add(pipeline_drop::invalid_ttl);
+    output_controller(all.at[k], packet_in_reason::invalid_ttl, controller_max_len_all,
+                      all.ops[k][index].value);
   }
-  all.n = n_left;
+  all.leave_out(invalid);
 }
 
 bool executor::pass_meter(slot at, const op& one) noexcept {

@@ -51,6 +51,8 @@ enum class op_code : std::uint8_t {
   dec_mpls_ttl,  // value: cookie
   copy_ttl_out,
   copy_ttl_in,
+
+  resubmit,  // which: the table, or no_table: the same; number: in_port, or port_in_port: as it is
 };
 
 struct wide_value {
@@ -91,7 +93,8 @@ constexpr bool sets_field(op_code code) noexcept {
   return code == op_code::set || code == op_code::set_bits || code == op_code::move;
 }
 
-/// The frame is other bytes afterwards: a copy that was sent before must be one of its own.
+/// The frame is other bytes afterwards, or may be: a copy that was sent before must be one of its
+/// own.
 constexpr bool changes_frame(const op& one) noexcept {
   if (one.code < op_code::push_vlan) return false;
   if (!sets_field(one.code)) return true;

@@ -17,6 +17,7 @@ const char* to_string(pipeline_drop why) {
     case pipeline_drop::no_buffer: return "no_buffer";
     case pipeline_drop::no_headroom: return "no_headroom";
     case pipeline_drop::too_many: return "too_many";
+    case pipeline_drop::resubmits: return "resubmits";
   }
   return "?";
 }

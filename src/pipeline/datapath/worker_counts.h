@@ -30,9 +30,10 @@ enum class pipeline_drop : std::uint8_t {
   no_buffer,     // there was no memory for a copy
   no_headroom,   // a tag or label found no room: it was not pushed
   too_many,      // copies of one burst: deliveries_max
+  resubmits,     // a bound of model/resubmit.h
 };
 inline constexpr std::size_t n_pipeline_drops =
-    static_cast<std::size_t>(pipeline_drop::too_many) + 1;
+    static_cast<std::size_t>(pipeline_drop::resubmits) + 1;
 const char* to_string(pipeline_drop why);
 
 class worker_counts {

@@ -74,6 +74,10 @@ rule_mix mix_of(const rule_table& rules, op_costs& costs, std::optional<field> p
     const op_costs::counts ops = costs.of(what);
     for (std::size_t k = 0; k < n_atoms; ++k) made.ops[k] += share * ops[k];
     if (what.goto_table) made.next[*what.goto_table] += share;
+    for (const action& one : what.apply.value_or(action_list{})) {
+      const auto* to = std::get_if<act::resubmit>(&one);
+      if (to != nullptr) made.next[to->table.value_or(each->rule->table)] += share;
+    }
     made.shapes[shape_of(ops, what.goto_table.has_value())] += share;
     made.prefix_bits += share * prefix_bits_of(each->rule->match, prefix_field);
     const std::size_t n_ops = n_ops_of(what);

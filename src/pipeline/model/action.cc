@@ -21,6 +21,12 @@ std::string output_text(const act::output& to) {
   return "CONTROLLER:" + std::to_string(to.max_len);
 }
 
+std::string resubmit_text(const act::resubmit& to) {
+  const std::string port = to.in_port == port_in_port ? "" : port_name(to.in_port);
+  if (!to.table) return "resubmit:" + (port.empty() ? port_name(port_in_port) : port);
+  return "resubmit(" + port + "," + std::to_string(*to.table) + ")";
+}
+
 }  // namespace
 
 std::optional<port_no> port_of_bits(value128 number) {
@@ -59,6 +65,7 @@ std::string to_string(const action& one) {
           [](const act::copy_ttl_out&) { return std::string("copy_ttl_out"); },
           [](const act::copy_ttl_in&) { return std::string("copy_ttl_in"); },
           [](const act::move& a) { return "move:" + to_string(a.from) + "->" + to_string(a.to); },
+          [](const act::resubmit& a) { return resubmit_text(a); },
           [](const act::output_bits& a) {
             const std::string port = to_string(a.from);
             if (a.max_len == controller_max_len_all) return "output:" + port;

@@ -65,6 +65,12 @@ struct move {
   field_bits from, to;
   bool operator==(const move&) const = default;
 };
+/// Through a table and those that it leads to; then the list goes on (model/resubmit.h).
+struct resubmit {
+  port_no in_port = port_in_port;  // that the look-up in the first table sees; port_in_port: as is
+  std::optional<std::uint8_t> table;  // none: the table of the rule
+  bool operator==(const resubmit&) const = default;
+};
 /// To the port whose number stands there (port_of_bits).
 struct output_bits {
   field_bits from;
@@ -99,10 +105,11 @@ inline set_field set(field which, value128 value) { return {which, value, full_m
 
 }  // namespace act
 
-using action = std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
-                            act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl,
-                            act::dec_ip_ttl, act::set_mpls_ttl, act::dec_mpls_ttl,
-                            act::copy_ttl_out, act::copy_ttl_in, act::move, act::output_bits>;
+using action =
+    std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
+                 act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl, act::dec_ip_ttl,
+                 act::set_mpls_ttl, act::dec_mpls_ttl, act::copy_ttl_out, act::copy_ttl_in,
+                 act::move, act::output_bits, act::resubmit>;
 using action_list = std::vector<action>;
 
 /// The port that a number in a field means. From 0xff00 to 0xffff it is that of 16 bits which

@@ -20,7 +20,8 @@ struct checker {
     return refuse(code, to_string(one), std::move(what));
   }
   of_result<void> need(prerequisite needed) const {
-    if (place != action_place::rule || known.meets(needed)) return {};
+    const bool has_match = place == action_place::rule || place == action_place::write_actions;
+    if (!has_match || known.meets(needed)) return {};
     return wrong(of_error::bad_action_match_inconsistent,
                  std::string("neither the match nor an action before says that the packet is, or "
                              "has, ") +
@@ -100,6 +101,15 @@ struct checker {
     if (auto good = need(to_vid ? prerequisite::vlan : info(a.to.which).needs); !good) return good;
     known.wrote(a.to.which, 0, 0);
     return {};
+  }
+  of_result<void> operator()(const act::resubmit& a) const {
+    if (place == action_place::write_actions) {
+      return wrong(of_error::bad_action_type, "it cannot be in an action set");
+    }
+    if (is_standard_port(a.in_port) || a.in_port == port_in_port || a.in_port == port_controller) {
+      return {};
+    }
+    return wrong(of_error::bad_action_argument, "no packet comes from there");
   }
   of_result<void> operator()(const act::output_bits& a) const {
     if (!is_within(a.from)) {

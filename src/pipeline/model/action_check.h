@@ -14,26 +14,32 @@
 
 namespace coua::pipeline {
 
-enum class action_place { rule, bucket, packet_out };
+enum class action_place { rule, write_actions, bucket, packet_out };
 
 /// Checks a list and follows it with `known`, which is what holds before the list and afterwards
-/// what holds after it. `group_exists(id)` says whether the model has a group.
+/// what holds after it. `group_exists(id)` says whether the model has a group, `n_tables` how many
+/// tables it has.
 /// Errors: bad_action_*, with the action in `where`.
 template <class GroupExists>
 of_result<void> check_actions(const action_list& list, action_place place, packet_knowledge& known,
-                              GroupExists group_exists);
+                              std::size_t n_tables, GroupExists group_exists);
 
 /// The part that needs no groups.
 of_result<void> check_action(const action& one, action_place place, packet_knowledge& known);
 
 template <class GroupExists>
 of_result<void> check_actions(const action_list& list, action_place place, packet_knowledge& known,
-                              GroupExists group_exists) {
+                              std::size_t n_tables, GroupExists group_exists) {
   for (const action& one : list) {
     if (auto good = check_action(one, place, known); !good) return good;
     const auto* group = std::get_if<act::group>(&one);
     if (group != nullptr && !group_exists(group->id)) {
       return refuse(of_error::bad_action_out_group, to_string(one), "there is no such group");
+    }
+    const auto* resubmit = std::get_if<act::resubmit>(&one);
+    if (resubmit != nullptr && resubmit->table.value_or(0) >= n_tables) {
+      return refuse(of_error::bad_action_argument, to_string(one),
+                    "the last table is " + std::to_string(n_tables - 1));
     }
   }
   return {};

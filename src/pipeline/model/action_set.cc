@@ -6,6 +6,9 @@
 namespace coua::pipeline {
 namespace {
 
+/// Where those stand that send the packet on.
+constexpr int first_of_sent = 9;
+
 /// Where a kind of action stands in the order; the two pops and the two decrements do not meet,
 /// since a VLAN tag is always outside the MPLS stack and a packet with labels has no TTL of IP.
 int stage(const action& one) {
@@ -23,9 +26,10 @@ int stage(const action& one) {
                         [](const act::set_mpls_ttl&) { return 7; },
                         [](const act::set_ip_ttl&) { return 7; },
                         [](const act::set_queue&) { return 8; },
-                        [](const act::group&) { return 9; },
-                        [](const act::output&) { return 10; },
-                        [](const act::output_bits&) { return 10; },
+                        [](const act::group&) { return first_of_sent; },
+                        [](const act::resubmit&) { return 10; },
+                        [](const act::output&) { return 11; },
+                        [](const act::output_bits&) { return 11; },
                     },
                     one);
 }
@@ -62,12 +66,10 @@ action_list action_set::ordered() const {
   action_list list = actions_;
   std::stable_sort(list.begin(), list.end(),
                    [](const action& a, const action& b) { return stage(a) < stage(b); });
-  const bool grouped = std::any_of(list.begin(), list.end(), [](const action& one) {
-    return std::holds_alternative<act::group>(one);
-  });
-  if (grouped) {
-    std::erase_if(list, is_output);
-  }
+  // Of these the first one hides the others.
+  const auto is_sent = [](const action& one) { return stage(one) >= first_of_sent; };
+  const auto first = std::find_if(list.begin(), list.end(), is_sent);
+  if (first != list.end()) list.erase(first + 1, list.end());
   return list;
 }
 

@@ -5,9 +5,11 @@
 // field that is written: the last one counts. Executed in this order, whatever the order of
 // writing:
 //
-//   copy_ttl_in, pop, push_mpls, push_vlan, copy_ttl_out, dec_ttl, set, set_queue, group, output
+//   copy_ttl_in, pop, push_mpls, push_vlan, copy_ttl_out, dec_ttl, set, set_queue, group,
+//   resubmit, output
 //
-// With a group, the output is ignored. With neither, the packet is dropped.
+// Of the last three only the first is executed; with none, the packet is dropped. A resubmit is in
+// the sets of buckets only.
 #pragma once
 
 #include "pipeline/model/action.h"
@@ -23,16 +25,23 @@ class action_set {
   void write(const action& one);
   void write(const action_list& list) {
     for (const action& one : list) write(one);
+    ++n_writes_;
   }
-  void clear() { actions_.clear(); }
+  /// Of lists, since it was clear.
+  unsigned n_writes() const { return n_writes_; }
+  void clear() {
+    actions_.clear();
+    n_writes_ = 0;
+  }
   bool empty() const { return actions_.empty(); }
 
-  /// In the order of execution, without an output that a group hides. Sets of fields keep the order
+  /// In the order of execution, without what is hidden. Sets of fields keep the order
   /// in which their fields were first written.
   action_list ordered() const;
 
  private:
   action_list actions_;  // by first writing
+  unsigned n_writes_ = 0;
 };
 
 }  // namespace coua::pipeline

@@ -19,7 +19,7 @@ using test::where;
 std::optional<of_error> check(const match& what, const action_list& list,
                               action_place place = action_place::rule) {
   packet_knowledge known(what);
-  const auto good = check_actions(list, place, known, [](group_id id) { return id == 1; });
+  const auto good = check_actions(list, place, known, 3, [](group_id id) { return id == 1; });
   if (good) return std::nullopt;
   return good.error().code;
 }
@@ -144,6 +144,23 @@ TEST(action_check, a_port_may_be_read_from_a_field) {
   EXPECT_EQ(check({}, {act::output_bits{{field::reg0, 1, 32}}}), of_error::bad_action_set_argument);
   EXPECT_EQ(check({}, {act::output_bits{{field::tcp_dst, 0, 16}}}),
             of_error::bad_action_match_inconsistent);
+}
+
+TEST(action_check, resubmits_go_to_tables_that_are_there) {
+  EXPECT_EQ(check({}, {act::resubmit{port_in_port, 2}}), fine);
+  EXPECT_EQ(check({}, {act::resubmit{7, {}}}), fine);
+  EXPECT_EQ(check({}, {act::resubmit{port_in_port, 3}}), of_error::bad_action_argument);
+  EXPECT_EQ(check({}, {act::resubmit{port_flood, 2}}), of_error::bad_action_argument);
+  EXPECT_EQ(check({}, {act::resubmit{port_in_port, 2}}, action_place::write_actions),
+            of_error::bad_action_type);
+  EXPECT_EQ(check({}, {act::resubmit{port_in_port, 2}}, action_place::bucket), fine);
+  EXPECT_EQ(check({}, {act::resubmit{port_in_port, 2}}, action_place::packet_out), fine);
+}
+
+TEST(action_set, a_resubmit_hides_the_output_and_a_group_hides_it) {
+  const action again = act::resubmit{port_in_port, 2};
+  EXPECT_EQ(action_set(action_list{act::output{1}, again}).ordered(), (action_list{again}));
+  EXPECT_EQ(action_set(action_list{again, act::group{1}}).ordered(), (action_list{act::group{1}}));
 }
 
 TEST(action, a_number_is_a_port_as_openflow_1_0_has_it) {

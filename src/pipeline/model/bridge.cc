@@ -98,7 +98,7 @@ const port* bridge::find_port(port_no number) const {
 
 of_result<void> bridge::check_packet_out(const action_list& actions) const {
   packet_knowledge nothing;
-  return check_actions(actions, action_place::packet_out, nothing,
+  return check_actions(actions, action_place::packet_out, nothing, tables().size(),
                        [this](group_id id) { return find_group(id) != nullptr; });
 }
 

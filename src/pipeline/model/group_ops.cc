@@ -34,7 +34,8 @@ of_result<void> check_buckets(store& in, const group& one) {
                     named(each.watch_group) + " does not exist");
     }
     packet_knowledge nothing;
-    auto good = check_actions(each.actions, action_place::bucket, nothing, exists);
+    auto good =
+        check_actions(each.actions, action_place::bucket, nothing, in.tables().size(), exists);
     if (!good) {
       of_failure failure = std::move(good.error());
       failure.where = where + ": " + failure.where;

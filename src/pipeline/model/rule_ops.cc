@@ -27,9 +27,14 @@ of_result<void> check_instructions(store& in, table_id table, const match& what,
     return refuse(of_error::meter_mod_unknown_meter, "meter:" + std::to_string(*asked.meter),
                   "there is no such meter");
   }
-  for (const std::optional<action_list>* list : {&asked.apply, &asked.write}) {
-    if (!*list) continue;
-    auto good = check_actions(**list, action_place::rule, known, group_exists);
+  const std::size_t n_tables = in.tables().size();
+  if (asked.apply) {
+    auto good = check_actions(*asked.apply, action_place::rule, known, n_tables, group_exists);
+    if (!good) return good;
+  }
+  if (asked.write) {
+    auto good =
+        check_actions(*asked.write, action_place::write_actions, known, n_tables, group_exists);
     if (!good) return good;
   }
   return asked.goto_table ? check_goto(in, table, *asked.goto_table) : of_result<void>{};

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/model/resubmit.h"
 #include "pipeline/oracle/test_oracle.h"
 
 namespace coua::pipeline {
@@ -160,6 +161,80 @@ TEST(output, reads_a_port_from_a_register) {
   }
   l(add_rule(0, 1, {}, apply(list)));
   EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{3, 1}));
+}
+
+TEST(resubmit, comes_back_with_the_packet_as_it_has_become) {
+  lab l;
+  l(add_rule(0, 1, {}, apply({act::resubmit{port_in_port, 5}, output(2)})));
+  instructions five = apply({act::set(field::eth_dst, 0x42), output(3)});
+  five.goto_table = 7;
+  l(add_rule(5, 1, {}, five));
+  l(add_rule(7, 1, {}, apply({act::set(field::reg0, 1), act::resubmit{port_in_port, 3}})));
+  l(add_rule(3, 1, where({exact(field::reg0, 1)}), apply({output(4)})));
+  const verdict got = l.receive(tcp_packet());
+  ASSERT_EQ(ports_of(got), (ports{3, 4, 2}));
+  EXPECT_EQ(got.outputs[2].bytes[5], 0x42);
+  EXPECT_EQ(got.n_resubmits, 2U);
+}
+
+TEST(resubmit, without_a_rule_there_goes_on) {
+  lab l;
+  instructions zero = apply({act::resubmit{port_in_port, 5}, output(2)});
+  zero.write = action_list{output(3)};
+  l(add_rule(0, 1, {}, zero));
+  const verdict got = l.receive(tcp_packet());
+  EXPECT_EQ(ports_of(got), (ports{2, 3}));
+  EXPECT_EQ(got.counts.tables.at(5), (counts::table_counts{1, 0}));
+}
+
+TEST(resubmit, looks_up_as_if_from_another_port_once) {
+  lab l;
+  l(add_rule(0, 1, where({exact(field::in_port, 1)}), apply({act::resubmit{9, {}}})));
+  instructions other = apply({output(port_in_port), output(9)});
+  other.goto_table = 1;
+  l(add_rule(0, 1, where({exact(field::in_port, 9)}), other));
+  l(add_rule(1, 1, where({exact(field::in_port, 1)}), apply({output(2)})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{1, 2}));
+}
+
+TEST(resubmit, writes_to_the_action_set_of_the_packet_but_in_a_bucket_to_its_own) {
+  lab l;
+  l(add_rule(5, 1, where({exact(field::reg0, 0)}), test::write({output(3)})));
+  l(add_rule(5, 1, where({exact(field::reg0, 1)}), test::write({output(4)})));
+  const action there = act::resubmit{port_in_port, 5};
+  l(test::add_group(1, group_type::all, {test::to({act::set(field::reg0, 1), there})}));
+  l(add_rule(0, 1, {}, apply({there, act::group{1}, output(2)})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{4, 2, 3}));
+}
+
+TEST(resubmit, of_a_packet_out_has_an_action_set) {
+  lab l;
+  l(add_rule(5, 1, {}, test::write({output(3)})));
+  const auto got = l.judge.packet_out(tcp_packet(), {act::resubmit{port_in_port, 5}, output(2)}, 0);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(ports_of(*got), (ports{2, 3}));
+}
+
+TEST(resubmit, ends_at_its_bounds) {
+  lab deep;
+  deep(add_rule(0, 1, {}, apply({output(2), act::resubmit{port_in_port, {}}, output(3)})));
+  const verdict of_deep = deep.receive(tcp_packet());
+  EXPECT_EQ(of_deep.n_resubmits, resubmit_depth_max);
+  EXPECT_EQ(of_deep.n_over_bounds, 1U);
+  EXPECT_EQ(ports_of(of_deep), ports(resubmit_depth_max + 1, 2));
+  lab many;
+  const action again = act::resubmit{port_in_port, {}};
+  many(test::add_group(1, group_type::all, std::vector<bucket>(20, test::to({again}))));
+  many(add_rule(0, 1, {}, apply({act::group{1}})));
+  EXPECT_EQ(many.receive(tcp_packet()).n_resubmits, resubmits_max);
+  lab nested;
+  for (table_id t = 0; t < 250; ++t) {
+    nested(add_rule(t, 1, {}, apply({act::resubmit{port_in_port, static_cast<table_id>(t + 1)}})));
+  }
+  nested(add_rule(250, 1, {}, apply({output(2), act::resubmit{port_in_port, 0}})));
+  const verdict of_nested = nested.receive(tcp_packet());
+  EXPECT_EQ(of_nested.n_resubmits, resubmit_nesting_max);
+  EXPECT_EQ(ports_of(of_nested), (ports{2, 2}));
 }
 
 TEST(output, never_goes_back_but_by_in_port) {

@@ -82,6 +82,7 @@ std::optional<rewrite_result> rewrite(packet& one, const action& how) {
           [&](const act::copy_ttl_in&) -> answer { return done_or_not(copy_ttl_in(one)); },
           [&](const act::move& a) -> answer { return move_bits(one, a); },
           [](const act::output_bits&) -> answer { return std::nullopt; },
+          [](const act::resubmit&) -> answer { return std::nullopt; },
       },
       how);
 }

@@ -68,6 +68,8 @@ struct verdict {
   std::vector<sent> outputs;  // in the order in which they were sent
   std::vector<packet_in> packet_ins;
   struct counts counts;
+  unsigned n_resubmits = 0;
+  unsigned n_over_bounds = 0;  // packets and copies that came to a bound of model/resubmit.h
   std::vector<trace_line> trace;
 
   /// One line each, two blanks for every depth.

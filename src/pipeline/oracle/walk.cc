@@ -2,6 +2,7 @@
 #include "pipeline/oracle/walk.h"
 
 #include "pipeline/model/action_set.h"
+#include "pipeline/model/resubmit.h"
 #include "pipeline/oracle/rewrite.h"
 #include "pipeline/semantics/dscp_remark.h"
 
@@ -26,6 +27,12 @@ void walk::note(const std::string& text, rule_ptr hit) {
   if (trace_ == trace_mode::on) out_.trace.push_back({depth_, text, std::move(hit)});
 }
 
+fate walk::end_at_bound(const char* why) {
+  ++out_.n_over_bounds;
+  note(why);
+  return fate::ends;
+}
+
 void walk::receive(const packet& one) {
   const port* from = model_.find_port(one.in_port);
   if (from != nullptr && from->no_recv) {
@@ -38,22 +45,46 @@ void walk::receive(const packet& one) {
 void walk::packet_out(const packet& one, const action_list& actions) {
   packet copy = one;
   const origin controller{0, no_cookie, packet_in_reason::action};
-  const fate left = run_list(copy, actions, controller);
+  action_set set;
+  fate left = run_list(copy, actions, controller, set);
+  if (left == fate::goes_on) left = run_set(copy, set, controller.table);
   if (left == fate::ends) note("dropped");
 }
 
 void walk::run_tables(packet one) {
   action_set set;
-  std::optional<table_id> next = table_id{0};
   table_id last = 0;
-  while (next) {
+  if (run_way(one, 0, one.in_port, set, last) != way_end::done) return;
+  if (set.empty()) note("no action set: done");
+  if (run_set(one, set, last) == fate::ends) note("dropped");
+}
+
+fate walk::run_set(packet& one, const action_set& set, table_id last) {
+  if (set.empty()) return fate::goes_on;
+  const action_list list = set.ordered();
+  note("action set: " + to_string(list));
+  const deeper inside(*this);
+  action_set none;
+  return run_list(one, list, {last, no_cookie, packet_in_reason::action}, none);
+}
+
+const rule_table::entry* walk::look_up(packet one, table_id in, port_no in_port) {
+  if (one.in_phy_port == 0) one.in_phy_port = one.in_port;
+  one.in_port = in_port;
+  return model_.tables()[in].look_up(parse(one).values);
+}
+
+walk::way_end walk::run_way(packet& one, table_id first, port_no in_port, action_set& set,
+                            table_id& last) {
+  for (std::optional<table_id> next = first; next; in_port = one.in_port) {
     last = *next;
-    const rule_table::entry* hit = model_.tables()[last].look_up(parse(one).values);
+    const rule_table::entry* hit = look_up(one, last, in_port);
     counts::table_counts& counted = out_.counts.tables[last];
     ++counted.lookups;
     if (hit == nullptr) {
-      note("table " + std::to_string(last) + ": no rule matches: dropped");
-      return;
+      note("table " + std::to_string(last) + ": no rule matches" +
+           (resubmit_nesting_ == 0 ? ": dropped" : ""));
+      return way_end::missed;
     }
     ++counted.matches;
     const rule& found = *hit->rule;
@@ -64,18 +95,10 @@ void walk::run_tables(packet one) {
     if ((found.flags & rule_no_packet_counts) == 0) seen.packets += 1;
     if ((found.flags & rule_no_byte_counts) == 0) seen.bytes += n_bytes_;
     const deeper inside(*this);
-    if (execute(one, found, set) == fate::ends) return;
+    if (execute(one, found, set) == fate::ends) return way_end::dropped;
     next = found.instructions.goto_table;
   }
-  if (set.empty()) {
-    note("no action set: done");
-    return;
-  }
-  const action_list list = set.ordered();
-  note("action set: " + to_string(list));
-  const deeper inside(*this);
-  const fate left = run_list(one, list, {last, no_cookie, packet_in_reason::action});
-  if (left == fate::ends) note("dropped");
+  return way_end::done;
 }
 
 fate walk::execute(packet& one, const rule& hit, action_set& set) {
@@ -83,12 +106,17 @@ fate walk::execute(packet& one, const rule& hit, action_set& set) {
   if (what.meter && pass_meter(one, *what.meter) == fate::ends) return fate::ends;
   if (what.apply) {
     const auto reason = hit.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
-    if (run_list(one, *what.apply, {hit.table, hit.cookie, reason}) == fate::ends) {
+    if (run_list(one, *what.apply, {hit.table, hit.cookie, reason}, set) == fate::ends) {
       return fate::ends;
     }
   }
   if (what.clear_actions) set.clear();
-  if (what.write) set.write(*what.write);
+  if (what.write) {
+    if (set.n_writes() == set_writes_max) {
+      return end_at_bound("the action set was written too often: dropped");
+    }
+    set.write(*what.write);
+  }
   if (what.metadata) {
     one.metadata =
         (one.metadata & ~what.metadata->mask) | (what.metadata->value & what.metadata->mask);

@@ -29,13 +29,24 @@ class walk {
   };
 
   // The pipeline.
+  /// From table 0 to the end, with an action set of its own.
   void run_tables(packet one);
+  /// As far as goto leads from `first` on, which sees the packet as if it came from `in_port`. Sets
+  /// `last` to the last table.
+  enum class way_end { done, missed, dropped };
+  way_end run_way(packet& one, table_id first, port_no in_port, class action_set& set,
+                  table_id& last);
+  const rule_table::entry* look_up(packet one, table_id in, port_no in_port);
   fate execute(packet& one, const rule& hit, class action_set& set);
+  fate run_set(packet& one, const class action_set& set, table_id last);
   fate pass_meter(packet& one, meter_id id);
 
   // Actions.
-  fate run_list(packet& one, const action_list& list, const origin& from);
-  fate run_action(packet& one, const action& what, const origin& from);
+  /// What resubmit leads to writes to `set`.
+  fate run_list(packet& one, const action_list& list, const origin& from, class action_set& set);
+  fate run_action(packet& one, const action& what, const origin& from, class action_set& set);
+  fate run_resubmit(packet& one, const act::resubmit& what, const origin& from,
+                    class action_set& set);
   void run_group(const packet& one, group_id id, const origin& from);
   void run_bucket(const packet& one, const group& in, std::size_t index, const origin& from);
   std::optional<std::size_t> choose_bucket(const packet& one, const group_ptr& in);
@@ -50,6 +61,8 @@ class walk {
   void send_to_controller(const packet& one, packet_in_reason reason, const origin& from,
                           std::uint16_t max_len);
 
+  /// The packet, or copy, ends here.
+  fate end_at_bound(const char* why);
   traffic one_packet() const { return {1, n_bytes_}; }
   void note(const std::string& text, rule_ptr hit = nullptr);
   /// What is noted while it lives stands one deeper.
@@ -69,7 +82,11 @@ class walk {
   const time_ns now_;
   const trace_mode trace_;
   const std::uint64_t n_bytes_;
-  unsigned depth_ = 0;
+  unsigned depth_ = 0;  // of notes
+  // Of model/resubmit.h.
+  unsigned resubmit_depth_ = 0;
+  unsigned resubmit_nesting_ = 0;
+  unsigned bucket_nesting_ = 0;
   verdict out_;
 };
 

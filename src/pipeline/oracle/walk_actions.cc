@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/model/action_set.h"
 #include "pipeline/model/liveness.h"
+#include "pipeline/model/resubmit.h"
 #include "pipeline/oracle/parse.h"
 #include "pipeline/oracle/rewrite.h"
 #include "pipeline/oracle/walk.h"
 
 namespace coua::pipeline {
 
-fate walk::run_list(packet& one, const action_list& list, const origin& from) {
+fate walk::run_list(packet& one, const action_list& list, const origin& from, action_set& set) {
   for (const action& what : list) {
-    if (run_action(one, what, from) == fate::ends) return fate::ends;
+    if (run_action(one, what, from, set) == fate::ends) return fate::ends;
   }
   return fate::goes_on;
 }
 
-fate walk::run_action(packet& one, const action& what, const origin& from) {
+fate walk::run_resubmit(packet& one, const act::resubmit& what, const origin& from,
+                        action_set& set) {
+  note(to_string(action(what)));
+  if (resubmit_depth_ == resubmit_depth_max || resubmit_nesting_ == resubmit_nesting_max ||
+      out_.n_resubmits == resubmits_max) {
+    return end_at_bound("too many resubmits: dropped");
+  }
+  const table_id to = what.table.value_or(from.table);
+  const unsigned deepens = to <= from.table ? 1 : 0;
+  ++out_.n_resubmits;
+  ++resubmit_nesting_;
+  resubmit_depth_ += deepens;
+  way_end end;
+  {
+    const deeper inside(*this);
+    table_id last = to;
+    const port_no in_port = what.in_port == port_in_port ? one.in_port : what.in_port;
+    end = run_way(one, to, in_port, set, last);
+  }
+  resubmit_depth_ -= deepens;
+  --resubmit_nesting_;
+  return end == way_end::dropped ? fate::ends : fate::goes_on;
+}
+
+fate walk::run_action(packet& one, const action& what, const origin& from, action_set& set) {
   if (const auto* to = std::get_if<act::output>(&what)) {
     output(one, *to, from);
     return fate::goes_on;
+  }
+  if (const auto* resubmit = std::get_if<act::resubmit>(&what)) {
+    return run_resubmit(one, *resubmit, from, set);
   }
   if (const auto* to = std::get_if<act::output_bits>(&what)) {
     output_bits(one, *to, from);
@@ -85,9 +113,17 @@ void walk::run_bucket(const packet& one, const group& in, std::size_t index, con
   const action_list list = action_set(in.buckets[index].actions).ordered();
   note("bucket " + std::to_string(index) + ": " + to_string(list));
   const deeper inside(*this);
+  if (bucket_nesting_ == bucket_nesting_max) {
+    (void)end_at_bound("too many buckets: this copy is dropped");
+    return;
+  }
+  ++bucket_nesting_;
   packet copy = one;
-  const fate left = run_list(copy, list, {from.table, no_cookie, packet_in_reason::action});
+  class action_set set;  // of what it is resubmitted to
+  fate left = run_list(copy, list, {from.table, no_cookie, packet_in_reason::action}, set);
+  if (left == fate::goes_on) left = run_set(copy, set, from.table);
   if (left == fate::ends) note("this copy is dropped");
+  --bucket_nesting_;
 }
 
 void walk::output(const packet& one, const act::output& to, const origin& from) {

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "pipeline/datapath/executor.h"
+
+namespace coua::pipeline {
+
+void executor::run_calling(const action_shape& shape, unsigned first, work& all) noexcept {
+  const auto n_steps = static_cast<unsigned>(shape.steps.size());
+  const then after = shape.goes_on ? then::more : then::nothing;
+  for (unsigned i = first; i < n_steps && all.n != 0; ++i) {
+    if (shape.steps[i].code != op_code::resubmit) {
+      run_op(all, i, i + 1 == n_steps ? after : then::more);
+      continue;
+    }
+    for (unsigned k = 0; k < all.n; ++k) {
+      (void)begin_call(
+          all.at[k], all.ops[k][i],
+          {&shape, all.ops[k], static_cast<std::uint16_t>(i + 1), all.next[k], 0, false});
+    }
+    return;
+  }
+  if (shape.goes_on) {
+    send_on(all);
+  } else {
+    end_of_pipeline(all);
+  }
+}
+
+bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
+  if (!some_called_) {
+    some_called_ = true;
+    std::fill_n(n_resubmits_, n_, std::uint16_t{0});
+  }
+  slot_state& of = slots_[at];
+  if (of.call_depth == resubmit_depth_max || of.n_calls == resubmit_nesting_max ||
+      n_resubmits_[of.origin] == resubmits_max) {
+    counts_.add(pipeline_drop::resubmits);
+    return false;
+  }
+  const table_id to = how.which == no_table ? of.table : how.which;
+  back.table = of.table;
+  back.deepens = to <= of.table;
+  calls_[std::size_t{at} * resubmit_nesting_max + of.n_calls++] = back;
+  of.call_depth = static_cast<std::uint8_t>(of.call_depth + back.deepens);
+  ++n_resubmits_[of.origin];
+  of.table = to;
+  if (how.number != port_in_port) {
+    disguised_ |= std::uint64_t{1} << at;
+    in_ports_[at] = packets_[at].in_port;
+    packets_[at].in_port = how.number;
+  }
+  send_to(std::uint64_t{1} << at, to);
+  return true;
+}
+
+executor::call_frame executor::end_call(slot at) noexcept {
+  slot_state& of = slots_[at];
+  const call_frame back = calls_[std::size_t{at} * resubmit_nesting_max + --of.n_calls];
+  of.call_depth = static_cast<std::uint8_t>(of.call_depth - back.deepens);
+  of.table = back.table;
+  return back;
+}
+
+void executor::show_in_ports(const packet_list& list) noexcept {
+  for (unsigned k = 0; k < list.n; ++k) {
+    const std::uint64_t bit = std::uint64_t{1} << list.at[k];
+    if ((disguised_ & bit) == 0) continue;
+    packets_[list.at[k]].in_port = in_ports_[list.at[k]];
+    disguised_ &= ~bit;
+  }
+}
+
+void executor::resume_returned() noexcept {
+  call_frame frames[burst_max];
+  slot at[burst_max];
+  unsigned n = 0;
+  for (std::uint64_t some = std::exchange(returned_, 0); some != 0; some &= some - 1) {
+    at[n] = static_cast<slot>(std::countr_zero(some));
+    frames[n] = end_call(at[n]);
+    ++n;
+  }
+  for (std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << n) - 1); left != 0;) {
+    const call_frame& first = frames[std::countr_zero(left)];
+    work all;
+    for (std::uint32_t some = left; some != 0; some &= some - 1) {
+      const int i = std::countr_zero(some);
+      if (frames[i].shape != first.shape || frames[i].index != first.index) continue;
+      left &= ~(std::uint32_t{1} << i);
+      all.at[all.n] = at[i];
+      all.next[all.n] = frames[i].next_table;
+      all.ops[all.n++] = frames[i].ops;
+    }
+    run_calling(*first.shape, first.index, all);
+  }
+}
+
+bool executor::run_nested(slot at, const op& how) noexcept {
+  const slot_state before = slots_[at];
+  if (!begin_call(at, how, {})) return false;
+  while (step_nested(at)) {
+  }
+  const bool is_back = slots_[at].n_calls == before.n_calls;
+  slots_[at].n_calls = before.n_calls;
+  slots_[at].call_depth = before.call_depth;
+  slots_[at].table = before.table;
+  return is_back;
+}
+
+/// One table of the packet, or its way back. False: it has come back to run_nested, or ended.
+bool executor::step_nested(slot at) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << at;
+  if ((returned_ & bit) != 0) {
+    returned_ &= ~bit;
+    const call_frame back = end_call(at);
+    if (back.shape == nullptr) return false;
+    work one;
+    one.n = 1;
+    one.at[0] = at;
+    one.next[0] = back.next_table;
+    one.ops[0] = back.ops;
+    run_calling(*back.shape, back.index, one);
+    return true;
+  }
+  const table_id table = slots_[at].table;
+  if ((pending_[table] & bit) == 0) return false;
+  pending_[table] &= ~bit;
+  pending_tables_[table / 64] &= ~(std::uint64_t{pending_[table] == 0} << table % 64);
+  packet_list alone;
+  alone.n = 1;
+  alone.at[0] = at;
+  const action_record* record[1];
+  look_up_in(table, alone, record);
+  execute(alone, record);
+  return true;
+}
+
+void executor::drop_full_sets(work& all) noexcept {
+  std::uint32_t full = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    if (slots_[all.at[k]].n_sets < set_writes_max) continue;
+    counts_.add(pipeline_drop::resubmits);
+    full |= std::uint32_t{1} << k;
+  }
+  all.leave_out(full);
+}
+
+}  // namespace coua::pipeline
