@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A learning switch for OpenFlow 1.3 on os-ken, which has a codec of its own."""
 
-import os
-
-os.environ.setdefault("OSKEN_HUB_TYPE", "eventlet")
-
-import eventlet  # noqa: E402  (the hub is chosen above)
-
-eventlet.monkey_patch()
-
-from os_ken.base import app_manager  # noqa: E402
-from os_ken.cfg import CONF  # noqa: E402
-from os_ken.controller import ofp_event  # noqa: E402
-from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls  # noqa: E402
-from os_ken.lib import hub  # noqa: E402
-from os_ken.lib.packet import ethernet, packet  # noqa: E402
-from os_ken.ofproto import ofproto_v1_3  # noqa: E402
+from os_ken.base import app_manager
+from os_ken.controller import ofp_event
+from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls
+from os_ken.lib.packet import ethernet, packet
+from os_ken.ofproto import ofproto_v1_3
 
 
 class learning_switch(app_manager.OSKenApp):
@@ -51,14 +41,3 @@ class learning_switch(app_manager.OSKenApp):
                           actions)
         switch.send_msg(parser.OFPPacketOut(datapath=switch, buffer_id=ofproto.OFP_NO_BUFFER, in_port=in_port,
                                             actions=actions, data=message.data))
-
-
-def main():
-    CONF(["--ofp-listen-host", "127.0.0.1", "--ofp-tcp-listen-port", "6653"], project="os_ken")
-    apps = app_manager.AppManager.get_instance()
-    apps.load_apps(["osken_switch", "os_ken.controller.ofp_handler"])
-    hub.joinall(apps.instantiate_apps(**apps.create_contexts()))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,6 @@
 """Controllers that the switch connects to, or that connect to it: back-off, roles, TLS, and what
 happens without them."""
 
-import os
 import pathlib
 import shutil
 import socket
@@ -202,43 +201,3 @@ class test_tls(with_hosts):
         for _ in range(2):
             with self.assertRaises((ssl.SSLError, ConnectionError, lab.lab_error)):
                 self.accept(at)
-
-
-def osken():
-    """The launcher of os-ken in the environment that tools/osken makes; None: it is not there."""
-    cache = os.environ.get("COUA_CACHE") or os.path.expanduser("~/.cache/coua")
-    found = pathlib.Path(cache) / "os-ken" / "bin" / "python"
-    return found if found.exists() else None
-
-
-class test_osken(with_hosts):
-    CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")], "pipeline": {"start": "none"},
-              "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "probe_s": 5, "backoff_max_s": 1}}
-
-    @classmethod
-    def setUpClass(cls):
-        if not osken():
-            raise unittest.SkipTest("os-ken is not installed: run tools/osken")
-        super().setUpClass()
-        log = open(cls.switch.directory / "osken.log", "w")
-        cls.addClassCleanup(log.close)
-        cls.app = lab.start([osken(), lab.ROOT / "tests/packet/osken_switch.py"], stdout=log,
-                            stderr=subprocess.STDOUT)
-        cls.addClassCleanup(cls.app.wait)
-        cls.addClassCleanup(cls.app.kill)
-        cls.h3 = cls.switch.tap_host("h3", "p3")
-        cls.h3.address("10.0.0.3/24")
-
-    def test_a_learning_switch(self):
-        """Floods at first, then a rule for each pair; both codecs agree on all of it."""
-        rules = lambda: self.switch.json("flow", "dump")["flows"]  # noqa: E731
-        lab.wait_for(lambda: self.app.poll() is not None or len(rules()) == 1, what="the controller's first rule")
-        self.assertIsNone(self.app.poll(), (self.switch.directory / "osken.log").read_text())
-        lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=1.0) == 1, what="learned")
-        self.assertEqual(self.h1.pings("10.0.0.3", 5), 5)
-        self.assertEqual(self.h2.pings("10.0.0.3", 5), 5)
-        self.assertGreaterEqual(len(rules()), 5)
-        before = self.counters()
-        self.assertEqual(self.h1.pings("10.0.0.2", 20), 20)
-        self.assertLess(self.counted(before, "to_controller"), 20)
-        self.assert_conserved()
