@@ -219,6 +219,7 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
     const verdict one = oracle_.receive(each, now_);
     n_resubmits += one.n_resubmits;
     n_ended += one.n_over_bounds;
+    n_conjunctions += one.n_conjunctions;
     one.counts.add_to(model_, now_);
     expected.outputs.insert(expected.outputs.end(), one.outputs.begin(), one.outputs.end());
     expected.packet_ins.insert(expected.packet_ins.end(), one.packet_ins.begin(),

@@ -49,7 +49,7 @@ class checked_pipeline {
 
   pipeline::running_bridge& bridge() { return *bridge_; }
   std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0;
-  std::size_t n_resubmits = 0, n_ended = 0;  // as the oracle counts them
+  std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;  // as the oracle counts them
 
  private:
   struct outcome {

@@ -291,7 +291,46 @@ instructions random_instructions(source& random, table_id table) {
   return made;
 }
 
+/// Of few conjunctions, on few fields: clauses, and rules that they lead to.
+rule_mod random_conjunctive(source& random) {
+  constexpr table_id some[] = {0, 0, 0, 5, 7, 3};
+  rule_mod made;
+  made.table = some[below(random, std::size(some))];
+  made.priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
+  made.cookie = below(random, 4);
+  std::vector<match_term> terms;
+  if (one_in(random, 3)) {
+    terms = {exact(field::conj_id, 1 + below(random, 3))};
+    if (one_in(random, 4)) terms.push_back(exact(field::in_port, 1 + below(random, n_ports)));
+    made.instructions = random_instructions(random, made.table);
+  } else {
+    const auto clause = static_cast<std::uint8_t>(below(random, 3));
+    if (clause == 0) {
+      const value128 mask = prefix_mask(static_cast<unsigned>(14 + 2 * below(random, 10)), 32);
+      terms = {pipeline::test::ipv4(), {field::ipv4_src, some_ipv4(random) & mask, mask}};
+    } else if (clause == 1) {
+      terms = {exact(field::in_port, 1 + below(random, n_ports))};
+    } else {
+      const value128 mask = ones(48) & ~ones(static_cast<unsigned>(3 + below(random, 4)));
+      terms = {{field::eth_dst, some_mac(random) & mask, mask}};
+    }
+    action_list list;
+    for (std::uint64_t n = 1 + below(random, 2); n > 0; --n) {
+      const auto id = static_cast<std::uint32_t>(1 + below(random, 3));
+      const std::uint8_t n_clauses = one_in(random, 12) || id == 1 ? 3 : 2;
+      list.push_back(act::conjunction{
+          id, static_cast<std::uint8_t>(clause < n_clauses ? clause : 0), n_clauses});
+    }
+    made.instructions.apply = std::move(list);
+    made.priority = static_cast<std::uint16_t>(one_in(random, 4) ? made.priority : 30);
+  }
+  made.command = one_in(random, 6) ? rule_command::remove_strict : rule_command::add;
+  made.match = pipeline::test::where(std::move(terms));
+  return made;
+}
+
 rule_mod random_rule(source& random) {
+  if (one_in(random, 5)) return random_conjunctive(random);
   rule_mod made;
   // Those that are served by large tables get most of the rules.
   constexpr table_id large[] = {1, 2, 3, 4, 5, 7};

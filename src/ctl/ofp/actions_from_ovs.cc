@@ -179,6 +179,11 @@ of_result<void> add_one(const ofpact& one, const place& here, action_list& into)
       return {};
     case OFPACT_SET_FIELD: return add_set_field(*ofpact_get_SET_FIELD(&one), into);
     case OFPACT_REG_MOVE: return add_move(*ofpact_get_REG_MOVE(&one), into);
+    case OFPACT_CONJUNCTION: {
+      const ofpact_conjunction& of = *ofpact_get_CONJUNCTION(&one);
+      into.push_back(act::conjunction{of.id, of.clause, of.n_clauses});
+      return {};
+    }
     case OFPACT_RESUBMIT: return add_resubmit(*ofpact_get_RESUBMIT(&one), into);
     case OFPACT_OUTPUT_REG: return add_output_bits(*ofpact_get_OUTPUT_REG(&one), into);
     case OFPACT_SET_VLAN_VID: {

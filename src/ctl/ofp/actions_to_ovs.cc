@@ -100,6 +100,13 @@ struct putter {
     made->table_id = a.table.value_or(pipeline::table_all);
     return {};
   }
+  of_result<void> operator()(const act::conjunction& a) const {
+    ofpact_conjunction* made = ofpact_put_CONJUNCTION(into);
+    made->id = a.id;
+    made->clause = a.clause;
+    made->n_clauses = a.n_clauses;
+    return {};
+  }
   of_result<void> operator()(const act::output_bits& a) const {
     const auto from = to_ovs_bits(a.from);
     if (!from) return tl::unexpected(from.error());

@@ -29,6 +29,7 @@ constexpr auto pairs = std::to_array<field_pair>({
     {field::reg13, MFF_REG13},
     {field::reg14, MFF_REG14},
     {field::reg15, MFF_REG15},
+    {field::conj_id, MFF_CONJ_ID},
     {field::eth_dst, MFF_ETH_DST},
     {field::eth_src, MFF_ETH_SRC},
     {field::eth_type, MFF_ETH_TYPE},

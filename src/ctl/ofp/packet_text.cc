@@ -132,9 +132,9 @@ std::string print_packet(const pipeline::packet& one, const port_names& names) {
     const bool unset =
         !values.has(which) || (which == field::in_port && one.in_port == pipeline::port_any);
     // Zeros of the pipeline say nothing.
-    const bool empty =
-        (pipeline::is_reg(which) || which == field::metadata || which == field::tunnel_id) &&
-        values.get(which) == 0;
+    const bool empty = (pipeline::is_reg(which) || which == field::metadata ||
+                        which == field::tunnel_id || which == field::conj_id) &&
+                       values.get(which) == 0;
     if (unset || empty || which == field::in_phy_port) continue;
     terms.push_back(exact(which, values.get(which)));
   }

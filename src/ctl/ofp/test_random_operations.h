@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/model/action_check.h"
+#include "pipeline/model/conjunction.h"
 #include "pipeline/model/operation.h"
 #include "pipeline/model/test_model.h"
 
@@ -106,6 +107,10 @@ class random_operations {
 
   struct instructions instructions(const class match& seen, table_id table) {
     struct instructions made;
+    if (below(12) == 0) {
+      made.apply = clauses();
+      return made;
+    }
     packet_knowledge known(seen);
     if (coin()) made.meter = 1 + static_cast<meter_id>(below(meter_max));
     if (coin()) made.apply = actions(action_place::rule, known);
@@ -209,6 +214,16 @@ class random_operations {
     const std::uint64_t n = std::min<std::uint64_t>(n_max, width);
     return {static_cast<field>(at), static_cast<std::uint8_t>(below(width - n + 1)),
             static_cast<std::uint8_t>(n)};
+  }
+  action_list clauses() {
+    action_list made;
+    for (std::uint64_t left = 1 + below(3); left > 0; --left) {
+      const std::uint64_t n = clauses_min + below(clauses_max - clauses_min + 1);
+      made.push_back(act::conjunction{static_cast<std::uint32_t>(draw_()),
+                                      static_cast<std::uint8_t>(below(n)),
+                                      static_cast<std::uint8_t>(n)});
+    }
+    return made;
   }
   action any_resubmit() {
     act::resubmit made{coin() ? port_in_port : 1 + static_cast<port_no>(below(0xfeff)), {}};

@@ -50,6 +50,13 @@ op compile_resubmit(const act::resubmit& what) {
   return made;
 }
 
+op compile_conjunction(const act::conjunction& what) {
+  op made = make(op_code::conjunction, what.n_clauses);
+  made.which = what.clause;
+  made.number = what.id;
+  return made;
+}
+
 op compile_move(const act::move& what) {
   op made = make(op_code::move);
   made.which = static_cast<std::uint8_t>(what.to.which);
@@ -100,6 +107,7 @@ op action_compiler::compile(stored_ops& in, const action& one, packet_in_reason 
           [](const act::copy_ttl_in&) { return make(op_code::copy_ttl_in); },
           [](const act::move& a) { return compile_move(a); },
           [](const act::resubmit& a) { return compile_resubmit(a); },
+          [](const act::conjunction& a) { return compile_conjunction(a); },
           [&](const act::output_bits& a) { return compile_output_bits(a, reason, cookie); },
       },
       one);

@@ -55,6 +55,7 @@ result<record_id> compile_context::make(const rule& of, record_id previous) {
   record.shape = compiled.shape;
   record.next_table = compiled.next_table;
   record.is_metered = of.instructions.meter.has_value();
+  record.priority = of.priority;
   if (compiled.shared != nullptr) {
     record.shared = compiled.shared->ops.data();
   } else {
@@ -74,6 +75,7 @@ result<record_id> compile_context::make_gone(record_id previous) {
   record.shape = nullptr;
   record.next_table = no_table;
   record.is_metered = false;
+  record.priority = 0;
   return id;
 }
 

@@ -7,6 +7,7 @@
 
 #include "pipeline/compiler/decomposed_form.h"
 #include "pipeline/compiler/direct_form.h"
+#include "pipeline/compiler/other_rules.h"
 #include "pipeline/compiler/pipeline_compiler.h"
 #include "pipeline/compiler/prefix_form.h"
 #include "pipeline/compiler/wildcard_form.h"
@@ -19,10 +20,11 @@ std::optional<key_layout> layout_of(const rule_table& rules, table_template kind
   std::vector<match> matches;
   if (kind == table_template::exact) {
     // All have the same, and catch-alls are below them.
-    const rule_table::entry* one = rules.any_highest();
+    const rule_table::entry* one = first_other_rule(rules);
     if (one != nullptr && !one->rule->match.is_any()) matches.push_back(one->rule->match);
   } else {
-    rules.each([&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
+    each_other_rule(rules,
+                    [&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
   }
   // A classifier's rules come with all kinds of masks.
   return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
@@ -48,6 +50,33 @@ std::vector<rule_change> net_of(const change_list& changes) {
   std::erase_if(
       net, [](const rule_change& one) { return one.before == nullptr && one.after == nullptr; });
   return net;
+}
+
+/// Those of clauses, or of all others. What becomes a clause, or ceases to be one, goes here and
+/// comes there.
+std::vector<rule_change> part_of(const std::vector<rule_change>& net, bool of_clauses) {
+  std::vector<rule_change> part;
+  const auto only = [of_clauses](const rule_ptr& one) {
+    return one != nullptr && is_clause(*one) == of_clauses ? one : nullptr;
+  };
+  for (const rule_change& each : net) {
+    rule_change one{only(each.before), only(each.after), {}, {}};
+    if (one.before != nullptr || one.after != nullptr) part.push_back(std::move(one));
+  }
+  return part;
+}
+
+/// Tables to which a rule comes that was a clause: it is older than some that are there, which the
+/// templates do not expect of one that is added.
+std::set<table_id> with_older_rules(const std::vector<rule_change>& net) {
+  std::set<table_id> found;
+  for (const rule_change& one : net) {
+    const bool was_clause = one.before != nullptr && is_clause(*one.before);
+    if (was_clause && one.after != nullptr && !is_clause(*one.after)) {
+      found.insert(one.after->table);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -104,14 +133,23 @@ void pipeline_compiler::add_sharers(std::set<table_id>& build,
 
 result<void> pipeline_compiler::change_tables(const change_list& changes) {
   const std::vector<rule_change> net = net_of(changes);
-  std::map<table_id, rule_changes> by_table;
-  for (const rule_change& one : net) {
-    by_table[(one.before != nullptr ? one.before : one.after)->table].push_back(&one);
+  const std::vector<rule_change> clauses = part_of(net, true), others = part_of(net, false);
+  const auto sort = [](const std::vector<rule_change>& part) {
+    std::map<table_id, rule_changes> sorted;
+    for (const rule_change& one : part) {
+      sorted[(one.before != nullptr ? one.before : one.after)->table].push_back(&one);
+    }
+    return sorted;
+  };
+  for (const auto& [table, of_table] : sort(clauses)) {
+    if (auto good = change_clauses(table, of_table); !good) return good;
   }
+  const std::map<table_id, rule_changes> by_table = sort(others);
+  const std::set<table_id> aged = with_older_rules(net);
   std::set<table_id> anew;
   for (const auto& [table, of_table] : by_table) {
-    const bool must = must_build(table, of_table);
-    if (model_.tables()[table].size() == 0) {
+    const bool must = must_build(table, of_table) || aged.contains(table);
+    if (tables_[table].shape.n_rules() == 0) {
       if (tables_[table].form != nullptr) install(table, nullptr);
     } else if (must) {
       anew.insert(table);
@@ -135,8 +173,11 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
 }
 
 result<void> pipeline_compiler::change_in_place(table_id table, const rule_changes& changes) {
-  table_form& form = *tables_[table].form;
   touched_.insert(table);
+  return change_form(*tables_[table].form, changes);
+}
+
+result<void> pipeline_compiler::change_form(table_form& form, const rule_changes& changes) {
   for (const rule_change* one : changes) {
     result<void> good;
     if (one->before == nullptr) {
@@ -155,10 +196,10 @@ result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
   std::map<table_id, std::shared_ptr<table_form>> made;
   n_built_ = 0;
   for (const table_id each : tables) {
-    if (wanted(each) == table_template::exact) n_built_ += model_.tables()[each].size();
+    if (wanted(each) == table_template::exact) n_built_ += tables_[each].shape.n_rules();
   }
   for (const table_id each : tables) {
-    if (model_.tables()[each].size() == 0) continue;
+    if (tables_[each].shape.n_rules() == 0) continue;
     auto form = make_form(each);
     if (!form) {
       for (auto& [table, one] : made) discard(std::move(one));
@@ -183,7 +224,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
     form = std::move(*made);
   } else if (kind == table_template::decomposed) {
     auto made = decomposed_form::create(context_, table, tables_[table].keeper.now().parts,
-                                        rules.size(), n_workers_);
+                                        tables_[table].shape.n_rules(), n_workers_);
     if (!made) return tl::unexpected(std::move(made.error()));
     form = std::move(*made);
   } else {
@@ -204,7 +245,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
   }
   // In the order in which they were added: of one priority the first one counts.
   std::vector<const rule_ptr*> all;
-  rules.each([&](const rule_table::entry& one) { all.push_back(&one.rule); });
+  each_other_rule(rules, [&](const rule_table::entry& one) { all.push_back(&one.rule); });
   std::sort(all.begin(), all.end(),
             [](const rule_ptr* a, const rule_ptr* b) { return (*a)->id < (*b)->id; });
   result<void> good;
@@ -222,7 +263,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
 result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table,
                                                                   const key_layout& layout) {
   std::shared_ptr<shared_store> to;
-  const std::uint64_t n = model_.tables()[table].size();
+  const std::uint64_t n = tables_[table].shape.n_rules();
   for (const auto& each : stores_) {
     const bool has_room = each->store->size() + n <= each->store->room();
     const bool is_clean = !each->tables.contains(table) && !each->left.contains(table);
@@ -243,11 +284,11 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
 result<std::shared_ptr<table_form>> pipeline_compiler::make_prefixes(table_id table) {
   const rule_table& rules = model_.tables()[table];
   const match* example = nullptr;
-  rules.each([&](const rule_table::entry& one) {
+  each_other_rule(rules, [&](const rule_table::entry& one) {
     if (!one.rule->match.is_any()) example = &one.rule->match;
   });
   auto made = prefix_form::create(context_, table, *tables_[table].keeper.now().prefix_field,
-                                  *example, rules.size(), reclaimer_);
+                                  *example, tables_[table].shape.n_rules(), reclaimer_);
   if (!made) return tl::unexpected(std::move(made.error()));
   return std::shared_ptr<table_form>(std::move(*made));
 }

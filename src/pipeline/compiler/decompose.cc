@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/cpu.h"
+#include "pipeline/compiler/other_rules.h"
 #include "pipeline/datapath/exact_store.h"
 #include "simd/set_match/kernels.h"
 
@@ -17,7 +18,7 @@ namespace {
 std::vector<const match*> matches_of(const rule_table& rules) {
   std::vector<const match*> all;
   all.reserve(rules.size());
-  rules.each([&](const rule_table::entry& one) { all.push_back(&one.rule->match); });
+  each_other_rule(rules, [&](const rule_table::entry& one) { all.push_back(&one.rule->match); });
   return all;
 }
 

@@ -24,6 +24,7 @@ parse_depth depth_of(const action& one) {
           [](const act::group&) { return parse_depth::link; },  // it has a depth of its own
           [](const act::set_queue&) { return parse_depth::link; },
           [](const act::resubmit&) { return parse_depth::link; },
+          [](const act::conjunction&) { return parse_depth::link; },
           [](const act::push_vlan&) { return parse_depth::link; },
           // Behind the last of too many tags a header may come to light.
           [](const act::pop_vlan&) { return parse_depth::link; },

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pipeline/model/conjunction.h"
+
 namespace coua::pipeline {
 namespace {
 
@@ -77,11 +79,13 @@ void pipeline_compiler::note(const change_list& changes, bool forward) {
                      const rule_ptr& gone = forward ? c.before : c.after;
                      const rule_ptr& come = forward ? c.after : c.before;
                      if (gone != nullptr) {
-                       tables_[gone->table].shape.remove(*gone);
+                       table_state& of = tables_[gone->table];
+                       is_clause(*gone) ? void(--of.n_clauses) : of.shape.remove(*gone);
                        depth_.remove(*gone);
                      }
                      if (come != nullptr) {
-                       tables_[come->table].shape.add(*come);
+                       table_state& of = tables_[come->table];
+                       is_clause(*come) ? void(++of.n_clauses) : of.shape.add(*come);
                        depth_.add(*come);
                      }
                    },
@@ -130,6 +134,7 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
   context_.making = published_.version.load(std::memory_order_relaxed) + 1;
   plan_changes_ = false;
   touched_.clear();
+  touched_clauses_.clear();
   keepers_before_.clear();
   leaving_.clear();
   note(changes, true);
@@ -192,9 +197,12 @@ void pipeline_compiler::recover() {
   // Other tables are as they were.
   const std::set<table_id> anew = std::exchange(touched_, {});
   for (const table_id each : anew) {
-    if (model_.tables()[each].size() == 0) install(each, nullptr);
+    if (tables_[each].shape.n_rules() == 0) install(each, nullptr);
   }
   COUA_CHECK(build(anew).has_value());
+  for (const table_id each : std::exchange(touched_clauses_, {})) {
+    COUA_CHECK(build_clauses(each).has_value());
+  }
   context_.recovering = false;
   publish();
 }
@@ -209,6 +217,9 @@ void pipeline_compiler::publish() {
     next->ports = ports_.get();
     for (std::size_t i = 0; i < tables_.size(); ++i) {
       next->tables[i] = tables_[i].form == nullptr ? nullptr : &tables_[i].form->stage();
+      const auto& clauses = tables_[i].clauses;
+      next->clauses[i] = clauses == nullptr ? nullptr : &clauses->rules();
+      next->some_clauses |= clauses != nullptr;
     }
     published_.root.store(next.get(), std::memory_order_release);
     if (plan_ != nullptr) {

@@ -26,6 +26,7 @@
 #include "pipeline/compiler/exact_form.h"
 #include "pipeline/compiler/group_compiler.h"
 #include "pipeline/compiler/needed_depth.h"
+#include "pipeline/compiler/wildcard_form.h"
 
 namespace coua::pipeline {
 
@@ -89,6 +90,9 @@ class pipeline_compiler {
     table_shape shape;
     template_keeper keeper;
     std::shared_ptr<table_form> form;
+    // Of the rules that are clauses of conjunctions, which are in neither of the above.
+    std::size_t n_clauses = 0;
+    std::shared_ptr<wildcard_form> clauses;
   };
   /// Of one table, in one version.
   using rule_changes = std::vector<const rule_change*>;
@@ -104,6 +108,7 @@ class pipeline_compiler {
   void forget_rules(const change_list& changes);
   result<void> change_tables(const change_list& changes);
   result<void> change_in_place(table_id table, const rule_changes& changes);
+  static result<void> change_form(table_form& form, const rule_changes& changes);
   static bool takes(const table_form& of, const rule_changes& changes);
   bool must_build(table_id table, const rule_changes& changes);
   /// Which template is to serve the table; wanted() tells.
@@ -116,6 +121,10 @@ class pipeline_compiler {
   result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout);
   result<std::shared_ptr<table_form>> make_prefixes(table_id table);
   void install(table_id table, std::shared_ptr<table_form> made);
+  // compile_clauses.cc
+  result<void> change_clauses(table_id table, const rule_changes& changes);
+  result<void> build_clauses(table_id table);
+  void install_clauses(table_id table, std::shared_ptr<wildcard_form> made);
   /// A form that serves no table any more, or never did.
   void discard(std::shared_ptr<table_form> gone);
   /// The tables of the store are to be built anew in another one.
@@ -140,6 +149,7 @@ class pipeline_compiler {
   bool plan_changes_ = false;
   std::uint64_t n_built_ = 0;                           // rules of the tables that are built anew
   std::set<table_id> touched_;                          // tables of which something is done already
+  std::set<table_id> touched_clauses_;                  // likewise
   std::map<table_id, template_keeper> keepers_before_;  // of tables that change
   std::set<const shared_store*> leaving_;
 };

@@ -13,8 +13,8 @@ constexpr std::uint32_t last_place = 0xffff;
 }  // namespace
 
 wildcard_form::wildcard_form(compile_context& in, table_id table,
-                             std::unique_ptr<wildcard_table> made)
-    : table_form(in, table_template::classifier, table), rules_(std::move(made)) {
+                             std::unique_ptr<wildcard_table> made, order within)
+    : table_form(in, table_template::classifier, table), rules_(std::move(made)), within_(within) {
   stage_.wildcard = rules_.get();
 }
 
@@ -22,10 +22,27 @@ bool wildcard_form::takes(const match& what) const {
   return rules_->layout().words_of(what).has_value();
 }
 
+result<std::uint32_t> wildcard_form::rank_of(const rule& one) {
+  std::uint32_t place;
+  if (within_ == order::by_age) {
+    place = std::min(n_added_[one.priority]++, last_place);
+  } else {
+    std::vector<std::pair<field, value128>> mask;
+    for (const match_term& term : one.match.terms()) mask.emplace_back(term.which, term.mask);
+    place = masks_.try_emplace(std::move(mask), static_cast<std::uint32_t>(masks_.size()))
+                .first->second;
+    if (place > last_place) {
+      return fail(errc::no_room, one.match.to_string(), "too many different masks in one table");
+    }
+  }
+  return std::uint32_t{one.priority} << 16 | (last_place - place);
+}
+
 result<void> wildcard_form::add(const rule_ptr& one) {
-  const std::uint32_t place = std::min(n_added_[one->priority]++, last_place);
-  const std::uint32_t rank = std::uint32_t{one->priority} << 16 | (last_place - place);
-  // There may be one that is not buried, in the last place.
+  const auto ranked = rank_of(*one);
+  if (!ranked) return tl::unexpected(ranked.error());
+  const std::uint32_t rank = *ranked;
+  // There may be one that is not buried.
   const record_id before = rules_->head(one->match, rank);
   const result<record_id> made = in_.make(*one, before);
   if (!made) return tl::unexpected(made.error());

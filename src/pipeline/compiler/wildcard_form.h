@@ -12,7 +12,14 @@ namespace coua::pipeline {
 
 class wildcard_form final : public table_form {
  public:
-  wildcard_form(compile_context& in, table_id table, std::unique_ptr<wildcard_table> made);
+  /// What is ranked within one priority. by_mask: two rules that match a packet differ in rank,
+  /// however many there are, but there is no order of age.
+  enum class order { by_age, by_mask };
+
+  wildcard_form(compile_context& in, table_id table, std::unique_ptr<wildcard_table> made,
+                order within = order::by_age);
+
+  const wildcard_table& rules() const { return *rules_; }
 
   bool takes(const match& what) const override;
   result<void> add(const rule_ptr& one) override;
@@ -32,7 +39,11 @@ class wildcard_form final : public table_form {
     std::uint32_t rank;
   };
 
+  result<std::uint32_t> rank_of(const rule& one);
+
   std::unique_ptr<wildcard_table> rules_;
+  const order within_;
+  std::map<std::vector<std::pair<field, value128>>, std::uint32_t> masks_;  // ever, by_mask
   std::unordered_map<rule_id, entry> entries_;
   std::map<std::uint16_t, std::uint32_t> n_added_;  // by priority, ever
   burials<grave> burials_;

@@ -53,6 +53,7 @@ struct alignas(64) action_record {
   const action_shape* shape;  // null: the rule is gone
   std::uint8_t next_table;    // or no_table
   bool is_metered;            // its first op is a meter
+  std::uint16_t priority;     // of the rule
   union {
     op own[n_inline];
     const op* shared;  // instead, as its shape says

@@ -32,6 +32,9 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   auto calls = reserved_array<call_frame>::create(std::size_t{n_slots} * resubmit_nesting_max);
   if (!calls) return tl::unexpected(std::move(calls.error()));
   made->calls_ = std::move(*calls);
+  auto conjunctions = reserved_array<met_conjunction>::create(met_conjunctions_max);
+  if (!conjunctions) return tl::unexpected(std::move(conjunctions.error()));
+  made->conjunctions_ = std::move(*conjunctions);
   made->sets_.resize(std::size_t{n_slots} * n_tables_max);
   made->left_over_.resize(burst_max);
   made->grace_.online();
@@ -79,6 +82,7 @@ void executor::load_to(std::span<const arrival> burst) noexcept {
     p.metadata = p.tunnel_id = 0;
     std::fill(std::begin(p.reg), std::end(p.reg), 0);
     p.queue = 0;
+    p.conj_id = 0;
     slots_[i] = {from.what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, from.what.buffer.length};
   }
 }
@@ -154,13 +158,14 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
   take(first);
   const std::uint64_t packets_of_first = packets;
   const table_stage* stage = plan_->tables[first];
-  const bool shares = stage != nullptr &&
+  const bool shares = stage != nullptr && plan_->clauses[first] == nullptr &&
                       (stage->kind == table_template::exact || stage->kind == table_template::lpm);
   for (unsigned word = first / 64; shares && word < std::size(pending_tables_); ++word) {
     for (std::uint64_t left = pending_tables_[word]; left != 0; left &= left - 1) {
       const auto table = static_cast<table_id>(64 * word + std::countr_zero(left));
       const table_stage* other = plan_->tables[table];
-      if (other != nullptr && goes_with(*other, *stage)) take(table);
+      if (other == nullptr || !goes_with(*other, *stage)) continue;
+      if (plan_->clauses[table] == nullptr) take(table);
     }
   }
   out.is_mixed = packets != packets_of_first;
@@ -205,6 +210,8 @@ void executor::look_up_in(table_id table, const packet_list& list,
                           const action_record** records) noexcept {
   if (const table_stage* stage = plan_->tables[table]) {
     look_up(*stage, list, records);
+    if (plan_->some_clauses) [[unlikely]]
+      look_up_conjunctions(table, list, records);
   } else {
     std::fill_n(records, list.n, nullptr);
   }

@@ -209,6 +209,22 @@ class executor {
   void show_in_ports(const packet_list& list) noexcept;
   void drop_full_sets(work& all) noexcept;
 
+  // executor_conjunction.cc
+  /// Of a packet, and of one priority.
+  struct met_conjunction {
+    std::uint32_t id, n_clauses;
+    std::uint64_t clauses;  // bits of those that match
+  };
+  /// What is beyond is not met.
+  static constexpr std::uint32_t met_conjunctions_max = 1 << 16;
+  void look_up_conjunctions(table_id table, const packet_list& list,
+                            const action_record** records) noexcept;
+  const action_record* find_conjunction(table_id table, slot at, const action_record* other,
+                                        const std::uint64_t* key, record_id head,
+                                        std::uint32_t rank) noexcept;
+  void meet(const action_record& clause) noexcept;
+  const action_record* settle_conjunctions(table_id table, slot at) noexcept;
+
   // executor_look_up.cc: the record of each packet's rule, null where none matches.
   void look_up(const table_stage& of, const packet_list& list,
                const action_record** records) noexcept;
@@ -299,7 +315,10 @@ class executor {
   std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up
   std::uint16_t n_resubmits_[burst_max];  // by packet of the burst
   port_no in_ports_[n_slots];             // of those that are disguised
-  reserved_array<call_frame> calls_;      // resubmit_nesting_max for each slot
+  alignas(64) std::uint64_t clause_keys_[burst_max * key_words::max];
+  reserved_array<met_conjunction> conjunctions_;
+  std::uint32_t n_conjunctions_ = 0;
+  reserved_array<call_frame> calls_;  // resubmit_nesting_max for each slot
   alignas(64) std::uint64_t keys_[burst_max * key_words::max];
 
   reserved_array<delivery> deliveries_;  // from 1

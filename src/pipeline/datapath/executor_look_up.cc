@@ -4,21 +4,9 @@
 
 #include "base/prefetch.h"
 #include "pipeline/datapath/executor.h"
+#include "pipeline/datapath/executor_asked.h"
 
 namespace coua::pipeline {
-
-/// Those of a list that may match, without gaps.
-struct executor::asked {
-  unsigned n = 0;
-  std::uint8_t which[burst_max];  // of the list
-  const packet_state* packets[burst_max];
-
-  void add(unsigned k, const packet_state& one) noexcept {
-    which[n] = static_cast<std::uint8_t>(k);
-    packets[n++] = &one;
-  }
-  std::span<const packet_state* const> all() const noexcept { return {packets, n}; }
-};
 
 void executor::take_keys(const key_layout& layout, std::size_t stride, const packet_list& list,
                          asked& out) noexcept {

@@ -97,6 +97,7 @@ field_place place_of(field which, ip_version version) {
   switch (which) {
     case field::in_port: return in_state(offsetof(packet_state, in_port), 4, 32);
     case field::in_phy_port: return in_state(offsetof(packet_state, in_phy_port), 4, 32);
+    case field::conj_id: return in_state(offsetof(packet_state, conj_id), 4, 32);
     case field::metadata: return in_state(offsetof(packet_state, metadata), 8, 64);
     case field::tunnel_id: return in_state(offsetof(packet_state, tunnel_id), 8, 64);
 

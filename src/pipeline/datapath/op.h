@@ -52,6 +52,7 @@ enum class op_code : std::uint8_t {
   copy_ttl_out,
   copy_ttl_in,
 
+  conjunction,  // number: the id, which: the clause, small: of how many. Never executed
   resubmit,  // which: the table, or no_table: the same; number: in_port, or port_in_port: as it is
 };
 

@@ -21,7 +21,8 @@ struct packet_state {
   std::uint64_t metadata = 0;
   std::uint64_t tunnel_id = 0;
   std::uint32_t reg[n_registers] = {};
-  port_no in_phy_port = 0;  // as in_port where it is not another one
+  std::uint32_t conj_id = 0;  // 0 but in executor_conjunction.cc
+  port_no in_phy_port = 0;    // as in_port where it is not another one
 };
 
 }  // namespace coua::pipeline

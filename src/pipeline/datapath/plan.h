@@ -59,6 +59,10 @@ struct plan {
   net::parse_depth depth = net::parse_depth::link;
   const port_list* ports = nullptr;
   std::array<const table_stage*, n_tables_max> tables{};  // null: no rules
+  /// Rules that are clauses of conjunctions (model/conjunction.h). They are in no stage; null:
+  /// none.
+  std::array<const wildcard_table*, n_tables_max> clauses{};
+  bool some_clauses = false;
 };
 
 /// What the compiler gives the workers of a bridge.

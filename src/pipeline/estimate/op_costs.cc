@@ -52,7 +52,7 @@ void op_costs::add(counts& to, const action_list& list, double& n_sent) {
                    },
                    [&](const act::output_bits&) { add_outputs(to, 1, n_sent); },
                    [&](const act::group& a) { add_group(to, a.id, n_sent); },
-                   [&](const act::set_queue&) { one(atom::note); },
+                   [&](const act::set_queue&) { one(atom::note); }, [&](const act::conjunction&) {},
                    [&](const act::resubmit&) { one(atom::note); },  // and the visit
                    [&](const act::push_vlan&) { one(atom::push); },
                    [&](const act::push_mpls&) { one(atom::push); },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/estimate/outline_of.h"
+#include "pipeline/compiler/other_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,7 +62,7 @@ rule_mix mix_of(const rule_table& rules, op_costs& costs, std::optional<field> p
   rule_mix made;
   std::vector<const rule_table::entry*> some;
   std::size_t i = 0;
-  rules.each([&](const rule_table::entry& one) {
+  each_other_rule(rules, [&](const rule_table::entry& one) {
     if (is_looked_at(i++, rules.size())) some.push_back(&one);
   });
   std::uint64_t n_packets = 0;

@@ -65,6 +65,10 @@ std::string to_string(const action& one) {
           [](const act::copy_ttl_out&) { return std::string("copy_ttl_out"); },
           [](const act::copy_ttl_in&) { return std::string("copy_ttl_in"); },
           [](const act::move& a) { return "move:" + to_string(a.from) + "->" + to_string(a.to); },
+          [](const act::conjunction& a) {
+            return "conjunction(" + std::to_string(a.id) + "," + std::to_string(a.clause + 1) +
+                   "/" + std::to_string(a.n_clauses) + ")";
+          },
           [](const act::resubmit& a) { return resubmit_text(a); },
           [](const act::output_bits& a) {
             const std::string port = to_string(a.from);

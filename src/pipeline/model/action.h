@@ -71,6 +71,13 @@ struct resubmit {
   std::optional<std::uint8_t> table;  // none: the table of the rule
   bool operator==(const resubmit&) const = default;
 };
+/// Says that packets of the rule meet one clause of a conjunction (model/conjunction.h).
+struct conjunction {
+  std::uint32_t id = 0;
+  std::uint8_t clause = 0;  // from 0
+  std::uint8_t n_clauses = 2;
+  bool operator==(const conjunction&) const = default;
+};
 /// To the port whose number stands there (port_of_bits).
 struct output_bits {
   field_bits from;
@@ -109,7 +116,7 @@ using action =
     std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
                  act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl, act::dec_ip_ttl,
                  act::set_mpls_ttl, act::dec_mpls_ttl, act::copy_ttl_out, act::copy_ttl_in,
-                 act::move, act::output_bits, act::resubmit>;
+                 act::move, act::output_bits, act::resubmit, act::conjunction>;
 using action_list = std::vector<action>;
 
 /// The port that a number in a field means. From 0xff00 to 0xffff it is that of 16 bits which

@@ -2,6 +2,7 @@
 #include "pipeline/model/action_check.h"
 
 #include "net/ethernet.h"
+#include "pipeline/model/conjunction.h"
 
 namespace coua::pipeline {
 namespace {
@@ -110,6 +111,15 @@ struct checker {
       return {};
     }
     return wrong(of_error::bad_action_argument, "no packet comes from there");
+  }
+  of_result<void> operator()(const act::conjunction& a) const {
+    if (place != action_place::rule) {
+      return wrong(of_error::bad_action_type, "only rules are clauses of a conjunction");
+    }
+    if (a.n_clauses < clauses_min || a.n_clauses > clauses_max || a.clause >= a.n_clauses) {
+      return wrong(of_error::bad_action_argument, "a conjunction has 2 to 64 clauses");
+    }
+    return {};
   }
   of_result<void> operator()(const act::output_bits& a) const {
     if (!is_within(a.from)) {

@@ -157,6 +157,17 @@ TEST(action_check, resubmits_go_to_tables_that_are_there) {
   EXPECT_EQ(check({}, {act::resubmit{port_in_port, 2}}, action_place::packet_out), fine);
 }
 
+TEST(action_check, a_conjunction_has_2_to_64_clauses_and_is_of_rules) {
+  EXPECT_EQ(check({}, {act::conjunction{1, 0, 2}, act::conjunction{2, 63, 64}}), fine);
+  EXPECT_EQ(check({}, {act::conjunction{1, 0, 1}}), of_error::bad_action_argument);
+  EXPECT_EQ(check({}, {act::conjunction{1, 0, 65}}), of_error::bad_action_argument);
+  EXPECT_EQ(check({}, {act::conjunction{1, 2, 2}}), of_error::bad_action_argument);
+  for (const action_place place :
+       {action_place::write_actions, action_place::bucket, action_place::packet_out}) {
+    EXPECT_EQ(check({}, {act::conjunction{1, 0, 2}}, place), of_error::bad_action_type);
+  }
+}
+
 TEST(action_set, a_resubmit_hides_the_output_and_a_group_hides_it) {
   const action again = act::resubmit{port_in_port, 2};
   EXPECT_EQ(action_set(action_list{act::output{1}, again}).ordered(), (action_list{again}));

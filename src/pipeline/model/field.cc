@@ -41,6 +41,7 @@ constexpr std::array<field_info, n_fields> infos = {{
     reg_info("reg13"),
     reg_info("reg14"),
     reg_info("reg15"),
+    {"conj_id", nullptr, nullptr, 32, f::decimal, false, false, p::none},
     {"dl_dst", "eth_dst", nullptr, 48, f::mac, true, true, p::none},
     {"dl_src", "eth_src", nullptr, 48, f::mac, true, true, p::none},
     {"dl_type", "eth_type", nullptr, 16, f::hex, false, false, p::none},

@@ -42,6 +42,7 @@ enum class field : std::uint8_t {
   reg13,
   reg14,
   reg15,
+  conj_id,  // of the conjunction whose clauses match, while it is looked for; else 0
   eth_dst,
   eth_src,
   eth_type,  // of what follows the VLAN tags; 0x05ff: an 802.3 frame, which has none

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Adding, modifying and removing rules (OpenFlow 1.3.5, section 6.4).
+#include <algorithm>
+
 #include "pipeline/model/action_check.h"
 #include "pipeline/model/operations.h"
 
@@ -19,6 +21,21 @@ of_result<void> check_goto(const store& in, table_id from, table_id to) {
   return {};
 }
 
+/// A rule that is a clause does nothing else.
+of_result<void> check_conjunctions(const instructions& asked) {
+  if (!asked.apply) return {};
+  const auto is_one = [](const action& one) {
+    return std::holds_alternative<act::conjunction>(one);
+  };
+  const auto n = std::count_if(asked.apply->begin(), asked.apply->end(), is_one);
+  if (n == 0) return {};
+  instructions alone;
+  alone.apply = asked.apply;
+  if (static_cast<std::size_t>(n) == asked.apply->size() && asked == alone) return {};
+  return refuse(of_error::bad_action_argument, "conjunction",
+                "a rule that is a clause of a conjunction does nothing else");
+}
+
 of_result<void> check_instructions(store& in, table_id table, const match& what,
                                    const instructions& asked) {
   packet_knowledge known(what);
@@ -27,6 +44,7 @@ of_result<void> check_instructions(store& in, table_id table, const match& what,
     return refuse(of_error::meter_mod_unknown_meter, "meter:" + std::to_string(*asked.meter),
                   "there is no such meter");
   }
+  if (auto good = check_conjunctions(asked); !good) return good;
   const std::size_t n_tables = in.tables().size();
   if (asked.apply) {
     auto good = check_actions(*asked.apply, action_place::rule, known, n_tables, group_exists);

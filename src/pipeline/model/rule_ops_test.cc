@@ -421,5 +421,16 @@ TEST(rule_ops, many_rules_come_back_when_a_bundle_fails) {
   });
 }
 
+TEST(rule_ops, a_clause_of_a_conjunction_does_nothing_else) {
+  bridge b = make_bridge();
+  const action clause = act::conjunction{1, 0, 2};
+  instructions one = apply({clause, act::conjunction{2, 1, 2}});
+  must(b, add_rule(0, 1, {}, one));
+  EXPECT_EQ(refused(b, add_rule(0, 2, {}, apply({clause, output(1)}))),
+            of_error::bad_action_argument);
+  one.goto_table = 1;
+  EXPECT_EQ(refused(b, add_rule(0, 2, {}, one)), of_error::bad_action_argument);
+}
+
 }  // namespace
 }  // namespace coua::pipeline

@@ -50,6 +50,16 @@ class rule_table {
   const entry* any_highest() const {
     return by_priority_.empty() ? nullptr : by_priority_.begin()->second.places.back();
   }
+  /// The first in the order of each() for which it holds. Null: none.
+  template <class Is>
+  const entry* find_first(Is is) const {
+    for (const auto& [priority, list] : by_priority_) {
+      for (const entry* one : list.places) {
+        if (one != nullptr && is(*one->rule)) return one;
+      }
+    }
+    return nullptr;
+  }
   /// Calls `call(entry)` for every rule, the highest priority first, and of one priority the oldest
   /// first. The table must stay as it is.
   template <class Call>

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/model/resubmit.h"
+#include "pipeline/oracle/parse.h"
 #include "pipeline/oracle/test_oracle.h"
 
 namespace coua::pipeline {
@@ -161,6 +162,54 @@ TEST(output, reads_a_port_from_a_register) {
   }
   l(add_rule(0, 1, {}, apply(list)));
   EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{3, 1}));
+}
+
+action_list clause(std::uint32_t id, std::uint8_t which, std::uint8_t n) {
+  return {act::conjunction{id, static_cast<std::uint8_t>(which - 1), n}};
+}
+match from_port(port_no port) { return where({exact(field::in_port, port)}); }
+match to_mac(value128 mac) { return where({exact(field::eth_dst, mac)}); }
+match of_conjunction(std::uint32_t id) { return where({exact(field::conj_id, id)}); }
+
+TEST(conjunction, leads_to_its_rule_when_all_clauses_match) {
+  lab l;
+  l(add_rule(0, 10, from_port(1), apply(clause(7, 1, 2))));
+  l(add_rule(0, 10, from_port(2), apply(clause(7, 1, 2))));
+  l(add_rule(0, 10, of_conjunction(7), apply({output(3)})));
+  l(add_rule(0, 1, {}, apply({output(4)})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{4}));
+  const auto mac = parse(tcp_packet()).get(field::eth_dst);
+  l(add_rule(0, 10, to_mac(mac), apply(clause(7, 2, 2))));
+  const verdict got = l.receive(tcp_packet());
+  EXPECT_EQ(ports_of(got), (ports{3}));
+  EXPECT_EQ(got.counts.rules.size(), 1U) << "clauses count no packets";
+  packet other = tcp_packet();
+  other.in_port = 3;
+  EXPECT_EQ(ports_of(l.receive(other)), (ports{4}));
+}
+
+TEST(conjunction, of_a_rule_above_it_is_not_asked) {
+  lab l;
+  const auto mac = parse(tcp_packet()).get(field::eth_dst);
+  l(add_rule(0, 10, from_port(1), apply(clause(7, 1, 2))));
+  l(add_rule(0, 10, to_mac(mac), apply(clause(7, 2, 2))));
+  l(add_rule(0, 5, of_conjunction(7), apply({output(3)})));
+  l(add_rule(0, 10, {}, apply({output(2)})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{2}));
+}
+
+TEST(conjunction, is_of_one_priority_and_the_highest_that_leads_to_a_rule_counts) {
+  lab l;
+  const auto mac = parse(tcp_packet()).get(field::eth_dst);
+  l(add_rule(0, 10, from_port(1), apply(clause(7, 1, 2))));
+  l(add_rule(0, 11, to_mac(mac), apply(clause(7, 2, 2))));
+  l(add_rule(0, 1, of_conjunction(7), apply({output(3)})));
+  l(add_rule(0, 1, of_conjunction(8), apply({output(4)})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), ports{});
+  l(add_rule(0, 20, from_port(1), apply(clause(9, 1, 2))));
+  l(add_rule(0, 20, to_mac(mac), apply(clause(9, 2, 2))));
+  l(add_rule(0, 10, to_mac(mac), apply({act::conjunction{7, 1, 2}, act::conjunction{8, 0, 3}})));
+  EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{3})) << "9 leads nowhere";
 }
 
 TEST(resubmit, comes_back_with_the_packet_as_it_has_become) {

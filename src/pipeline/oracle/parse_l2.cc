@@ -43,6 +43,7 @@ void parser::pipeline_fields() {
   set(field::metadata, packet_.metadata);
   set(field::tunnel_id, packet_.tunnel_id);
   for (unsigned i = 0; i < n_registers; ++i) set(reg(i), packet_.reg[i]);
+  set(field::conj_id, 0);
 }
 
 void parser::ethernet() {

@@ -83,6 +83,7 @@ std::optional<rewrite_result> rewrite(packet& one, const action& how) {
           [&](const act::move& a) -> answer { return move_bits(one, a); },
           [](const act::output_bits&) -> answer { return std::nullopt; },
           [](const act::resubmit&) -> answer { return std::nullopt; },
+          [](const act::conjunction&) -> answer { return std::nullopt; },
       },
       how);
 }

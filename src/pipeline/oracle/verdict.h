@@ -69,7 +69,8 @@ struct verdict {
   std::vector<packet_in> packet_ins;
   struct counts counts;
   unsigned n_resubmits = 0;
-  unsigned n_over_bounds = 0;  // packets and copies that came to a bound of model/resubmit.h
+  unsigned n_conjunctions = 0;  // that led to a rule
+  unsigned n_over_bounds = 0;   // packets and copies that came to a bound of model/resubmit.h
   std::vector<trace_line> trace;
 
   /// One line each, two blanks for every depth.

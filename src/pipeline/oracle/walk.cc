@@ -68,17 +68,17 @@ fate walk::run_set(packet& one, const action_set& set, table_id last) {
   return run_list(one, list, {last, no_cookie, packet_in_reason::action}, none);
 }
 
-const rule_table::entry* walk::look_up(packet one, table_id in, port_no in_port) {
+found_rule walk::look_up(packet one, table_id in, port_no in_port) {
   if (one.in_phy_port == 0) one.in_phy_port = one.in_port;
   one.in_port = in_port;
-  return model_.tables()[in].look_up(parse(one).values);
+  return find_rule(model_.tables()[in], parse(one).values);
 }
 
 walk::way_end walk::run_way(packet& one, table_id first, port_no in_port, action_set& set,
                             table_id& last) {
   for (std::optional<table_id> next = first; next; in_port = one.in_port) {
     last = *next;
-    const rule_table::entry* hit = look_up(one, last, in_port);
+    const auto [hit, conjunction] = look_up(one, last, in_port);
     counts::table_counts& counted = out_.counts.tables[last];
     ++counted.lookups;
     if (hit == nullptr) {
@@ -88,6 +88,10 @@ walk::way_end walk::run_way(packet& one, table_id first, port_no in_port, action
     }
     ++counted.matches;
     const rule& found = *hit->rule;
+    if (conjunction) {
+      ++out_.n_conjunctions;
+      note("all clauses match: conj_id=" + std::to_string(*conjunction));
+    }
     note(name_rule(found.table, found.priority, found.match) + " -> " +
              to_string(found.instructions),
          hit->rule);

@@ -3,6 +3,7 @@
 // The way of one packet through the oracle: the tables in walk.cc, the actions in walk_actions.cc.
 #pragma once
 
+#include "pipeline/oracle/find_rule.h"
 #include "pipeline/oracle/oracle.h"
 #include "pipeline/oracle/parse.h"
 
@@ -36,7 +37,7 @@ class walk {
   enum class way_end { done, missed, dropped };
   way_end run_way(packet& one, table_id first, port_no in_port, class action_set& set,
                   table_id& last);
-  const rule_table::entry* look_up(packet one, table_id in, port_no in_port);
+  found_rule look_up(packet one, table_id in, port_no in_port);
   fate execute(packet& one, const rule& hit, class action_set& set);
   fate run_set(packet& one, const class action_set& set, table_id last);
   fate pass_meter(packet& one, meter_id id);
