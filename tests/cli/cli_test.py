@@ -465,8 +465,8 @@ class test_flows(cli_case):
                                                 status=1).stderr.lower())
 
     def test_errors_name_the_reason(self):
-        for words, reason in ((("flow", "add", "actions=resubmit(,1)"),
-                               "resubmit: the switch has no such action"),
+        for words, reason in ((("flow", "add", "actions=ct(commit)"),
+                               "ct: the switch has no such action"),
                               (("flow", "add", "tp_dst=80 actions=1"), "TCP"),
                               (("flow", "dump", "foo=1"), "filter: unknown keyword foo"),
                               (("group", "mod", "group_id=1,type=all"), "group 1"),

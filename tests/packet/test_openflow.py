@@ -93,7 +93,7 @@ class test_ofctl(with_controller):
                 ("add-flow", "check_overlap,priority=7,tcp,actions=drop", "OFPFMFC_OVERLAP"),
                 ("add-flow", "table=9,actions=goto_table:3", "OFPBIC_BAD_TABLE_ID"),
                 ("add-flow", "actions=learn(table=1)", "OFPBAC_BAD_VENDOR_TYPE"),
-                ("add-flow", "actions=resubmit(,1)", "OFPBAC_BAD_VENDOR_TYPE"),
+                ("add-flow", "ip,actions=ct(commit)", "OFPBAC_BAD_VENDOR_TYPE"),
                 ("add-flow", "ct_state=+trk,actions=drop", "OFPBMC_BAD_FIELD"),
                 ("add-flow", "actions=set_field:1->metadata", "OFPBAC_BAD_SET_TYPE"),
                 ("mod-group", "group_id=3,type=all,bucket=output:1", "OFPGMFC_UNKNOWN_GROUP"),
