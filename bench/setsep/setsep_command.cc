@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -13,7 +12,9 @@
 #include "bench/harness/progress.h"
 #include "bench/harness/stats.h"
 #include "bench/limit/line_limit.h"
-#include "setsep/table.h"
+#include "bench/setsep/update_measurement.h"
+#include "setsep/bulk_build.h"
+#include "setsep/pipeline.h"
 
 namespace coua::bench {
 namespace {
@@ -33,7 +34,7 @@ class setsep_run {
   result<void> run(std::uint64_t n_keys, const setsep::layout& shape) {
     make_keys(n_keys, shape.value_bits);
     shape_ = shape;
-    std::optional<setsep::table> made;
+    std::unique_ptr<setsep::table> made;
     const std::vector<isa> sets =
         options_.simd.empty() ? std::vector<isa>{best_isa()} : options_.simd;
     for (const std::uint64_t threads : options_.threads) {
@@ -41,10 +42,17 @@ class setsep_run {
         if (auto done = build(static_cast<unsigned>(threads), set, made); !done) return done;
       }
     }
-    return look_up(*made);
+    if (auto done = look_up(*made); !done) return done;
+    made.reset();
+    return update();
   }
 
  private:
+  struct trace {
+    std::vector<setsep::key_hash> hashes;
+    std::uint64_t sum = 0;  // of the values
+  };
+
   void make_keys(std::uint64_t n, unsigned value_bits) {
     progress_.step("making " + format_count(n) + " keys");
     random_words random(options_.run.seed);
@@ -55,7 +63,7 @@ class setsep_run {
     }
   }
 
-  result<void> build(unsigned threads, isa set, std::optional<setsep::table>& made) {
+  result<void> build(unsigned threads, isa set, std::unique_ptr<setsep::table>& made) {
     std::vector<double> rates;
     for (unsigned i = 0; i < options_.run.repetitions; ++i) {
       progress_.step("building");
@@ -65,11 +73,11 @@ class setsep_run {
       params.threads = threads;
       params.instruction_set = set;
       const std::uint64_t start = now_ns();
-      auto table = setsep::table::build(keys_, params);
+      auto table = setsep::build_table(keys_, params);
       if (!table) return tl::unexpected(std::move(table.error()));
       rates.push_back(1e3 * static_cast<double>(keys_.size()) /
                       static_cast<double>(now_ns() - start));
-      made.emplace(std::move(*table));
+      made = std::move(*table);
     }
     row one = row_of("setsep/build", *made);
     one.params["threads"] = threads;
@@ -90,24 +98,64 @@ class setsep_run {
         static_cast<unsigned>(*std::max_element(options_.threads.begin(), options_.threads.end()));
     make_traces(most);
     for (const std::uint64_t threads : options_.threads) {
-      std::vector<std::vector<double>> rates(options_.batches.size());
+      std::vector<std::vector<double>> rates(options_.batches.size() + 1);
       for (unsigned round = 0; round < options_.run.repetitions; ++round) {
         (*limit)->run(static_cast<unsigned>(threads));
-        for (std::size_t i = 0; i < options_.batches.size(); ++i) {
+        for (std::size_t i = 0; i < rates.size(); ++i) {
           progress_.step("looking up");
-          const auto rate = window_of(in, static_cast<unsigned>(threads), options_.batches[i]);
+          const auto rate = window_of(in, static_cast<unsigned>(threads), batch_of(i));
           if (!rate) return tl::unexpected(rate.error());
           rates[i].push_back(*rate);
         }
       }
-      for (std::size_t i = 0; i < options_.batches.size(); ++i) {
-        row one = row_of("setsep/lookup", in);
+      for (std::size_t i = 0; i < rates.size(); ++i) {
+        row one = row_of(batch_of(i) == 0 ? "setsep/pipeline" : "setsep/lookup", in);
         one.params["threads"] = threads;
-        one.params["batch"] = options_.batches[i];
+        one.params["batch"] = batch_of(i) == 0 ? simd::setsep_batch : batch_of(i);
         const summary rate = summarise(rates[i]);
         one.set_rate(rate.median, static_cast<unsigned>(threads));
         one.set_limit((*limit)->of(static_cast<unsigned>(threads)));
         one.spread = rate.spread;
+        out_.rows.push_back(std::move(one));
+      }
+    }
+    return {};
+  }
+
+  /// Keys to a call; 0, behind all others: those of the pipeline.
+  std::size_t batch_of(std::size_t i) const {
+    return i < options_.batches.size() ? options_.batches[i] : 0;
+  }
+
+  result<void> update() {
+    progress_.step("building, and keeping the keys");
+    setsep::build_params params;
+    params.shape = shape_;
+    params.threads = crew_.size();
+    auto from = setsep::builder::create(keys_, params, {});
+    if (!from) return tl::unexpected(std::move(from.error()));
+    const auto keys_before = static_cast<double>((*from)->n_keys());
+    update_measurement measured(**from, keys_, options_.run.seed);
+    for (const unsigned per_delta : {1U, 32U}) {
+      std::vector<double> updates, applies, bytes;
+      for (unsigned i = 0; i < options_.run.repetitions; ++i) {
+        progress_.step("updating");
+        const auto window = measured.run(options_.run.seconds, per_delta);
+        if (!window) return tl::unexpected(window.error());
+        updates.push_back(window->update_mops);
+        applies.push_back(window->apply_mops);
+        bytes.push_back(window->delta_bytes);
+      }
+      for (const bool applied : {false, true}) {
+        row one = row_of(applied ? "setsep/apply" : "setsep/update", (*from)->table());
+        one.params["per_delta"] = per_delta;
+        const summary rate = summarise(applied ? applies : updates);
+        one.set_rate(rate.median);
+        one.spread = rate.spread;
+        one.more["delta_bytes"] = summarise(bytes).median;
+        if (!applied) {
+          one.more["key_bytes_per_key"] = static_cast<double>((*from)->key_bytes()) / keys_before;
+        }
         out_.rows.push_back(std::move(one));
       }
     }
@@ -135,17 +183,12 @@ class setsep_run {
     std::vector<char> right(threads, 1);
     crew_.run(threads, [&](unsigned t) {
       const trace& of = traces_[t];
-      std::vector<std::uint16_t> values(batch);
+      std::vector<std::uint16_t> values(batch == 0 ? simd::setsep_batch : batch);
       const auto length_ns = static_cast<std::uint64_t>(options_.run.seconds * 1e9);
       const std::uint64_t start = now_ns();
       std::uint64_t passes = 0;
       do {
-        std::uint64_t sum = 0;
-        for (std::size_t at = 0; at < trace_keys; at += batch) {
-          const std::size_t n = std::min(batch, trace_keys - at);
-          in.find_batch(of.hashes.data() + at, n, values.data());
-          for (std::size_t i = 0; i < n; ++i) sum += values[i];
-        }
+        const std::uint64_t sum = batch == 0 ? pipelined(in, of, values) : batched(in, of, values);
         if (sum != of.sum) right[t] = 0;
         ++passes;
       } while (now_ns() - start < length_ns);
@@ -160,21 +203,44 @@ class setsep_run {
     return all;
   }
 
+  static std::uint64_t sum_of(const std::uint16_t* values, std::size_t n) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += values[i];
+    return sum;
+  }
+  static std::uint64_t batched(const setsep::table& in, const trace& of,
+                               std::vector<std::uint16_t>& values) {
+    std::uint64_t sum = 0;
+    for (std::size_t at = 0; at < trace_keys; at += values.size()) {
+      const std::size_t n = std::min(values.size(), trace_keys - at);
+      in.find_batch(of.hashes.data() + at, n, values.data());
+      sum += sum_of(values.data(), n);
+    }
+    return sum;
+  }
+  static std::uint64_t pipelined(const setsep::table& in, const trace& of,
+                                 std::vector<std::uint16_t>& values) {
+    setsep::lookup_pipeline pipeline;
+    std::uint64_t sum = 0;
+    for (std::size_t at = 0; at < trace_keys; at += simd::setsep_batch) {
+      const std::size_t n =
+          pipeline.submit(in, of.hashes.data() + at, simd::setsep_batch, values.data());
+      sum += sum_of(values.data(), n);
+    }
+    std::uint16_t rest[setsep::lookup_pipeline::depth];
+    return sum + sum_of(rest, pipeline.drain(in, rest));
+  }
+
   row row_of(const char* name, const setsep::table& of) const {
     row one;
     one.name = name;
     one.params = {
-        {"keys", of.n_keys()}, {"value_bits", shape_.value_bits}, {"config", config_word(shape_)}};
-    const auto n = static_cast<double>(of.n_keys());
-    one.more["bits_per_key"] = 8 * static_cast<double>(of.bytes()) / n;
-    one.more["fallback_ratio"] = static_cast<double>(of.n_fallback()) / n;
+        {"keys", keys_.size()}, {"value_bits", shape_.value_bits}, {"config", config_word(shape_)}};
+    const auto n = static_cast<double>(keys_.size());
+    one.more["bits_per_key"] = 8 * static_cast<double>(of.bytes_used()) / n;
+    one.more["fallback_ratio"] = static_cast<double>(of.fallback().size()) / n;
     return one;
   }
-
-  struct trace {
-    std::vector<setsep::key_hash> hashes;
-    std::uint64_t sum = 0;  // of the values
-  };
 
   const setsep_options& options_;
   crew& crew_;

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "bench/harness/options.h"
 #include "bench/harness/report.h"
-#include "setsep/geometry.h"
+#include "simd/setsep_lookup/geometry.h"
 
 namespace coua::bench {
 

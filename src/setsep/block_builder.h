@@ -6,16 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "setsep/geometry.h"
-#include "simd/index_search/kernels.h"
+#include "setsep/group_search.h"
+#include "setsep/keyed_value.h"
 
 namespace coua::setsep {
-
-struct keyed_value {
-  key_hash hash;
-  std::uint16_t value = 0;
-  bool operator==(const keyed_value&) const = default;
-};
 
 class block_builder {
  public:
@@ -27,12 +21,9 @@ class block_builder {
              std::vector<keyed_value>& fallback);
 
  private:
-  bool build_group(std::span<const keyed_value* const> keys, std::uint8_t* to);
-
   const layout layout_;
-  const simd::index_search_kernel search_;
-  std::vector<std::vector<const keyed_value*>> groups_;
-  std::vector<std::uint32_t> base_, step_;
+  group_search search_;
+  std::vector<std::vector<keyed_value>> groups_;
 };
 
 }  // namespace coua::setsep

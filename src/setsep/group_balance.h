@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "setsep/geometry.h"
+#include "simd/setsep_lookup/geometry.h"
 
 namespace coua::setsep {
 

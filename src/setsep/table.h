@@ -1,81 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A table of separated sets (geometry.h), made of all keys at once: a few bits for each key, and
-// the keys are not in it. A key that was inserted gives its value; any other one gives some value
-// of `value_bits` bits.
+// The table of set separation (simd/setsep_lookup/geometry.h): blocks of a few bits for each key,
+// without the keys. One writer changes blocks in place while any number of readers look up without
+// a lock. A key that is in it gives its value; any other one gives some value of `value_bits` bits.
 //
-// Groups that no hash function separates are marked, and their keys are in a sorted list, in full
-// (the fallback). With an index of 16 bits there is hardly one; with 8 bits, one in a hundred.
+// Versions are outside of the blocks, so that these stay as small as they are:
 //
-// A look-up touches the line with the choice of the bucket, and the line, or two, with the group. A
-// batch asks for all of the former, then for all of the latter.
+//   changes_     odd while something changes. A batch that sees the same even number before and
+//                after has read a table that nobody changed: no reader looks at more.
+//   stripes_     one for some 16 blocks, odd while one of them changes. Whose batch did overlap
+//                with a change looks up each key on its own, under the stripe of its block.
+//   patch_       the block that changes, as it will be. While its stripe is odd readers take this
+//                one. So nobody waits for the writer, who may sleep in the middle of a change.
 //
-// Source: ScaleBricks (SIGCOMM 2015), sections 4 and 5.
+//   writer                                 reader of one key
+//   entries of failed groups are put       extent, block of the key
+//   changes_ odd, patch_                   stripe; odd and the patch is of the block: the patch,
+//   stripe odd                               else the block
+//   words of the block                     choice, record; entry if the group failed
+//   stripe even                            stripe and extent as before? else once more
+//   entries are dropped, changes_ even
+//
+// Memory order: words are stored with release, after the odd stripe, and loaded with acquire: who
+// sees one of them sees the odd stripe in what it loads later. A patch is written over only after
+// its stripe became even, so who reads the next one's words will see that. Growth stores the extent
+// before the stripe of the split block is odd: who takes that block for one from before the split
+// sees another extent at the end, and who has the new extent finds either the old block whole, or
+// the patch.
+//
+// Vectors are loaded plainly: on x86 loads stay in order, and the kernels are calls that the
+// compiler does not look into.
+//
+// Source: ScaleBricks (SIGCOMM 2015), sections 4 and 5; the concurrency is our own.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
-#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/cache_line.h"
 #include "base/cpu.h"
+#include "base/reclaimer.h"
 #include "base/result.h"
-#include "setsep/block_builder.h"
-#include "setsep/geometry.h"
+#include "setsep/fallback_table.h"
+#include "setsep/keyed_value.h"
+#include "simd/setsep_lookup/kernels.h"
 
 namespace coua::setsep {
 
-struct build_params {
+struct table_params {
   layout shape;
-  unsigned threads = 1;  // 1 to 256
+  extent size;
+  std::uint32_t n_blocks_room = 0;  // that growth may lead to; 0: those of `size`
   isa instruction_set = best_isa();
   arena_params memory{};
-  /// Called with blocks done and all blocks, from any of the threads, one at a time; may be empty.
-  std::function<void(std::uint64_t done, std::uint64_t all)> progress{};
+  reclaimer* retired = nullptr;  // none: then nobody reads while the writer writes
+};
+
+/// What happens to one block.
+struct block_change {
+  std::uint32_t block = 0;
+  std::span<const std::uint8_t> image;  // all of it, as it will be
+  std::span<const keyed_value> put;     // of the fallback
+  std::span<const key_hash> drop;
 };
 
 class table {
  public:
-  /// Of keys in any order; one that comes twice must have the same value. Values have no more bits
-  /// than `shape` says. Errors: invalid, exists (a key with two values), no_memory.
-  static result<table> build(std::span<const keyed_value> keys, const build_params& params);
-  table(table&&) = default;
-  table& operator=(table&&) = default;
+  /// All groups are empty. Errors: invalid, no_memory.
+  static result<std::unique_ptr<table>> create(const table_params& params);
+  table(const table&) = delete;
+  table& operator=(const table&) = delete;
 
   // Any number of threads.
   std::uint16_t find(const key_hash& hash) const noexcept;
-  /// Any `n`; values[i] is that of hashes[i].
+  /// Any `n`; values[i] is that of hashes[i]. Prefers 32, or a multiple of it.
   void find_batch(const key_hash* hashes, std::size_t n, std::uint16_t* values) const noexcept;
+  const char* simd() const noexcept { return to_string(kernels_.instruction_set); }
 
-  const layout& shape() const { return shape_; }
-  /// As they are in memory.
-  std::span<const std::uint8_t> blocks() const {
-    return {block(0), n_blocks_ * shape_.block_bytes()};
+  // The writer.
+  void apply(const block_change& change);
+  /// One block more; `change` is of size().next_split(). There is room.
+  void apply_growth(const block_change& change, std::span<const std::uint8_t> added);
+
+  // The writer, while there are no readers.
+  std::uint8_t* block_to_fill(std::uint64_t i) noexcept { return bytes() + i * block_bytes_; }
+  void put_fallback(const keyed_value& entry) { fallback_.put(entry, nullptr); }
+
+  // The writer; others when nobody writes.
+  const layout& shape() const noexcept { return view_.shape; }
+  extent size() const noexcept;  // any thread
+  std::uint32_t n_blocks_room() const noexcept { return n_blocks_room_; }
+  std::span<const std::uint8_t> block(std::uint64_t i) const noexcept {
+    return {bytes() + i * block_bytes_, block_bytes_};
   }
-  std::uint64_t n_blocks() const { return n_blocks_; }
-  std::uint64_t n_keys() const { return n_keys_; }
-  /// Keys in groups that failed.
-  std::uint64_t n_fallback() const { return fallback_.size(); }
-  /// All of it, the fallback included.
-  std::uint64_t bytes() const;
+  /// As they are in memory.
+  std::span<const std::uint8_t> blocks() const noexcept {
+    return {bytes(), std::size_t{size().n_blocks} * block_bytes_};
+  }
+  const fallback_table& fallback() const noexcept { return fallback_; }
+  const arena& memory() const noexcept { return memory_; }
+  /// Blocks that are in use, versions, the fallback and this object.
+  std::uint64_t bytes_used() const noexcept;
 
  private:
+  friend class lookup_pipeline;
   table() = default;
-  const std::uint8_t* block(std::uint64_t i) const noexcept {
-    return static_cast<const std::uint8_t*>(memory_.data()) + i * shape_.block_bytes();
-  }
-  template <class Layout>
-  void find_as(Layout of, const key_hash* hashes, std::size_t n,
-               std::uint16_t* values) const noexcept;
-  std::uint16_t find_fallback(const key_hash& hash) const noexcept;
 
-  layout shape_;
-  std::uint64_t n_blocks_ = 0;
-  std::uint64_t n_keys_ = 0;
+  std::uint8_t* bytes() const noexcept { return static_cast<std::uint8_t*>(memory_.data()); }
+  std::uint32_t* words(std::uint64_t block) const noexcept {
+    return reinterpret_cast<std::uint32_t*>(bytes() + block * block_bytes_);
+  }
+  std::uint64_t& stripe(std::uint32_t block) const noexcept {
+    return stripes_[block & (stripes_.size() - 1)];
+  }
+  void find_some(const key_hash* hashes, std::size_t n, std::uint16_t* values) const noexcept;
+  std::uint16_t find_among_changes(const key_hash& hash) const noexcept;
+  void take_failed(const key_hash* hashes, std::uint32_t failed,
+                   std::uint16_t* values) const noexcept;
+  void begin(const block_change& change);
+  void change_in_place(const block_change& change);
+  void end(const block_change& change);
+
+  // What every look-up reads; only growth writes it.
+  simd::setsep_view view_;
+  simd::setsep_kernels kernels_{};
+  std::uint64_t size_ = 0;  // an extent
+  unsigned block_bytes_ = 0;
+  std::uint32_t n_blocks_room_ = 0;
+  std::uint64_t serial_ = 0;  // of no other table in this process
+  fallback_table fallback_;
   arena memory_;
-  std::vector<keyed_value> fallback_;  // sorted
+  mutable std::vector<std::uint64_t> stripes_;  // a power of two
+  std::vector<std::uint32_t> patch_;
+  std::uint32_t patch_block_ = 0;
+  reclaimer* retired_ = nullptr;
+  // What each change writes, on a line of its own.
+  alignas(cache_line_bytes) std::uint64_t changes_ = 0;
 };
 
 }  // namespace coua::setsep

@@ -10,16 +10,17 @@ struct avx2_words {
   static constexpr unsigned n_lanes = 8;
   __m256i words;
 
-  static avx2_words none() noexcept { return {_mm256_setzero_si256()}; }
+  static avx2_words all(std::uint32_t word) noexcept {
+    return {_mm256_set1_epi32(static_cast<int>(word))};
+  }
   static avx2_words from(std::uint32_t first) noexcept {
     return {_mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(first)),
                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))};
   }
-  avx2_words place(std::uint32_t base, std::uint32_t step, unsigned shift) const noexcept {
-    const __m256i product = _mm256_mullo_epi32(words, _mm256_set1_epi32(static_cast<int>(step)));
-    const __m256i sum = _mm256_add_epi32(product, _mm256_set1_epi32(static_cast<int>(base)));
-    const __m256i number = _mm256_srl_epi32(sum, _mm_cvtsi32_si128(static_cast<int>(shift)));
-    return {_mm256_sllv_epi32(_mm256_set1_epi32(1), number)};
+  template <unsigned Shift>
+  avx2_words place(avx2_words base, avx2_words step) const noexcept {
+    const __m256i sum = _mm256_add_epi32(_mm256_mullo_epi32(words, step.words), base.words);
+    return {_mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(sum, Shift))};
   }
   void operator|=(avx2_words other) noexcept { words = _mm256_or_si256(words, other.words); }
   unsigned meets(avx2_words other) const noexcept {

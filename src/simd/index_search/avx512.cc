@@ -10,17 +10,18 @@ struct avx512_words {
   static constexpr unsigned n_lanes = 16;
   __m512i words;
 
-  static avx512_words none() noexcept { return {_mm512_setzero_si512()}; }
+  static avx512_words all(std::uint32_t word) noexcept {
+    return {_mm512_set1_epi32(static_cast<int>(word))};
+  }
   static avx512_words from(std::uint32_t first) noexcept {
     return {
         _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(first)),
                          _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))};
   }
-  avx512_words place(std::uint32_t base, std::uint32_t step, unsigned shift) const noexcept {
-    const __m512i product = _mm512_mullo_epi32(words, _mm512_set1_epi32(static_cast<int>(step)));
-    const __m512i sum = _mm512_add_epi32(product, _mm512_set1_epi32(static_cast<int>(base)));
-    const __m512i number = _mm512_srl_epi32(sum, _mm_cvtsi32_si128(static_cast<int>(shift)));
-    return {_mm512_sllv_epi32(_mm512_set1_epi32(1), number)};
+  template <unsigned Shift>
+  avx512_words place(avx512_words base, avx512_words step) const noexcept {
+    const __m512i sum = _mm512_add_epi32(_mm512_mullo_epi32(words, step.words), base.words);
+    return {_mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_srli_epi32(sum, Shift))};
   }
   void operator|=(avx512_words other) noexcept { words = _mm512_or_si512(words, other.words); }
   unsigned meets(avx512_words other) const noexcept {

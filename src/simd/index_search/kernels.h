@@ -33,7 +33,7 @@ struct separation {
 };
 
 /// The first of the functions 0 to n_functions - 1 that separates the keys. `place_bits`: 3 or 4.
-/// n_functions: a multiple of 16, to 65,536. Any number of threads.
+/// n_functions: a multiple of 32, to 65,536. Any number of threads.
 using index_search_kernel = separation (*)(const separation_keys& keys, unsigned place_bits,
                                            std::uint32_t n_functions) noexcept;
 

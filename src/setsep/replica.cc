@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setsep/replica.h"
+
+#include <algorithm>
+
+#include "setsep/bulk_build.h"
+
+namespace coua::setsep {
+
+replica::~replica() = default;
+
+result<table_version> replica::load(std::span<const std::uint8_t> snapshot) {
+  auto facts = check_snapshot(snapshot);
+  if (!facts) return tl::unexpected(std::move(facts.error()));
+  if (key_ && *key_ != facts->key) {
+    return fail(errc::invalid, "snapshot", "has another hash key than the table");
+  }
+  if (table_ != nullptr && facts->version.table == version_.table &&
+      facts->version.sequence < version_.sequence) {
+    return fail(errc::invalid, "snapshot", "is older than the table");
+  }
+  const std::uint64_t room = std::min<std::uint64_t>(blocks_for(params_.keys_room), n_blocks_max);
+  auto made = read_snapshot(snapshot, *facts,
+                            {.shape = {},
+                             .size = {},
+                             .n_blocks_room = static_cast<std::uint32_t>(room),
+                             .instruction_set = params_.instruction_set,
+                             .memory = params_.memory,
+                             .retired = &retired_});
+  if (!made) return tl::unexpected(std::move(made.error()));
+  std::unique_ptr<setsep::table> old = std::exchange(table_, std::move(*made));
+  store_release(&shown_, static_cast<const setsep::table*>(table_.get()));  // with reader::enter()
+  if (old != nullptr) retired_.retire(std::move(old));
+  retired_.reclaim();
+  image_.resize(table_->shape().block_bytes());
+  key_ = facts->key;
+  version_ = facts->version;
+  return version_;
+}
+
+result<delta_outcome> replica::apply(std::span<const std::uint8_t> delta) {
+  const auto of = open_delta(delta);
+  if (!of) return tl::unexpected(of.error());
+  if (table_ == nullptr || of->table != version_.table) return delta_outcome::gap;
+  if (of->sequence <= version_.sequence) return delta_outcome::old;
+  if (of->sequence != version_.sequence + 1) return delta_outcome::gap;
+  // All of it is read before any of it is applied.
+  const delta_reader changes(delta, table_->shape(), table_->size(), table_->n_blocks_room());
+  for (delta_reader check = changes; !check.at_end();) {
+    if (auto good = check.next(change_); !good) return tl::unexpected(std::move(good.error()));
+  }
+  for (delta_reader each = changes; !each.at_end();) {
+    if (auto good = each.next(change_); !good) return tl::unexpected(std::move(good.error()));
+    apply(change_);
+  }
+  version_ = *of;
+  ++n_deltas_;
+  return delta_outcome::applied;
+}
+
+void replica::apply(const delta_change& change) {
+  if (change.growth) {
+    table_->apply_growth({table_->size().next_split(), change.split, change.put, change.drop},
+                         change.added);
+    return;
+  }
+  const auto now = table_->block(change.block);
+  std::copy(now.begin(), now.end(), image_.begin());
+  for (const bucket_choice& each : change.choices) {
+    std::uint8_t& byte = image_[each.bucket / 4];
+    const unsigned shift = each.bucket % 4 * 2U;
+    byte = static_cast<std::uint8_t>((byte & ~(3U << shift)) | each.choice << shift);
+  }
+  const std::size_t group_bytes = table_->shape().group_bytes();
+  for (const group_record& each : change.records) {
+    std::copy_n(each.record, group_bytes, image_.data() + choice_bytes + each.group * group_bytes);
+  }
+  table_->apply({change.block, image_, change.put, change.drop});
+}
+
+}  // namespace coua::setsep

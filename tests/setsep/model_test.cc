@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random operation lists on a builder and a replica that follows it, checked against a map; a
+// failing list is shrunk. RC_PARAMS="seed=... max_success=1000" repeats or lengthens a run.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+
+#include "setsep/builder.h"
+#include "setsep/replica.h"
+
+namespace coua::setsep {
+namespace {
+
+enum class op_kind { put, put_many, remove, remove_many, grow, send, lose, snapshot };
+struct op {
+  op_kind kind;
+  std::uint16_t key, value;
+};
+void showValue(const op& one, std::ostream& out) {
+  out << "{" << static_cast<int>(one.kind) << ", " << one.key << ", " << one.value << "}";
+}
+
+struct model_case {
+  const char* name;
+  layout shape;
+  std::size_t keys_room;
+  std::uint16_t universe;
+};
+// One block with more keys than it separates; some with a large fallback; blocks that are split.
+const model_case cases[] = {
+    {"16+8", {2, 2, 1}, 4'000, 3'000},    {"8+16", {3, 1, 2}, 4'000, 3'000},
+    {"16+16", {5, 2, 2}, 4'000, 2'500},   {"8+8", {1, 1, 1}, 3'000, 2'500},
+    {"crowded", {2, 2, 1}, 1'000, 1'400}, {"wide", {16, 2, 1}, 2'000, 1'500},
+};
+void PrintTo(const model_case& c, std::ostream* out) { *out << c.name; }
+
+rc::Gen<op> arbitrary_op() {
+  using k = op_kind;
+  return rc::gen::build<op>(
+      rc::gen::set(&op::kind, rc::gen::weightedElement<op_kind>({{8, k::put},
+                                                                 {14, k::put_many},
+                                                                 {6, k::remove},
+                                                                 {6, k::remove_many},
+                                                                 {4, k::grow},
+                                                                 {10, k::send},
+                                                                 {1, k::lose},
+                                                                 {2, k::snapshot}})),
+      rc::gen::set(&op::key), rc::gen::set(&op::value));
+}
+
+class checked_pair {
+ public:
+  checked_pair(const model_case& of, std::uint64_t seed)
+      : case_(of), seed_(seed), to_({.keys_room = of.keys_room, .instruction_set = active_isa()}) {
+    build_params params;
+    params.shape = of.shape;
+    params.keys_room = of.keys_room;
+    params.instruction_set = active_isa();
+    // One key, so that there is one block, and room for more.
+    model_[0] = 0;
+    const keyed_value first{hash_of(0), 0};
+    from_ = std::move(*builder::create(std::span(&first, 1), params, hash_key{}));
+    load();
+  }
+
+  /// Empty, or what is wrong.
+  std::string apply(const op& one) {
+    const std::uint16_t n =
+        one.kind == op_kind::put_many || one.kind == op_kind::remove_many ? 100 : 1;
+    switch (one.kind) {
+      case op_kind::put:
+      case op_kind::put_many:
+        for (std::uint16_t i = 0; i < n; ++i) put(one.key + i, one.value + i * 7);
+        break;
+      case op_kind::remove:
+      case op_kind::remove_many:
+        for (std::uint16_t i = 0; i < n; ++i) remove(one.key + i);
+        break;
+      case op_kind::grow: {
+        const bool room = from_->table().size().n_blocks < from_->table().n_blocks_room();
+        if (from_->grow().has_value() != room) return "growth differs";
+        break;
+      }
+      case op_kind::send: return send();
+      case op_kind::lose: lost_ = lost_ || !from_->take_delta().empty(); break;
+      case op_kind::snapshot:
+        (void)from_->take_delta();
+        load();
+        return same();
+    }
+    return wrong_;
+  }
+
+  std::string finish() {
+    if (const std::string wrong = send(); !wrong.empty()) return wrong;
+    if (lost_) load();
+    if (const std::string wrong = same(); !wrong.empty()) return wrong;
+    std::vector<key_hash> hashes;
+    for (const auto& [key, value] : model_) hashes.push_back(hash_of(key));
+    std::vector<std::uint16_t> values(hashes.size());
+    to_.table()->find_batch(hashes.data(), hashes.size(), values.data());
+    std::size_t i = 0;
+    for (const auto& [key, value] : model_) {
+      if (values[i++] != value) return "the replica has another value in a batch";
+      if (to_.table()->find(hash_of(key)) != value) return "the replica has another value";
+      if (from_->table().find(hash_of(key)) != value) return "the builder has another value";
+    }
+    if (from_->n_keys() != model_.size()) return "another number of keys";
+    for (unsigned other = 0; other < 500; ++other) {
+      if (to_.table()->find(hash_of(100'000 + other)) >> case_.shape.value_bits != 0) {
+        return "a value of too many bits";
+      }
+    }
+    return {};
+  }
+
+  std::size_t most_fallback = 0;
+
+ private:
+  key_hash hash_of(std::uint64_t key) const {
+    std::mt19937_64 random(seed_ * 1'000'003 + key);
+    const std::uint64_t high = random();
+    return {high, random()};
+  }
+  void put(unsigned number, unsigned word) {
+    const std::uint64_t key = number % case_.universe;
+    const auto value = static_cast<std::uint16_t>(word & ((1U << case_.shape.value_bits) - 1));
+    const auto before = model_.find(key);
+    const put_result want = before == model_.end()    ? put_result::added
+                            : before->second == value ? put_result::unchanged
+                                                      : put_result::updated;
+    if (from_->put({hash_of(key), value}).value() != want) wrong_ = "put did something else";
+    model_[key] = value;
+    if (from_->table().find(hash_of(key)) != value) wrong_ = "a key has not the value it got";
+    most_fallback = std::max<std::size_t>(most_fallback, from_->table().fallback().size());
+  }
+  void remove(unsigned number) {
+    const std::uint64_t key = number % case_.universe;
+    if (from_->remove(hash_of(key)).value() != (model_.erase(key) != 0)) {
+      wrong_ = "remove did something else";
+    }
+  }
+  std::string send() {
+    const auto delta = from_->take_delta();
+    if (delta.empty()) return wrong_;
+    const auto outcome = to_.apply(delta);
+    if (!outcome) return "a delta was refused: " + outcome.error().message();
+    if (*outcome != (lost_ ? delta_outcome::gap : delta_outcome::applied)) return "wrong outcome";
+    return lost_ ? wrong_ : same();
+  }
+  void load() {
+    std::vector<std::uint8_t> bytes(from_->snapshot_bytes());
+    if (!from_->snapshot(bytes) || !to_.load(bytes)) wrong_ = "no snapshot";
+    lost_ = false;
+  }
+  std::string same() {
+    if (!wrong_.empty()) return wrong_;
+    if (!std::ranges::equal(from_->table().blocks(), to_.table()->blocks())) {
+      return "the blocks differ";
+    }
+    if (from_->table().fallback().entries() != to_.table()->fallback().entries()) {
+      return "the fallbacks differ";
+    }
+    // Entries of failed groups, and no others.
+    for (const keyed_value& each : to_.table()->fallback().entries()) {
+      if (from_->value_of(each.hash) != each.value) return "the fallback has what is gone";
+    }
+    return {};
+  }
+
+  const model_case& case_;
+  const std::uint64_t seed_;
+  std::map<std::uint64_t, std::uint16_t> model_;
+  std::unique_ptr<builder> from_;
+  replica to_;
+  bool lost_ = false;
+  std::string wrong_;
+};
+
+class setsep_model : public testing::TestWithParam<model_case> {};
+
+TEST_P(setsep_model, any_operation_list_behaves_as_a_map) {
+  const model_case& c = GetParam();
+  std::size_t most_fallback = 0;
+  EXPECT_TRUE(rc::check(c.name, [&](std::uint64_t seed) {
+    const auto ops = *rc::gen::scale(0.7, rc::gen::container<std::vector<op>>(arbitrary_op()));
+    checked_pair pair(c, seed);
+    for (const op& one : ops) {
+      if (const std::string wrong = pair.apply(one); !wrong.empty()) RC_FAIL(wrong);
+    }
+    if (const std::string wrong = pair.finish(); !wrong.empty()) RC_FAIL(wrong);
+    most_fallback = std::max(most_fallback, pair.most_fallback);
+  }));
+  // A test without a fallback would not test its changes.
+  if (c.shape.index_bytes == 1) {
+    EXPECT_GT(most_fallback, 30U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(layouts, setsep_model, testing::ValuesIn(cases), [](const auto& c) {
+  std::string name = c.param.name;
+  std::replace(name.begin(), name.end(), '+', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace coua::setsep
