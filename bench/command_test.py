@@ -399,14 +399,15 @@ class CommandTest(unittest.TestCase):
         rows = self.report("setsep", "--keys", "1,30K", "--value-bits", "2", "--config",
                            "16+8,8+16", "--threads", "1", "--batch", "1,32", "--seconds", "0.002",
                            "--repetitions", "2")["rows"]
-        names = ["setsep/build", "setsep/lookup", "setsep/lookup"]
-        self.assertEqual([r["name"] for r in rows], names * 4)
+        names = ["build", "lookup", "lookup", "pipeline", "update", "apply", "update", "apply"]
+        self.assertEqual([r["name"] for r in rows], ["setsep/" + name for name in names] * 4)
         for row in rows:
             self.assertGreater(row["mops"], 0)
             if row["params"]["keys"] > 1 and row["params"]["config"] == "16+8":
-                self.assertAlmostEqual(row["bits_per_key"], 3.5, delta=0.1)
-        self.assertEqual(rows[6]["fallback_ratio"], 0)
-        self.assertGreater(rows[9]["fallback_ratio"], 0)
+                self.assertAlmostEqual(row["bits_per_key"], 3.7, delta=0.3)
+        self.assertEqual(rows[16]["fallback_ratio"], 0)
+        self.assertGreater(rows[24]["fallback_ratio"], 0)
+        self.assertGreater(rows[20]["delta_bytes"], rows[22]["delta_bytes"])
 
     def test_plan(self):
         rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]

@@ -198,7 +198,7 @@ TEST_P(setsep_model, any_operation_list_behaves_as_a_map) {
   }));
   // A test without a fallback would not test its changes.
   if (c.shape.index_bytes == 1) {
-    EXPECT_GT(most_fallback, 30U);
+    EXPECT_GT(most_fallback, 8U);
   }
 }
 
