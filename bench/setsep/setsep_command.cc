@@ -19,8 +19,9 @@
 namespace coua::bench {
 namespace {
 
-// Keys of each thread's trace: so many that no cache helps to ask for them again.
-constexpr std::size_t trace_keys = std::size_t{1} << 20;
+// Keys of each thread's trace: as many lines as the table of 64 M keys has, and 4 MiB of hashes,
+// which shall not take the cache from the table.
+constexpr std::size_t trace_keys = std::size_t{1} << 18;
 
 std::string config_word(const setsep::layout& of) {
   return std::to_string(8 * of.index_bytes) + "+" + std::to_string(8 * of.array_bytes);

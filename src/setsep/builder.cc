@@ -33,13 +33,14 @@ constexpr auto choosers = [] {
 }  // namespace
 
 result<std::unique_ptr<builder>> builder::create(std::span<const keyed_value> keys,
-                                                 const build_params& params, const hash_key& key) {
+                                                 const build_params& params, const hash_key& key,
+                                                 unsigned key_bytes) {
   const std::uint64_t n = blocks_for(keys.empty() ? params.keys_room : keys.size());
   const std::uint64_t room = std::max(n, blocks_for(params.keys_room));
   if (room > n_blocks_max) {
     return fail(errc::invalid, "setsep", "there is room for 4 billion keys at most");
   }
-  std::unique_ptr<builder> made(new builder(params, key));
+  std::unique_ptr<builder> made(new builder(params, key, key_bytes));
   const auto n32 = static_cast<std::uint32_t>(n);
   auto table = table::create({.shape = params.shape,
                               .size = {n32, n32},
@@ -55,7 +56,13 @@ result<std::unique_ptr<builder>> builder::create(std::span<const keyed_value> ke
   auto built = build_into(*made->table_, keys, params, [&](std::uint64_t block, auto of_block) {
     keys_of_block& kept = made->keys_[block];
     kept.reserve(of_block.size() + of_block.size() / 16);
-    for (const keyed_value& each : of_block) {
+    // Bucket by bucket: those of a group are then on few lines.
+    std::array<std::uint32_t, block_buckets + 1> at{};
+    for (const keyed_value& each : of_block) ++at[bucket_of(each.hash) + 1];
+    for (unsigned bucket = 0; bucket < block_buckets; ++bucket) at[bucket + 1] += at[bucket];
+    std::vector<keyed_value> ordered(of_block.size());
+    for (const keyed_value& each : of_block) ordered[at[bucket_of(each.hash)]++] = each;
+    for (const keyed_value& each : ordered) {
       if (kept.find(each.hash) == nullptr) kept.add(each);
     }
   });
@@ -298,7 +305,8 @@ result<void> builder::snapshot(std::span<std::uint8_t> to) const {
     return fail(errc::invalid, "setsep",
                 "a snapshot takes " + std::to_string(snapshot_bytes()) + " bytes now");
   }
-  write_snapshot(*table_, {version_, key_, n_keys_, table_->shape(), table_->size()}, to);
+  write_snapshot(*table_, {version_, key_, key_length_, n_keys_, table_->shape(), table_->size()},
+                 to);
   return {};
 }
 

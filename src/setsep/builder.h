@@ -47,9 +47,11 @@ struct builder_counts {
 class builder {
  public:
   /// Of these keys, which may be none: then for `params.keys_room` (as many blocks; no growth).
-  /// `key`: what the hashes were made with; it goes into snapshots. Errors: as build_table().
+  /// `key` and `key_bytes`: what the hashes were made with; they go into snapshots. Errors: as
+  /// build_table().
   static result<std::unique_ptr<builder>> create(std::span<const keyed_value> keys,
-                                                 const build_params& params, const hash_key& key);
+                                                 const build_params& params, const hash_key& key,
+                                                 unsigned key_bytes = 0);
 
   /// Errors: invalid (too many bits), no_room (its block is full: 32,768 keys), busy (the delta has
   /// reached its size: take it). Nothing has changed then. Throws bad_alloc.
@@ -81,8 +83,9 @@ class builder {
   table_source source() { return {&readers_, &shown_}; }
 
  private:
-  builder(const build_params& params, const hash_key& key)
+  builder(const build_params& params, const hash_key& key, unsigned key_bytes)
       : key_(key),
+        key_length_(key_bytes),
         retired_(readers_),
         blocks_(params.shape, params.instruction_set),
         search_(params.shape, params.instruction_set),
@@ -101,6 +104,7 @@ class builder {
   result<void> room_for_delta() const;
 
   const hash_key key_;
+  const unsigned key_length_;
   qsbr readers_;
   reclaimer retired_;
   std::unique_ptr<setsep::table> table_;

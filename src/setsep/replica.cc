@@ -12,8 +12,8 @@ replica::~replica() = default;
 result<table_version> replica::load(std::span<const std::uint8_t> snapshot) {
   auto facts = check_snapshot(snapshot);
   if (!facts) return tl::unexpected(std::move(facts.error()));
-  if (key_ && *key_ != facts->key) {
-    return fail(errc::invalid, "snapshot", "has another hash key than the table");
+  if (key_ && (*key_ != facts->key || key_bytes_ != facts->key_bytes)) {
+    return fail(errc::invalid, "snapshot", "hashes keys in another way than the table");
   }
   if (table_ != nullptr && facts->version.table == version_.table &&
       facts->version.sequence < version_.sequence) {
@@ -34,6 +34,8 @@ result<table_version> replica::load(std::span<const std::uint8_t> snapshot) {
   retired_.reclaim();
   image_.resize(table_->shape().block_bytes());
   key_ = facts->key;
+  key_bytes_ = facts->key_bytes;
+  n_keys_ = facts->n_keys;
   version_ = facts->version;
   return version_;
 }

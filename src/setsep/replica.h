@@ -50,6 +50,10 @@ class replica {
   const table_version& version() const { return version_; }
   /// Once a snapshot was loaded.
   const std::optional<hash_key>& key() const { return key_; }
+  /// 0: the caller hashes.
+  unsigned key_bytes() const { return key_bytes_; }
+  /// At the snapshot.
+  std::uint64_t n_keys() const { return n_keys_; }
   std::uint64_t n_deltas() const { return n_deltas_; }
   table_source source() { return {&readers_, &shown_}; }
 
@@ -62,6 +66,8 @@ class replica {
   std::unique_ptr<setsep::table> table_;
   const setsep::table* shown_ = nullptr;
   std::optional<hash_key> key_;
+  unsigned key_bytes_ = 0;
+  std::uint64_t n_keys_ = 0;
   table_version version_;
   std::uint64_t n_deltas_ = 0;
   delta_change change_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "setsep/crc32c.h"
+#include "setsep/key_hasher.h"
 
 namespace coua::setsep {
 namespace {
@@ -18,7 +19,7 @@ struct header {
   table_version version;
   hash_key key;
   std::uint8_t value_bits, index_bytes, array_bytes, zero8;
-  std::uint32_t n_first, n_blocks, zero32;
+  std::uint32_t n_first, n_blocks, key_bytes;
   std::uint64_t n_keys, n_fallback;
   std::uint32_t content_crc, header_crc;
 };
@@ -60,10 +61,10 @@ const char* what_is_wrong(const header& front, std::uint64_t bytes) {
     return "has an unknown version";
   }
   if (front.value_bits < 1 || front.value_bits > value_bits_max || front.index_bytes < 1 ||
-      front.index_bytes > 2 || front.array_bytes < 1 || front.array_bytes > 2 || front.zero8 != 0 ||
-      front.zero32 != 0) {
+      front.index_bytes > 2 || front.array_bytes < 1 || front.array_bytes > 2 || front.zero8 != 0) {
     return "has a layout that there is not";
   }
+  if (front.key_bytes > key_hasher::key_bytes_max) return "has keys that are too long";
   const extent size{front.n_first, front.n_blocks};
   if (size.n_first < 1 || size.n_blocks < size.n_first || size.n_blocks > n_blocks_max ||
       size.level() >= split_bits) {
@@ -104,6 +105,7 @@ void write_snapshot(const table& of, const snapshot_facts& facts, std::span<std:
   front.array_bytes = static_cast<std::uint8_t>(of.shape().array_bytes);
   front.n_first = of.size().n_first;
   front.n_blocks = of.size().n_blocks;
+  front.key_bytes = facts.key_bytes;
   front.n_keys = facts.n_keys;
   front.n_fallback = of.fallback().size();
   front.content_crc = crc32c(to.subspan(snapshot_header_bytes));
@@ -133,6 +135,7 @@ result<snapshot_facts> check_snapshot(std::span<const std::uint8_t> snapshot) {
   }
   return snapshot_facts{.version = front.version,
                         .key = front.key,
+                        .key_bytes = front.key_bytes,
                         .n_keys = front.n_keys,
                         .shape = {front.value_bits, front.index_bytes, front.array_bytes},
                         .size = {front.n_first, front.n_blocks}};

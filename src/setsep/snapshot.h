@@ -5,9 +5,9 @@
 //
 //   header, 4,096 bytes  "COUASSEP", version 32, bytes of the header 32, table 64, sequence 64,
 //                        hash key 256, value bits, index bytes, array bytes, zero (8 each),
-//                        first blocks 32, blocks 32, zero 32, keys 64, entries of the fallback 64,
-//                        CRC-32C of the blocks and the fallback 32, CRC-32C of the header 32
-//                        with 0 there; zeros
+//                        first blocks 32, blocks 32, bytes of a key 32 (0: the caller hashes), keys
+//                        64, entries of the fallback 64, CRC-32C of the blocks and the fallback 32,
+//                        CRC-32C of the header 32 with 0 there; zeros
 //   blocks               as in memory (simd/setsep_lookup/geometry.h)
 //   fallback             hash high 64, low 64, value 64, in rising order of the hashes
 //
@@ -30,6 +30,7 @@ inline constexpr unsigned snapshot_header_bytes = 4096;
 struct snapshot_facts {
   table_version version;
   hash_key key{};
+  unsigned key_bytes = 0;  // 0: the caller hashes
   std::uint64_t n_keys = 0;
   layout shape;
   extent size;

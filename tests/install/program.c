@@ -5,6 +5,7 @@
 #include <coua/classifier.h>
 #include <coua/fib.h>
 #include <coua/flow_table.h>
+#include <coua/setsep.h>
 #include <stdio.h>
 
 static int use_flow_table(void) {
@@ -50,6 +51,38 @@ static int use_classifier(void) {
   return 0;
 }
 
+static int use_setsep(void) {
+  struct coua_setsep_params params = COUA_SETSEP_PARAMS_INIT;
+  struct coua_setsep_replica_params how = COUA_SETSEP_REPLICA_PARAMS_INIT;
+  coua_setsep_builder* from = NULL;
+  coua_setsep_replica* to = NULL;
+  coua_setsep_reader* reader = NULL;
+  const uint32_t keys[2] = {1, 2};
+  const uint16_t values[2] = {5, 6};
+  uint16_t found[2] = {0, 0};
+  static char snapshot[1 << 16], message[200];
+  const size_t bytes = sizeof snapshot;
+
+  params.key_bytes = sizeof keys[0];
+  params.value_bits = 3;
+  if (coua_setsep_builder_create(&params, keys, values, 2, &from, message, sizeof message) != 0) {
+    fprintf(stderr, "%s\n", message);
+    return 1;
+  }
+  if (coua_setsep_snapshot_bytes(from) > bytes) return 1;
+  if (coua_setsep_snapshot(from, snapshot, coua_setsep_snapshot_bytes(from)) != 0) return 1;
+  if (coua_setsep_replica_create(&how, &to) != 0) return 1;
+  if (coua_setsep_replica_load(to, snapshot, coua_setsep_snapshot_bytes(from), message,
+                               sizeof message) != 0) {
+    return 1;
+  }
+  if (coua_setsep_replica_reader(to, &reader) != 0) return 1;
+  coua_setsep_lookup_batch(reader, keys, 2, found);
+  coua_setsep_replica_destroy(to);
+  coua_setsep_builder_destroy(from);
+  return found[0] != 5 || found[1] != 6;
+}
+
 int main(void) {
   struct coua_fib_params params = COUA_FIB_PARAMS_INIT;
   struct coua_fib_record record = {0};
@@ -74,5 +107,5 @@ int main(void) {
   if (entry == COUA_FIB_MISS || entry >> COUA_FIB_ENTRY_VALUE_SHIFT != 42) return 1;
   if (coua_fib_get_stats(fib, &stats) != 0 || stats.entries != 1) return 1;
   coua_fib_destroy(fib);
-  return use_flow_table() != 0 || use_classifier() != 0;
+  return use_flow_table() != 0 || use_classifier() != 0 || use_setsep() != 0;
 }

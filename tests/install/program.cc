@@ -5,6 +5,7 @@
 #include <coua/classifier.hpp>
 #include <coua/fib.hpp>
 #include <coua/flow_table.hpp>
+#include <coua/setsep.hpp>
 #include <cstdio>
 
 static int use_flow_table() {
@@ -36,6 +37,20 @@ static int use_classifier() {
   return answer && answer->value == 42 && !reader.lookup(0x1067) ? 0 : 1;
 }
 
+static int use_setsep() {
+  coua::api::setsep_builder<std::uint32_t> from;
+  const std::array<std::uint32_t, 2> keys{1, 2};
+  const std::array<std::uint16_t, 2> values{1, 0};
+  std::string why;
+  if (from.create(COUA_SETSEP_PARAMS_INIT, keys, values, from, &why) != 0) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    return 1;
+  }
+  coua::api::setsep_reader<std::uint32_t> reader;
+  if (from.open(reader) != 0 || from.put(3, 1) != COUA_SETSEP_ADDED) return 1;
+  return reader.lookup(1) == 1 && reader.lookup(2) == 0 && reader.lookup(3) == 1 ? 0 : 1;
+}
+
 int main() {
   coua_fib_params params = COUA_FIB_PARAMS_INIT;
   params.entries = 10'000;
@@ -53,5 +68,5 @@ int main() {
   coua::api::fib_reader reader;
   if (fib.open(reader) != 0) return 1;
   if (reader.lookup(record.key).value() != 42) return 1;
-  return use_flow_table() == 0 && use_classifier() == 0 ? 0 : 1;
+  return use_flow_table() == 0 && use_classifier() == 0 && use_setsep() == 0 ? 0 : 1;
 }
