@@ -50,6 +50,7 @@ void executor::begin(time_ns now) noexcept {
   plan_ = follows_.root.load(std::memory_order_acquire);
   version_ = std::max(version_, plan_->from);
   depth_ = plan_->depth;
+  some_clauses_ = is_special_ = plan_->some_clauses;
   now_ = now;
 }
 
@@ -82,7 +83,6 @@ void executor::load_to(std::span<const arrival> burst) noexcept {
     p.metadata = p.tunnel_id = 0;
     std::fill(std::begin(p.reg), std::end(p.reg), 0);
     p.queue = 0;
-    p.conj_id = 0;
     slots_[i] = {from.what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, from.what.buffer.length};
   }
 }
@@ -158,14 +158,13 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
   take(first);
   const std::uint64_t packets_of_first = packets;
   const table_stage* stage = plan_->tables[first];
-  const bool shares = stage != nullptr && plan_->clauses[first] == nullptr &&
+  const bool shares = stage != nullptr && !has_clauses(first) &&
                       (stage->kind == table_template::exact || stage->kind == table_template::lpm);
   for (unsigned word = first / 64; shares && word < std::size(pending_tables_); ++word) {
     for (std::uint64_t left = pending_tables_[word]; left != 0; left &= left - 1) {
       const auto table = static_cast<table_id>(64 * word + std::countr_zero(left));
       const table_stage* other = plan_->tables[table];
-      if (other == nullptr || !goes_with(*other, *stage)) continue;
-      if (plan_->clauses[table] == nullptr) take(table);
+      if (other != nullptr && goes_with(*other, *stage) && !has_clauses(table)) take(table);
     }
   }
   out.is_mixed = packets != packets_of_first;
@@ -201,22 +200,15 @@ void executor::run_pending() noexcept {
     packet_list list;
     take_pending(table, list);
     const action_record* records[burst_max];
-    look_up_in(table, list, records);
+    if (const table_stage* stage = plan_->tables[table]) {
+      look_up(*stage, list, records);
+    } else {
+      std::fill_n(records, list.n, nullptr);
+    }
+    if (is_special_) [[unlikely]]
+      look_up_specially(table, list, records);
     execute(list, records);
   }
-}
-
-void executor::look_up_in(table_id table, const packet_list& list,
-                          const action_record** records) noexcept {
-  if (const table_stage* stage = plan_->tables[table]) {
-    look_up(*stage, list, records);
-    if (plan_->some_clauses) [[unlikely]]
-      look_up_conjunctions(table, list, records);
-  } else {
-    std::fill_n(records, list.n, nullptr);
-  }
-  if (disguised_ != 0) [[unlikely]]
-    show_in_ports(list);
 }
 
 bool executor::count(const packet_list& list, const action_record* const* records,
@@ -300,13 +292,11 @@ void executor::send_on(const work& all) noexcept {
   for (unsigned k = 0; k < all.n; ++k) send_to(std::uint64_t{1} << all.at[k], all.next[k]);
 }
 
-void executor::end_of_pipeline(const work& all) noexcept {
+void executor::end_of_pipeline(work& all) noexcept {
+  if (some_called_) [[unlikely]]
+    leave_out_returned(all);
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
-    if (slots_[at].n_calls != 0) [[unlikely]] {
-      returned_ |= std::uint64_t{1} << at;
-      continue;
-    }
     if (slots_[at].n_sets != 0) run_sets(at);
     if (first_[slots_[at].origin] == 0) counts_.add(pipeline_drop::no_output);
   }

@@ -184,7 +184,6 @@ class executor {
   /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
   void run_pending() noexcept;
-  void look_up_in(table_id table, const packet_list& list, const action_record** records) noexcept;
   void take_pending(table_id first, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
   /// Counts, and meters, which come before all other ops. The shapes of what is left; null: it was
@@ -193,7 +192,7 @@ class executor {
              const action_shape** shapes, work& all) noexcept;
   void run_shape(const action_shape& shape, work& all) noexcept;
   void send_on(const work& all) noexcept;
-  void end_of_pipeline(const work& all) noexcept;
+  void end_of_pipeline(work& all) noexcept;
   void run_sets(slot at) noexcept;
 
   // executor_resubmit.cc
@@ -207,6 +206,13 @@ class executor {
   bool run_nested(slot at, const op& how) noexcept;
   bool step_nested(slot at) noexcept;
   void show_in_ports(const packet_list& list) noexcept;
+  void leave_out_returned(work& all) noexcept;
+  /// After a look-up: conjunctions, and ports that only it was to see.
+  void look_up_specially(table_id table, const packet_list& list,
+                         const action_record** records) noexcept;
+  bool has_clauses(table_id table) const noexcept {
+    return some_clauses_ && plan_->clauses[table] != nullptr;
+  }
   void drop_full_sets(work& all) noexcept;
 
   // executor_conjunction.cc
@@ -309,6 +315,8 @@ class executor {
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
   std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots
+  bool some_clauses_ = false;                 // of the plan
+  bool is_special_ = false;                   // look_up_specially() has to do
   bool some_called_ = false;                  // some packet of the burst was resubmitted
   unsigned bucket_nesting_ = 0;
   std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted

@@ -14,7 +14,6 @@ namespace coua::pipeline {
 void executor::look_up_conjunctions(table_id table, const packet_list& list,
                                     const action_record** records) noexcept {
   const wildcard_table* const clauses = plan_->clauses[table];
-  if (clauses == nullptr) return;
   const std::size_t stride = clauses->stride();
   asked which;
   take_keys(clauses->layout(), stride, list, which);

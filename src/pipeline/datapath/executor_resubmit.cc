@@ -46,6 +46,7 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
   ++n_resubmits_[of.origin];
   of.table = to;
   if (how.number != port_in_port) {
+    is_special_ = true;
     disguised_ |= std::uint64_t{1} << at;
     in_ports_[at] = packets_[at].in_port;
     packets_[at].in_port = how.number;
@@ -130,9 +131,30 @@ bool executor::step_nested(slot at) noexcept {
   alone.n = 1;
   alone.at[0] = at;
   const action_record* record[1];
-  look_up_in(table, alone, record);
+  record[0] = nullptr;
+  if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, record);
+  if (is_special_) look_up_specially(table, alone, record);
   execute(alone, record);
   return true;
+}
+
+void executor::leave_out_returned(work& all) noexcept {
+  std::uint32_t some = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    if (slots_[all.at[k]].n_calls == 0) continue;
+    returned_ |= std::uint64_t{1} << all.at[k];
+    some |= std::uint32_t{1} << k;
+  }
+  all.leave_out(some);
+}
+
+void executor::look_up_specially(table_id table, const packet_list& list,
+                                 const action_record** records) noexcept {
+  // Clauses lead to other rules only.
+  if (has_clauses(table) && plan_->tables[table] != nullptr) {
+    look_up_conjunctions(table, list, records);
+  }
+  if (disguised_ != 0) show_in_ports(list);
 }
 
 void executor::drop_full_sets(work& all) noexcept {
