@@ -21,6 +21,9 @@ class bridge_control final : public pipeline_control {
   std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
       std::span<const pipeline::operation> operations) override;
   void settle() override { owner_.settle(); }
+  bool settle_within(std::chrono::microseconds most) override { return owner_.settle_within(most); }
+  bool try_turn() override { return owner_.try_turn(); }
+  void end_turn() override { owner_.end_turn(); }
   pipeline::of_result<void> packet_out(const pipeline::packet& one,
                                        const pipeline::action_list& actions) override;
   void dump_rules(const ofp::rule_filter& filter,

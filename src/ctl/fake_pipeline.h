@@ -70,6 +70,15 @@ class fake_pipeline : public pipeline_control {
     return made;
   }
   void settle() override { ++n_settled_; }
+  bool settle_within(std::chrono::microseconds) override {
+    if (is_slow) return false;
+    ++n_settled_;
+    return true;
+  }
+  bool try_turn() override { return !is_busy; }
+  void end_turn() override {}
+  bool is_busy = false;              // the owner, with something else
+  std::atomic<bool> is_slow{false};  // a worker
   /// How often it was waited for workers.
   unsigned n_settled() const { return n_settled_; }
 

@@ -5,6 +5,7 @@
 // owner.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -86,8 +87,8 @@ struct trace_answer {
   pipeline::verdict result;
 };
 
-/// What happens in a bridge. Called in the thread that owns it, one after the other; they must not
-/// wait.
+/// What happens in a bridge. Called by who owns it or has the owner's turn, one after the other;
+/// they must not wait.
 struct bridge_events {
   dp::packet_in_sink packet_in;
   std::function<void(const pipeline::change_list&)> changed;
@@ -105,6 +106,12 @@ class pipeline_control {
       std::span<const pipeline::operation> operations) = 0;
   /// Waits until every worker runs what was applied before.
   virtual void settle() = 0;
+  /// The same for so long at most. False: they do not yet.
+  virtual bool settle_within(std::chrono::microseconds most) = 0;
+  /// Takes the turn of the owner if that has nothing to do: until end_turn(), which must come
+  /// within a millisecond, nothing that this thread calls waits for it. Does not wait itself.
+  virtual bool try_turn() = 0;
+  virtual void end_turn() = 0;
 
   /// Sends a packet by these actions, as a controller's packet-out. It comes in by `one.in_port`,
   /// which may be port_controller.

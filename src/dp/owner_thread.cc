@@ -32,9 +32,23 @@ void owner_thread::post(std::function<void()> command) {
   wake_.notify_one();
 }
 
+bool owner_thread::try_turn() {
+  const std::lock_guard lock(mutex_);
+  if (stop_ || !commands_.empty() || !turn_.try_lock()) return false;
+  guest_.store(std::this_thread::get_id(), std::memory_order_relaxed);  // read by itself only
+  return true;
+}
+
+void owner_thread::end_turn() {
+  guest_.store({}, std::memory_order_relaxed);
+  turn_.unlock();
+}
+
 bool owner_thread::run_commands() {
   for (;;) {
     std::function<void()> command;
+    // Before a command is taken out: who finds none has the turn after it.
+    const std::lock_guard turn(turn_);
     {
       const std::lock_guard lock(mutex_);
       if (commands_.empty()) return !stop_;
@@ -49,7 +63,10 @@ bool owner_thread::run_commands() {
 void owner_thread::run() {
   name_this_thread(name_);
   while (run_commands()) {
-    if (housekeeping_()) continue;
+    {
+      const std::lock_guard turn(turn_);
+      if (housekeeping_()) continue;
+    }
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, rest, [this] { return stop_ || !commands_.empty(); });
   }

@@ -21,6 +21,8 @@ using pipeline::of_result;
 constexpr std::uint16_t experimenter_error = 0xffff;
 constexpr std::uint32_t onf = 0x4f4e'4600;
 constexpr std::uint32_t no_buffer_id = 0xffff'ffff;
+constexpr std::uint8_t experimenter = 4;
+constexpr std::uint32_t onf_bundle_control = 2300, onf_bundle_add = 2301;
 
 tl::unexpected<refusal> refuse_by(ofperr code) {
   const int vendor = ofperr_get_vendor(code, OFP13_VERSION);
@@ -279,9 +281,8 @@ bool is_cut(ofptype type, message_view one) {
 
 /// Of experimenters the switch has the bundles of the ONF; the library knows many more.
 tl::expected<void, refusal> check_experimenter(message_view one) {
-  constexpr std::uint8_t experimenter = 4, multipart_request = 18;
+  constexpr std::uint8_t multipart_request = 18;
   constexpr std::uint16_t bad_experimenter = 3, bad_experimenter_type = 4;
-  constexpr std::uint32_t bundle_control = 2300, bundle_add = 2301;
   const bool in_parts = type_of(one) == multipart_request && one.size() >= multipart_body &&
                         u16(one, header_bytes) == 0xffff;
   if (in_parts) {
@@ -293,13 +294,18 @@ tl::expected<void, refusal> check_experimenter(message_view one) {
     return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
   }
   const std::uint32_t type = u32(one, header_bytes + 4);
-  if (type != bundle_control && type != bundle_add) {
+  if (type != onf_bundle_control && type != onf_bundle_add) {
     return tl::unexpected(refusal{bad_request, bad_experimenter_type, 0, "an unknown extension"});
   }
   return {};
 }
 
 }  // namespace
+
+bool is_bundle_add(message_view one) {
+  return type_of(one) == experimenter && one.size() >= header_bytes + 8 &&
+         u32(one, header_bytes) == onf && u32(one, header_bytes + 4) == onf_bundle_add;
+}
 
 refusal to_refusal(const pipeline::of_failure& failure) {
   return {pipeline::wire_type(failure.code), pipeline::wire_code(failure.code), 0,

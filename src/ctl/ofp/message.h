@@ -178,5 +178,7 @@ using request =
                  ask::bundle_add, pipeline::rule_mod, pipeline::group_mod, pipeline::meter_mod>;
 
 tl::expected<request, refusal> decode(message_view one);
+/// ask::bundle_add, of a message whose header was looked at.
+bool is_bundle_add(message_view one);
 
 }  // namespace coua::ofp

@@ -85,13 +85,48 @@ void conversation::refuse(const ofp::message& asked, const ofp::refusal& why) {
   send_(ofp::error_reply(why, asked));
 }
 
+bool conversation::is_brief(ofp::message_view one) const {
+  constexpr std::uint8_t experimenter = 4, packet_out = 13, flow_mod = 14, barrier = 20;
+  switch (ofp::type_of(one)) {
+    case flow_mod: {
+      // A change or deletion that is not strict may be one of all rules.
+      constexpr std::size_t command_at = 25;
+      constexpr std::uint8_t modify = 1, remove = 3;
+      return one.size() > command_at && one[command_at] != modify && one[command_at] != remove;
+    }
+    case barrier: return true;
+    // What is done at once has what came before done first.
+    case packet_out: return waiting_.empty();
+    case experimenter: return waiting_.empty() && ofp::is_bundle_add(one);
+    default: return false;
+  }
+}
+
 void conversation::flush() {
-  if (waiting_.empty()) return;
-  std::vector<pipeline::of_result<pipeline::change_list>> done;
-  if (!changes_.empty()) done = bridge_.control.apply_each(changes_);
-  const auto is_barrier = [](const put_off& one) { return one.what == put_off::kind::barrier; };
-  if (std::ranges::any_of(waiting_, is_barrier)) bridge_.control.settle();
-  auto result = done.begin();
+  do_changes();
+  if (waits_for_workers()) bridge_.control.settle();
+  answer();
+}
+
+void conversation::do_changes() {
+  if (changes_.empty()) return;
+  for (auto& one : bridge_.control.apply_each(changes_)) done_.push_back(std::move(one));
+  changes_.clear();
+}
+
+bool conversation::answer_within(std::chrono::microseconds most) {
+  if (waits_for_workers() && !bridge_.control.settle_within(most)) return false;
+  answer();
+  return true;
+}
+
+bool conversation::waits_for_workers() const {
+  return std::ranges::any_of(waiting_,
+                             [](const put_off& one) { return one.what == put_off::kind::barrier; });
+}
+
+void conversation::answer() {
+  auto result = done_.begin();
   for (const put_off& one : waiting_) {
     switch (one.what) {
       case put_off::kind::refused: refuse(one.asked, one.why); break;
@@ -102,7 +137,7 @@ void conversation::flush() {
         break;
     }
   }
-  changes_.clear();
+  done_.clear();
   waiting_.clear();
 }
 

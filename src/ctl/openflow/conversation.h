@@ -9,9 +9,12 @@
 // flow_mod does not wait for the workers each time, and still no barrier is answered before every
 // worker runs what was sent before it. Versions keep the order.
 //
-// Thread rules: one thread, which may wait for the owner of the pipeline and for the workers.
+// Thread rules: one thread at a time, which may wait for the owner of the pipeline and for the
+// workers. Who must not wait has the owner's turn (ctl::pipeline_control::try_turn), and the calls
+// for it: is_brief(), then take() and do_changes(), then answer_within().
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 
@@ -36,6 +39,13 @@ class conversation {
   /// Does what was put off.
   void flush();
 
+  /// What take() does with it is brief and waits for nobody but the owner of the pipeline.
+  bool is_brief(ofp::message_view one) const;
+  /// The changes that were put off; answers come by one of the following.
+  void do_changes();
+  /// Answers, if the workers need no longer than that. False: flush() is still to come.
+  bool answer_within(std::chrono::microseconds most);
+
   // Any thread.
   ofp::controller_role role() const { return role_.now(); }
   /// For what reasons it is told of something, in its role.
@@ -53,6 +63,8 @@ class conversation {
   struct answerer;
   ofp::async_masks masks() const;
   bool is_refused_to_slave(const ofp::request& asked) const;
+  bool waits_for_workers() const;
+  void answer();
   void put_off_refusal(ofp::message asked, ofp::refusal why);
   void refuse(const ofp::message& asked, const ofp::refusal& why);
   void commit(const ofp::message& asked, const ofp::ask::bundle_control& which);
@@ -63,6 +75,7 @@ class conversation {
   role_book::entry role_;
   bundle_book bundles_;
   std::vector<pipeline::operation> changes_;
+  std::vector<pipeline::of_result<pipeline::change_list>> done_;  // of changes, in their order
   std::vector<put_off> waiting_;
   mutable std::mutex mutex_;  // of what follows; not held while something is sent
   bool is_told_;

@@ -256,6 +256,88 @@ TEST_F(a_conversation, of_one_that_does_not_read_stops_taking) {
   EXPECT_LT(n, 10'000U);
 }
 
+/// A session with the thread of the connections, which the test is.
+class brief_messages : public a_conversation {
+ protected:
+  brief_messages() : one_(bridge_, [this] { woken_.release(); }) {}
+
+  /// As the server hands it over.
+  void take(bytes of) {
+    if (!one_.do_at_once(of)) one_.put(std::move(of));
+  }
+  /// The numbers of so many barriers, as they are answered.
+  std::vector<std::uint32_t> answered(std::size_t n) {
+    std::vector<std::uint32_t> made;
+    while (made.size() < n) {
+      auto said = one_.next();
+      if (!said) {
+        EXPECT_TRUE(woken_.try_acquire_for(std::chrono::seconds(60)));
+        continue;
+      }
+      if (ofp::type_of(*said) == barrier_answer) made.push_back(ofp::xid_of(*said));
+    }
+    return made;
+  }
+
+  std::counting_semaphore<> woken_{0};
+  session one_;
+};
+
+TEST_F(brief_messages, are_done_without_another_thread) {
+  bytes add = rule(0, 1), ask = message(barrier, {}, 5);
+  ASSERT_TRUE(one_.do_at_once(add));
+  ASSERT_TRUE(one_.do_at_once(ask));
+  EXPECT_FALSE(one_.next());
+  one_.finish_at_once();
+  const auto said = one_.next();
+  ASSERT_TRUE(said);
+  EXPECT_EQ(ofp::xid_of(*said), 5U);
+  EXPECT_EQ(pipeline_.status().rules, 1U);
+  EXPECT_FALSE(woken_.try_acquire());
+}
+
+TEST_F(brief_messages, are_no_dumps_and_no_changes_of_all_rules) {
+  constexpr std::size_t command_at = 25;
+  for (const std::uint8_t command : {std::uint8_t{1}, std::uint8_t{3}}) {
+    bytes all = rule(0, 1);
+    all[command_at] = command;
+    EXPECT_FALSE(one_.do_at_once(all));
+  }
+  bytes dump = message(multipart, number(0, 8));
+  EXPECT_FALSE(one_.do_at_once(dump));
+  one_.finish_at_once();
+}
+
+TEST_F(brief_messages, do_not_wait_for_an_owner_that_is_busy) {
+  pipeline_.is_busy = true;
+  bytes ask = message(barrier, {}, 1);
+  EXPECT_FALSE(one_.do_at_once(ask));
+}
+
+TEST_F(brief_messages, of_slow_workers_are_answered_by_the_thread_of_the_session) {
+  pipeline_.is_slow = true;
+  bytes ask = message(barrier, {}, 1);
+  ASSERT_TRUE(one_.do_at_once(ask));
+  one_.finish_at_once();
+  take(message(barrier, {}, 2));
+  one_.finish_at_once();
+  EXPECT_EQ(answered(2), (std::vector{1U, 2U}));
+}
+
+TEST_F(brief_messages, keep_the_order_among_others) {
+  std::vector<std::uint32_t> wanted;
+  for (std::uint32_t i = 0; i < 3000; ++i) {
+    take(rule(static_cast<std::uint8_t>(i % 4), 1));
+    take(message(barrier, {}, i));
+    wanted.push_back(i);
+    if (i % 7 == 0) take(message(multipart, number(0, 8)));
+    pipeline_.is_slow = i % 5 == 0;
+    if (i % 3 == 0) one_.finish_at_once();
+  }
+  one_.finish_at_once();
+  EXPECT_EQ(answered(wanted.size()), wanted);
+}
+
 /// A hub, and what it has told a session; wake() comes once for each batch of events.
 class a_hub : public a_conversation {
  protected:

@@ -2,7 +2,8 @@
 //
 // The OpenFlow channel of a bridge: the thread `coua-openflow`, which owns all connections. It
 // connects to controllers, listens for others and on the management socket, answers echo requests,
-// and moves messages between sockets and sessions (session.h). It waits for nothing else.
+// and moves messages between sockets and sessions (session.h). Brief ones it does itself. It waits
+// for nothing but, for a moment, the workers.
 #pragma once
 
 #include <memory>

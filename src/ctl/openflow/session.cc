@@ -4,10 +4,17 @@
 #include "base/cpu.h"
 
 namespace coua::openflow {
+namespace {
+
+// For a worker a burst; one that shares its CPU needs longer, and others are not to wait for it.
+constexpr std::chrono::microseconds workers_need_at_most(200);
+
+}  // namespace
 
 session::session(bridge_view& bridge, std::function<void()> wake, audience who,
                  const session_limits& limits)
-    : wake_(std::move(wake)),
+    : bridge_(bridge),
+      wake_(std::move(wake)),
       limits_(limits),
       conversation_(
           bridge, [this](ofp::message one) { return send(std::move(one)); }, who),
@@ -24,11 +31,43 @@ bool session::takes_more() const {
 }
 
 void session::put(ofp::message one) {
+  finish_at_once();
   {
     const std::lock_guard hold(mutex_);
     if (closed_) return;
     inbox_bytes_ += one.size();
     inbox_.push_back(std::move(one));
+  }
+  come_.notify_one();
+}
+
+bool session::begin_at_once() {
+  {
+    const std::lock_guard hold(mutex_);
+    if (closed_ || serving_ || unfinished_ || !inbox_.empty()) return false;
+  }
+  // Nobody but this thread puts something into the inbox, so the other one stays at rest.
+  at_once_ = bridge_.control.try_turn();
+  return at_once_;
+}
+
+bool session::do_at_once(ofp::message& one) {
+  if (!at_once_ && !begin_at_once()) return false;
+  if (!conversation_.is_brief(one)) return false;
+  conversation_.take(std::move(one));
+  return true;
+}
+
+void session::finish_at_once() {
+  if (!at_once_) return;
+  conversation_.do_changes();
+  bridge_.control.end_turn();
+  const bool answered = conversation_.answer_within(workers_need_at_most);
+  at_once_ = false;
+  if (answered) return;
+  {
+    const std::lock_guard hold(mutex_);
+    unfinished_ = true;
   }
   come_.notify_one();
 }
@@ -79,16 +118,16 @@ bool session::is_over() const {
   return over_;
 }
 
-/// Of the thread: waits for room.
+/// Waits for room, but not in the thread that makes it: what is done at once is little.
 bool session::send(ofp::message one) {
   {
     std::unique_lock hold(mutex_);
-    gone_.wait(hold, [&] { return closed_ || outbox_bytes_ < limits_.outbox_bytes; });
+    gone_.wait(hold, [&] { return closed_ || at_once_ || outbox_bytes_ < limits_.outbox_bytes; });
     if (closed_) return false;
     outbox_bytes_ += one.size();
     outbox_.push_back(std::move(one));
   }
-  wake_();
+  if (!at_once_) wake_();
   return true;
 }
 
@@ -99,8 +138,10 @@ void session::serve() {
     bool more = false;
     {
       std::unique_lock hold(mutex_);
-      come_.wait(hold, [&] { return closed_ || !inbox_.empty(); });
-      if (inbox_.empty()) break;
+      come_.wait(hold, [&] { return closed_ || unfinished_ || !inbox_.empty(); });
+      if (inbox_.empty() && !unfinished_) break;
+      serving_ = true;
+      unfinished_ = false;
       std::swap(taken, inbox_);
       more = inbox_bytes_ >= limits_.inbox_bytes;
       inbox_bytes_ = 0;
@@ -108,6 +149,8 @@ void session::serve() {
     if (more) wake_();  // there is room again
     for (ofp::message& one : taken) conversation_.take(std::move(one));
     conversation_.flush();
+    const std::lock_guard hold(mutex_);
+    serving_ = false;
   }
   const std::lock_guard hold(mutex_);
   over_ = true;

@@ -2,7 +2,7 @@
 //
 // One connection of a controller: a thread that does what it asks, between two queues.
 //
-//   coua-openflow --inbox--> coua-of-N: conversation --calls, waits--> coua-flows, workers
+//   coua-openflow --inbox--> coua-of: conversation --calls, waits--> coua-flows, workers
 //        ^                        |
 //        '---------outbox---------'
 //
@@ -12,6 +12,10 @@
 // further ones. What is told without being asked for is dropped then, except that rules and ports
 // went, which would leave a controller with a wrong picture: for those there is more room, and who
 // lets that overflow is disconnected.
+//
+// From one thread to another and back costs several times what a flow_mod does. So the thread of
+// the connections does brief messages itself, with the turn of the pipeline's owner, as long as
+// neither that nor the session's thread has anything to do.
 #pragma once
 
 #include <condition_variable>
@@ -47,6 +51,10 @@ class session {
   // The thread of the connections.
   bool takes_more() const;
   void put(ofp::message one);
+  /// Does it at once. False: it is for put(), since somebody has to be waited for.
+  bool do_at_once(ofp::message& one);
+  /// Answers what was done at once. To be called before anything is waited for.
+  void finish_at_once();
   /// The next message to send.
   std::optional<ofp::message> next();
   /// There was no room for what it needs to know: it must be disconnected.
@@ -62,6 +70,9 @@ class session {
   void serve();
   bool send(ofp::message one);
 
+  bool begin_at_once();
+
+  bridge_view& bridge_;
   const std::function<void()> wake_;
   const session_limits limits_;
   mutable std::mutex mutex_;
@@ -69,6 +80,9 @@ class session {
   std::deque<ofp::message> inbox_, outbox_;
   std::size_t inbox_bytes_ = 0, outbox_bytes_ = 0;
   bool closed_ = false;
+  bool serving_ = false;     // the thread, what was in the inbox
+  bool unfinished_ = false;  // what was done at once has to be answered by the thread
+  bool at_once_ = false;     // the conversation is the other thread's; changes while nobody serves
   bool over_ = false;
   bool overrun_ = false;
   conversation conversation_;

@@ -23,23 +23,35 @@ class grace_gate {
   explicit grace_gate(pipeline::published_plan& plan) : plan_(plan) {}
 
   /// Any thread but a worker's; after what it waits for was published.
-  void wait() {
+  void wait() { (void)wait_until(std::chrono::steady_clock::time_point::max()); }
+  /// False: not for so long.
+  bool wait_for(std::chrono::microseconds most) {
+    return wait_until(std::chrono::steady_clock::now() + most);
+  }
+
+ private:
+  bool wait_until(std::chrono::steady_clock::time_point end) {
     // With pipeline_compiler::publish.
     const pipeline::version_no version = plan_.version.load(std::memory_order_acquire);
-    if (version == everywhere_.load(std::memory_order_acquire)) return;
+    if (version == everywhere_.load(std::memory_order_acquire)) return true;
     const qsbr::token token = token_of(version);
     for (unsigned round = 0; !plan_.grace.poll(token); ++round) {
-      // A burst takes some microseconds; a worker that shares its CPU needs longer.
-      if (round < 16) {
+      // A burst takes some microseconds, about as long as the first rounds; a worker that shares
+      // its CPU needs longer.
+      if (round < 64) {
+        __builtin_ia32_pause();
+      } else if (std::chrono::steady_clock::now() >= end) {
+        return false;
+      } else if (round < 80) {
         std::this_thread::yield();
       } else {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
     everywhere_.store(version, std::memory_order_release);  // with the load above
+    return true;
   }
 
- private:
   qsbr::token token_of(pipeline::version_no version) {
     const std::lock_guard hold(mutex_);
     if (token_version_ != version) {

@@ -98,6 +98,10 @@ std::vector<of::of_result<of::change_list>> pipeline_owner::apply_each(
 
 void pipeline_owner::settle() { settled_.wait(); }
 
+bool pipeline_owner::settle_within(std::chrono::microseconds most) {
+  return settled_.wait_for(most);
+}
+
 std::vector<pipeline_owner::known_port> pipeline_owner::ports() {
   return thread_->call([&] {
     std::vector<known_port> made;

@@ -16,6 +16,7 @@
 // Numbers. Port n of the switch is port n + 1 of the bridge: OpenFlow has no port 0.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -66,8 +67,13 @@ class pipeline_owner {
   /// Waits until every worker runs what was applied before the call. Callers that wait at the same
   /// time share a grace period; when nothing was applied since the last one, there is none.
   void settle();
+  /// The same for so long at most. False: they do not yet.
+  bool settle_within(std::chrono::microseconds most);
+  /// Takes the turn of the thread while it rests (owner_thread::try_turn).
+  bool try_turn() { return thread_->try_turn(); }
+  void end_turn() { thread_->end_turn(); }
   /// Who is told of every change from now on, whoever asked for it, time-outs and ports too; empty:
-  /// nobody. It is called in the thread, and must not wait.
+  /// nobody. It is called in the thread, or in one that has its turn, and must not wait.
   using change_sink = std::function<void(const pipeline::change_list&)>;
   void set_change_sink(change_sink sink);
   /// Has the actions done; returns when they are, but for what the worker does. Errors: those of
