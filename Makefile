@@ -11,7 +11,7 @@ DEPS ?= build demo test lint bench-peers
 
 NINJA = ninja -C $(BUILD)
 
-.PHONY: all deps demo test test-race test-packet fuzz bench lint format install clean help
+.PHONY: all deps demo demo-openflow test test-race test-packet fuzz bench lint format install clean help
 .DEFAULT_GOAL := all
 
 ## make: builds couad, coua, coua-bench, libcoua and their tests in build/
@@ -31,7 +31,16 @@ demo:
 	@tools/deps ensure build demo
 	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
 	@$(NINJA) --quiet couad coua demo/raw_io
+	@tools/osken >/dev/null 2>&1 || true
 	@demo/run
+
+## make demo-openflow: a controller drives the switch, and a gateway's routes change at full rate
+demo-openflow:
+	@tools/deps ensure build demo
+	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
+	@$(NINJA) --quiet couad coua demo/raw_io
+	@tools/osken
+	@demo/run openflow
 
 ## make test: every test; STAGES="unit packet" picks some of them (tools/test --list)
 test:

@@ -21,12 +21,14 @@ def message(kind, body=b"", xid=0, version=4):
 
 
 def match(**fields):
-    """Exact matches on fields of OXM."""
-    numbers = {"in_port": (0, 4), "eth_type": (5, 2), "ip_proto": (10, 1), "udp_dst": (16, 2)}
+    """Matches on fields of OXM: values, or (value, mask)."""
+    numbers = {"in_port": (0, 4), "eth_type": (5, 2), "ip_proto": (10, 1), "ipv4_dst": (12, 4), "udp_dst": (16, 2)}
     oxm = b""
     for name, value in fields.items():
         number, size = numbers[name]
-        oxm += struct.pack("!HBB", 0x8000, number << 1, size) + value.to_bytes(size, "big")
+        parts = value if isinstance(value, tuple) else (value,)
+        oxm += struct.pack("!HBB", 0x8000, number << 1 | (len(parts) - 1), size * len(parts))
+        oxm += b"".join(part.to_bytes(size, "big") for part in parts)
     body = struct.pack("!HH", 1, 4 + len(oxm)) + oxm
     return body + bytes(-len(body) % 8)
 
@@ -41,6 +43,10 @@ def group(number):
 
 def dec_ttl():
     return struct.pack("!HH4x", 24, 8)
+
+
+def set_eth_dst(mac):
+    return struct.pack("!HHHBB6s6x", 25, 24, 0x8000, 3 << 1, 6, mac)
 
 
 def goto_table(table):
