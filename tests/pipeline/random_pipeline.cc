@@ -293,7 +293,7 @@ instructions random_instructions(source& random, table_id table) {
 
 /// Of few conjunctions, on few fields: clauses, and rules that they lead to.
 rule_mod random_conjunctive(source& random) {
-  constexpr table_id some[] = {0, 0, 0, 5, 7, 3};
+  constexpr table_id some[] = {0, 0, 0, 0, 5, 3};
   rule_mod made;
   made.table = some[below(random, std::size(some))];
   made.priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
@@ -302,6 +302,8 @@ rule_mod random_conjunctive(source& random) {
   if (one_in(random, 3)) {
     terms = {exact(field::conj_id, 1 + below(random, 3))};
     if (one_in(random, 4)) terms.push_back(exact(field::in_port, 1 + below(random, n_ports)));
+    // Others often match with the priority of clauses, and this is then above them.
+    if (one_in(random, 2)) made.priority = 40;
     made.instructions = random_instructions(random, made.table);
   } else {
     const auto clause = static_cast<std::uint8_t>(below(random, 3));
@@ -330,7 +332,7 @@ rule_mod random_conjunctive(source& random) {
 }
 
 rule_mod random_rule(source& random) {
-  if (one_in(random, 5)) return random_conjunctive(random);
+  if (one_in(random, 4)) return random_conjunctive(random);
   rule_mod made;
   // Those that are served by large tables get most of the rules.
   constexpr table_id large[] = {1, 2, 3, 4, 5, 7};
