@@ -273,12 +273,12 @@ int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
 
 void coua_setsep_replica_destroy(coua_setsep_replica* replica) { delete replica; }
 
-int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot, size_t bytes_,
+int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot, size_t n_bytes,
                              char* message, size_t message_bytes) try {
   if (replica == nullptr || snapshot == nullptr) {
     return refuse(EINVAL, "replica and snapshot must not be null", message, message_bytes);
   }
-  const auto loaded = replica->replica.load({bytes(snapshot), bytes_});
+  const auto loaded = replica->replica.load({bytes(snapshot), n_bytes});
   if (!loaded) {
     return refuse(errno_of(loaded.error().code), loaded.error().message(), message, message_bytes);
   }
@@ -294,9 +294,9 @@ int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
   return refuse(ENOMEM, "out of memory", message, message_bytes);
 }
 
-int coua_setsep_replica_apply(coua_setsep_replica* replica, const void* delta, size_t bytes_) try {
+int coua_setsep_replica_apply(coua_setsep_replica* replica, const void* delta, size_t n_bytes) try {
   if (replica == nullptr || delta == nullptr) return -EINVAL;
-  const auto outcome = replica->replica.apply(std::span(bytes(delta), bytes_));
+  const auto outcome = replica->replica.apply(std::span(bytes(delta), n_bytes));
   if (!outcome) return -errno_of(outcome.error().code);
   switch (*outcome) {
     case setsep::delta_outcome::applied: return COUA_SETSEP_APPLIED;
