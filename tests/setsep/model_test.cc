@@ -190,7 +190,7 @@ class setsep_model : public testing::TestWithParam<model_case> {};
 
 TEST_P(setsep_model, any_operation_list_behaves_as_a_map) {
   const model_case& c = GetParam();
-  std::size_t most_fallback = 0;
+  std::size_t most_fallback = 0, n_lists = 0;
   EXPECT_TRUE(rc::check(c.name, [&](std::uint64_t seed) {
     const auto ops = *rc::gen::scale(0.7, rc::gen::container<std::vector<op>>(arbitrary_op()));
     // Nearly empty, and full: of 8+16, some groups of a full block fail.
@@ -200,9 +200,10 @@ TEST_P(setsep_model, any_operation_list_behaves_as_a_map) {
     }
     if (const std::string wrong = pair.finish(); !wrong.empty()) RC_FAIL(wrong);
     most_fallback = std::max(most_fallback, pair.most_fallback);
+    ++n_lists;
   }));
-  // A test without a fallback would not test its changes.
-  if (c.shape.index_bytes == 1) {
+  // A test without a fallback would not test its changes; the first lists are short.
+  if (c.shape.index_bytes == 1 && n_lists >= 100) {
     EXPECT_GT(most_fallback, 8U);
   }
 }
