@@ -14,6 +14,7 @@
 #include "classify/classifier_reader.h"
 #include "coua/classifier.h"
 #include "lib/errors.h"
+#include "lib/params.h"
 
 struct coua_classifier {
   std::unique_ptr<coua::classifier> rules;
@@ -30,6 +31,7 @@ namespace {
 
 using coua::errno_of;
 using coua::refuse;
+using coua::take_params;
 
 const std::uint8_t* bytes(const void* memory) { return static_cast<const std::uint8_t*>(memory); }
 
@@ -43,20 +45,10 @@ int coua_classifier_create(const struct coua_classifier_params* params,
     return refuse(EINVAL, "params and classifier must not be null", message, message_bytes);
   }
   *classifier = nullptr;
-  // As for the flow table: a smaller struct is an older caller's, a larger one a newer caller's,
-  // which must not ask for what this library does not know.
   coua_classifier_params known = COUA_CLASSIFIER_PARAMS_INIT;
-  if (params->size < offsetof(coua_classifier_params, masks_max)) {
-    return refuse(EINVAL, "size: must be sizeof(struct coua_classifier_params)", message,
-                  message_bytes);
-  }
-  for (std::size_t i = sizeof known; i < params->size; ++i) {
-    if (bytes(params)[i] != 0) {
-      return refuse(EINVAL, "size: a parameter is set that this library does not know", message,
-                    message_bytes);
-    }
-  }
-  std::memcpy(&known, params, std::min(params->size, sizeof known));
+  const std::string wrong = take_params(*params, "coua_classifier_params",
+                                        offsetof(coua_classifier_params, masks_max), known);
+  if (!wrong.empty()) return refuse(EINVAL, wrong, message, message_bytes);
   auto made = coua::classifier::create(known);
   if (!made) {
     return refuse(errno_of(made.error().code), made.error().message(), message, message_bytes);

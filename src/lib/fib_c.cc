@@ -8,6 +8,7 @@
 
 #include "coua/fib.h"
 #include "lib/errors.h"
+#include "lib/params.h"
 #include "table/fib.h"
 #include "table/fib_cursor.h"
 
@@ -37,6 +38,7 @@ namespace {
 
 using coua::errno_of;
 using coua::refuse;
+using coua::take_params;
 
 enum coua_fib_layout to_c(coua::simd::fib_layout layout) {
   switch (layout) {
@@ -74,20 +76,10 @@ int coua_fib_create(const struct coua_fib_params* params, coua_fib** fib, char* 
     return refuse(EINVAL, "params and fib must not be null", message, message_bytes);
   }
   *fib = nullptr;
-  // A smaller size is an older caller's: what it does not know stays at its default. A larger one
-  // is a newer caller's: it must not ask for what this library does not know.
   coua_fib_params known = COUA_FIB_PARAMS_INIT;
-  if (params->size < offsetof(coua_fib_params, max_load)) {
-    return refuse(EINVAL, "size: must be sizeof(struct coua_fib_params)", message, message_bytes);
-  }
-  const auto* bytes = reinterpret_cast<const unsigned char*>(params);
-  for (std::size_t i = sizeof known; i < params->size; ++i) {
-    if (bytes[i] != 0) {
-      return refuse(EINVAL, "size: a parameter is set that this library does not know", message,
-                    message_bytes);
-    }
-  }
-  std::memcpy(&known, params, std::min(params->size, sizeof known));
+  const std::string wrong =
+      take_params(*params, "coua_fib_params", offsetof(coua_fib_params, max_load), known);
+  if (!wrong.empty()) return refuse(EINVAL, wrong, message, message_bytes);
   auto table = coua::fib::create(known);
   if (!table) {
     return refuse(errno_of(table.error().code), table.error().message(), message, message_bytes);

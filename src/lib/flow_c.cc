@@ -12,6 +12,7 @@
 #include "flow/flow_slab.h"
 #include "flow/flow_table.h"
 #include "lib/errors.h"
+#include "lib/params.h"
 
 struct coua_flow_table {
   std::unique_ptr<coua::flow_table> table;
@@ -50,6 +51,7 @@ namespace {
 using coua::errno_of;
 using coua::put_mode;
 using coua::refuse;
+using coua::take_params;
 
 const std::uint8_t* bytes(const void* memory) { return static_cast<const std::uint8_t*>(memory); }
 std::uint8_t* bytes(void* memory) { return static_cast<std::uint8_t*>(memory); }
@@ -83,19 +85,10 @@ int coua_flow_create(const struct coua_flow_params* params, coua_flow_table** ta
     return refuse(EINVAL, "params and table must not be null", message, message_bytes);
   }
   *table = nullptr;
-  // A smaller size is an older caller's: what it does not know stays at its default. A larger one
-  // is a newer caller's: it must not ask for what this library does not know.
   coua_flow_params known = COUA_FLOW_PARAMS_INIT;
-  if (params->size < offsetof(coua_flow_params, max_load)) {
-    return refuse(EINVAL, "size: must be sizeof(struct coua_flow_params)", message, message_bytes);
-  }
-  for (std::size_t i = sizeof known; i < params->size; ++i) {
-    if (bytes(static_cast<const void*>(params))[i] != 0) {
-      return refuse(EINVAL, "size: a parameter is set that this library does not know", message,
-                    message_bytes);
-    }
-  }
-  std::memcpy(&known, params, std::min(params->size, sizeof known));
+  const std::string wrong =
+      take_params(*params, "coua_flow_params", offsetof(coua_flow_params, max_load), known);
+  if (!wrong.empty()) return refuse(EINVAL, wrong, message, message_bytes);
   auto made = coua::flow_table::create(known);
   if (!made) {
     return refuse(errno_of(made.error().code), made.error().message(), message, message_bytes);

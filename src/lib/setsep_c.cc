@@ -12,6 +12,7 @@
 
 #include "coua/setsep.h"
 #include "lib/errors.h"
+#include "lib/params.h"
 #include "setsep/builder.h"
 #include "setsep/key_hasher.h"
 #include "setsep/parallel.h"
@@ -20,6 +21,7 @@
 namespace setsep = coua::setsep;
 using coua::errno_of;
 using coua::refuse;
+using coua::take_params;
 
 static_assert(sizeof(coua_setsep_hash) == sizeof(setsep::key_hash) &&
               offsetof(coua_setsep_hash, low) == offsetof(setsep::key_hash, low));
@@ -147,19 +149,10 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
                   message_bytes);
   }
   *builder = nullptr;
-  // A smaller size is an older caller's: what it does not know stays at its default. A larger one
-  // is a newer caller's: it must not ask for what this library does not know.
   coua_setsep_params known = COUA_SETSEP_PARAMS_INIT;
-  if (params->size < offsetof(coua_setsep_params, index_bits)) {
-    return refuse(EINVAL, "size: must be sizeof(struct coua_setsep_params)", message,
-                  message_bytes);
-  }
-  for (std::size_t i = sizeof known; i < params->size; ++i) {
-    if (bytes(params)[i] == 0) continue;
-    return refuse(EINVAL, "size: a parameter is set that this library does not know", message,
-                  message_bytes);
-  }
-  std::memcpy(&known, params, std::min(params->size, sizeof known));
+  const std::string wrong =
+      take_params(*params, "coua_setsep_params", offsetof(coua_setsep_params, index_bits), known);
+  if (!wrong.empty()) return refuse(EINVAL, wrong, message, message_bytes);
   if (const int bad = check_params(known, message, message_bytes); bad != 0) return bad;
   const setsep::build_params how = ours(known);
   coua::hash_key key;
@@ -255,11 +248,11 @@ int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
   if (params == nullptr || replica == nullptr) return -EINVAL;
   *replica = nullptr;
   coua_setsep_replica_params known = COUA_SETSEP_REPLICA_PARAMS_INIT;
-  if (params->size < offsetof(coua_setsep_replica_params, numa_node)) return -EINVAL;
-  for (std::size_t i = sizeof known; i < params->size; ++i) {
-    if (bytes(params)[i] != 0) return -EINVAL;
+  if (!take_params(*params, "coua_setsep_replica_params",
+                   offsetof(coua_setsep_replica_params, numa_node), known)
+           .empty()) {
+    return -EINVAL;
   }
-  std::memcpy(&known, params, std::min(params->size, sizeof known));
   if (known.keys_max > COUA_SETSEP_KEYS_MAX || known.reserved != 0) return -EINVAL;
   setsep::replica_params how;
   how.keys_room = known.keys_max;

@@ -165,6 +165,72 @@ TEST_P(setsep_race, every_key_has_its_value_at_any_moment) {
   }
 }
 
+// Groups fail, and come back, in one replica. Each change also puts and drops entries of nobody,
+// before the first of ours is put and after the first of ours is dropped. So a writer that does
+// either on the wrong side of the blocks' change stands there for long, with a group that failed
+// and whose keys have no entry: a reader then gets 0, which is nobody's value.
+TEST(setsep_fallback_race, entries_are_there_as_long_as_their_group_fails) {
+  constexpr layout shape{4, 2, 1};
+  constexpr std::size_t n_keys = 200, n_strangers = 1'000;
+  std::vector<keyed_value> keys, strangers;
+  std::vector<key_hash> hashes;
+  for (std::uint64_t i = 0; i < n_keys; ++i) {
+    keys.push_back({hash_of(i), static_cast<std::uint16_t>(1 + i % 15)});
+    hashes.push_back(keys.back().hash);
+  }
+  for (std::uint64_t i = 0; i < n_strangers; ++i) strangers.push_back({hash_of(1'000 + i), 1});
+  build_params params;
+  params.shape = shape;
+  params.instruction_set = active_isa();
+  const auto from = std::move(*builder::create(keys, params, hash_key{}));
+  std::vector<std::uint8_t> snapshot(from->snapshot_bytes());
+  ASSERT_TRUE(from->snapshot(snapshot));
+  replica to({.keys_room = 0, .instruction_set = params.instruction_set});
+  ASSERT_TRUE(to.load(snapshot));
+
+  const std::vector<std::uint8_t> failed(shape.group_bytes(), 0xff);
+  delta_change fail, mend;
+  fail.put = strangers;
+  fail.put.insert(fail.put.end(), keys.begin(), keys.end());
+  mend.drop = hashes;
+  for (const keyed_value& each : strangers) mend.drop.push_back(each.hash);
+  for (unsigned group = 0; group < delta_records_max; ++group) {
+    const auto records = from->table().block(0).subspan(choice_bytes);
+    fail.records.push_back({static_cast<std::uint8_t>(group), failed.data()});
+    mend.records.push_back({static_cast<std::uint8_t>(group),
+                            records.data() + std::size_t{group} * shape.group_bytes()});
+  }
+
+  fault_log faults;
+  std::atomic<std::uint64_t> n_passes{0};
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < 2; ++t) {
+    threads.emplace_back([&](const std::stop_token& stop) {
+      const auto reader = std::move(*reader::create(to.source()));
+      std::vector<std::uint16_t> values(n_keys);
+      while (!stop.stop_requested()) {
+        reader->find_batch(hashes.data(), n_keys, values.data());
+        for (std::size_t i = 0; i < n_keys; ++i) {
+          if (values[i] != keys[i].value) faults.report("a key", i, values[i], keys[i].value);
+        }
+        n_passes.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  table_version version = from->version();
+  delta_writer writer(shape);
+  std::uint64_t n_changes = 0;
+  test::race_until([&] { return n_passes > 100 && n_changes > 500; },
+                   [&](std::mt19937_64&) {
+                     writer.clear();
+                     writer.add(n_changes++ % 2 == 0 ? fail : mend);
+                     ++version.sequence;
+                     ASSERT_EQ(to.apply(writer.seal(version)).value(), delta_outcome::applied);
+                   });
+  threads.clear();
+  EXPECT_EQ(faults.count(), 0U) << faults.text();
+}
+
 INSTANTIATE_TEST_SUITE_P(cases, setsep_race, testing::ValuesIn(cases),
                          [](const auto& c) { return c.param.name; });
 

@@ -208,6 +208,29 @@ TEST_P(setsep_model, any_operation_list_behaves_as_a_map) {
   }
 }
 
+// What random lists meet by chance only: a full block of 8+16, some of whose groups fail.
+TEST(setsep_fallback, of_a_full_block_changes_with_its_keys) {
+  using k = op_kind;
+  const model_case c{"full 8+16", {3, 1, 2}, 4'000, 3'000};
+  checked_pair pair(c, 1, 1'000);
+  for (std::uint16_t from = 0; from < 1'000; from += 100) {
+    ASSERT_EQ(pair.apply({k::put_many, from, from}), "");
+  }
+  for (std::uint16_t turn = 0; turn < 8; ++turn) {
+    const auto from = static_cast<std::uint16_t>(turn * 130);
+    const op ops[] = {{k::send, 0, 0},
+                      {k::put_many, from, turn},
+                      {k::send, 0, 0},
+                      {k::put_many, 1'000, turn},
+                      {k::snapshot, 0, 0},
+                      {k::remove_many, 1'000, turn},
+                      {turn == 4 ? k::grow : k::put, from, 1}};
+    for (const op& one : ops) ASSERT_EQ(pair.apply(one), "") << "turn " << turn;
+  }
+  EXPECT_EQ(pair.finish(), "");
+  EXPECT_GT(pair.most_fallback, 30U);
+}
+
 INSTANTIATE_TEST_SUITE_P(layouts, setsep_model, testing::ValuesIn(cases), [](const auto& c) {
   std::string name = c.param.name;
   std::replace(name.begin(), name.end(), '+', '_');
