@@ -409,6 +409,57 @@ class CommandTest(unittest.TestCase):
         self.assertGreater(rows[24]["fallback_ratio"], 0)
         self.assertGreater(rows[20]["delta_bytes"], rows[22]["delta_bytes"])
 
+    def test_setsep_peers(self):
+        words = ("setsep", "--keys", "30K", "--seconds", "0.002", "--repetitions", "2", "--peers")
+        with self.nothing_left() as environment:
+            out = self.report(*words, "--value-bits", "2", env=environment)
+            wide = self.report(*words, "--value-bits", "9", env=environment)
+        rows = {r["name"]: r for r in out["rows"]}
+        for name in ("fib/batch", "fib/pipeline", "unordered_map/single", "setsep/hash-lookup"):
+            self.assertGreater(rows[name]["mops"], 0)
+        self.assertGreater(rows["fib/batch"]["bits_per_key"], 64)
+        self.assertGreater(rows["setsep/lookup"]["ratio_to_fib"], 0)
+        self.assertNotIn("ratio_to_fib", rows["fib/batch"])
+        few = self.report(*words, "fib", "--value-bits", "2")["rows"]
+        self.assertNotIn("unordered_map/single", [r["name"] for r in few])
+        if "rte_hash/batch" not in rows:
+            self.skipTest("built without DPDK")
+        # Packaged for AVX2 it is wrong; then a note says so, and the row that it is without.
+        notes = out.get("notes", [])
+        if "rte_efd/batch" in rows:
+            self.assertGreater(rows["setsep/lookup"]["ratio_to_rte_efd"], 0)
+            self.assertEqual("vectors" in rows["rte_efd/batch"], bool(notes))
+        else:
+            self.assertIn("left out", notes[0])
+        self.assertIn("values of 8 bits", wide["notes"][0])
+        self.assertNotIn("rte_efd/batch", [r["name"] for r in wide["rows"]])
+
+    def test_setsep_table_1(self):
+        out = self.report("setsep", "--table", "1", "--keys", "20K", "--repetitions", "1")
+        rows = [(r["params"]["config"], r["params"]["value_bits"]) for r in out["rows"]]
+        self.assertEqual(rows[:6], [("16+8", 1), ("8+16", 1), ("16+16", 1), ("16+8", 2),
+                                    ("16+8", 3), ("16+8", 4)])
+        for row in out["rows"][6:]:
+            self.assertGreater(row["params"]["threads"], 1)
+        self.assertTrue(out["params"]["bars"])
+
+    def test_setsep_figures(self):
+        out = self.report("setsep", "--figure", "7", "--keys", "5K,20K", "--batch", "1,32",
+                          "--seconds", "0.002", "--repetitions", "1")
+        self.assertEqual([(r["name"], r["params"]["keys"], r["params"]["batch"])
+                          for r in out["rows"]],
+                         [("setsep/lookup", keys, batch) for keys in (5000, 20000)
+                          for batch in (1, 32)])
+        rows = self.report("setsep", "--figure", "11", "--keys", "150K")["rows"]
+        entries = {(r["name"], r["params"]["source"], r["params"]["nodes"]): r["million_entries"]
+                   for r in rows}
+        self.assertEqual(len(entries), len(rows))
+        # The formula of section 6.3; the text beside it says 5.7.
+        one, all_ = entries["duplication", "formula", 1], entries["scalebricks", "formula", 32]
+        self.assertAlmostEqual(all_ / one, 32 * 64 / (64 + 8 * 32), delta=0.01)
+        self.assertAlmostEqual(entries["scalebricks", "measured", 4] /
+                               entries["scalebricks", "formula", 4], 1, delta=0.15)
+
     def test_plan(self):
         rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]
         kinds = ["plan/rebuild", "plan/add-rule", "plan/remove-rule"]
@@ -502,6 +553,10 @@ class CommandTest(unittest.TestCase):
                              (("lpm", "--root", "12"), "--root 12"),
                              (("lpm", "--prefixes", "0"), "--prefixes 0"),
                              (("lpm", "--peers", "nobody"), "--peers nobody"),
+                             (("setsep", "--peers", "nobody"), "--peers nobody"),
+                             (("setsep", "--table", "1", "--batch", "8"), "--batch: has no"),
+                             (("setsep", "--figure", "11", "--config", "8+16"), "--config: has no"),
+                             (("setsep", "--figure", "8"), "--figure"),
                              (("pipeline", "--case", "l2"), "--case: l2"),
                              (("pipeline", "--rules", "5M"), "--rules 5M"),
                              (("pipeline", "--flows", "0"), "--flows 0"),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/grammar.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/cpu.h"
@@ -9,124 +8,14 @@
 #include "bench/classify/classify_command.h"
 #include "bench/fib/peers.h"
 #include "bench/flow/flow_peers.h"
+#include "bench/grammar_parts.h"
 #include "bench/rules/flows.h"
 #include "bench/rules/mask_set.h"
+#include "bench/setsep/setsep_grammar.h"
 #include "pipeline/datapath/executor.h"
 
 namespace coua::bench {
 namespace {
-
-using words = std::vector<std::string>;
-
-/// Parsing errors become those of the grammar, which name the option.
-template <typename T>
-T take(result<T> value) {
-  if (!value) throw CLI::ValidationError(value.error().where, value.error().what);
-  return std::move(*value);
-}
-
-CLI::Option* list(CLI::App& app, const std::string& name, const std::string& text, words preset,
-                  std::function<void(const words&)> use) {
-  // The preset goes through the same check as what the user writes.
-  use(preset);
-  CLI::Option* const option =
-      app.add_option_function<words>(name, std::move(use), text)->delimiter(',')->expected(1, -1);
-  std::string shown;
-  for (const std::string& each : preset) shown += (shown.empty() ? "" : ",") + each;
-  return option->default_str(shown)->type_name("LIST");
-}
-
-CLI::Option* sizes(CLI::App& app, const std::string& name, const std::string& text, words preset,
-                   std::uint64_t least, std::uint64_t most, std::vector<std::uint64_t>& out) {
-  return list(app, name, text, std::move(preset), [name, least, most, &out](const words& given) {
-    out = take(parse_sizes(name, given, least, most));
-  });
-}
-
-/// One of several words, as a list of what each stands for.
-template <typename T>
-CLI::Option* choices(CLI::App& app, const std::string& name, const std::string& text, words preset,
-                     std::vector<std::pair<std::string, T>> known, std::vector<T>& out) {
-  return list(app, name, text, std::move(preset), [name, known, &out](const words& given) {
-    out.clear();
-    for (const std::string& word : given) {
-      std::string all;
-      const std::size_t before = out.size();
-      for (const auto& [each, value] : known) {
-        if (each == word) out.push_back(value);
-        all += (all.empty() ? "" : ", ") + each;
-      }
-      if (out.size() == before) {
-        throw CLI::ValidationError(name + " " + word, "must be of " + all);
-      }
-    }
-  });
-}
-
-void add_common(CLI::App& app, run_options& run) {
-  app.add_flag("--json", run.json, "Print one JSON object on stdout instead of a table");
-  app.add_option("--seconds", run.seconds, "Length of a timed window")
-      ->check(CLI::Range(0.001, 60.0))
-      ->capture_default_str();
-  app.add_option("--repetitions", run.repetitions, "Windows of each row, interleaved")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--seed", run.seed, "Of the random choice of keys")->capture_default_str();
-}
-
-void add_threads(CLI::App& app, std::vector<std::uint64_t>& out) {
-  sizes(app, "--threads", "Reading threads, each on a CPU of its own", {"1"}, 1, 1024, out);
-}
-
-void add_pages(CLI::App& app, page_kind& out) {
-  list(app, "--pages", "Memory: auto, 1G, 2M (transparent if none are reserved), thp, 4K", {"auto"},
-       [&out](const words& given) {
-         if (given.size() != 1) throw CLI::ValidationError("--pages", "takes one word here");
-         out = take(parse_pages(given[0]));
-       });
-}
-
-void add_loads(CLI::App& app, std::vector<double>& out) {
-  list(app, "--load", "Share of the slots that are filled, 0.05 to 0.99", {"0.95"},
-       [&out](const words& given) {
-         out.clear();
-         for (const std::string& word : given) {
-           double load = 0;
-           if (!CLI::detail::lexical_cast(word, load) || load < 0.05 || load > 0.99) {
-             throw CLI::ValidationError("--load " + word, "must be 0.05 to 0.99");
-           }
-           out.push_back(load);
-         }
-       });
-}
-
-void add_modes(CLI::App& app, words& out) {
-  choices<std::string>(app, "--mode",
-                       "Look-up calls: batch, ahead (the next batch is given), pipeline",
-                       {"batch", "ahead", "pipeline"},
-                       {{"batch", "batch"}, {"ahead", "ahead"}, {"pipeline", "pipeline"}}, out);
-}
-
-void add_peers(CLI::App& app, words& out) {
-  app.add_option("--peers", out, "Compare with all other tables, or with these")
-      ->expected(0, -1)
-      ->delimiter(',')
-      ->type_name("LIST");
-}
-
-/// Of a command with one table to compare with, which DPDK has.
-void take_peers(const CLI::App& app, const words& known, words& out) {
-  std::erase(out, "");  // what the option without a word leaves
-  if (app.count("--peers") > 0 && out.empty()) out = known;
-  for (const std::string& peer : out) {
-    if (known.empty()) {
-      throw CLI::ValidationError("--peers " + peer, "there are only in a build with DPDK");
-    }
-    if (peer != known.front()) {
-      throw CLI::ValidationError("--peers " + peer, "must be " + known.front());
-    }
-  }
-}
 
 CLI::App* add_limit(CLI::App& root, limit_options& out) {
   CLI::App* const app = root.add_subcommand(
@@ -496,24 +385,6 @@ CLI::App* add_plan(CLI::App& root, plan_options& out) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
-  return app;
-}
-
-CLI::App* add_setsep(CLI::App& root, setsep_options& out) {
-  CLI::App* const app =
-      root.add_subcommand("setsep", "Set separation: how fast it is made and asked, and its size");
-  sizes(*app, "--keys", "Keys", {"4M"}, 1, std::uint64_t{1} << 32, out.keys);
-  sizes(*app, "--value-bits", "Bits of a value", {"1", "2", "4"}, 1, setsep::value_bits_max,
-        out.value_bits);
-  choices<setsep::layout>(
-      *app, "--config", "Bits of the index of a function + bits of its array", {"16+8"},
-      {{"16+8", {1, 2, 1}}, {"8+16", {1, 1, 2}}, {"16+16", {1, 2, 2}}}, out.configs);
-  sizes(*app, "--threads", "That make a table, and that ask it, each on a CPU of its own", {"1"}, 1,
-        256, out.threads);
-  sizes(*app, "--batch", "Keys to a call", {"32"}, 1, 1 << 20, out.batches);
-  choices<isa>(*app, "--simd", "Instruction sets that make it; none given: the best alone", {},
-               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
-  add_common(*app, out.run);
   return app;
 }
 

@@ -115,7 +115,10 @@ report start_report(std::string bench, const run_options& run, unsigned pairs) {
 json to_json(const report& whole, const json& machine) {
   json rows = json::array();
   for (const row& each : whole.rows) rows.push_back(row_json(each));
-  return {{"bench", whole.bench}, {"params", whole.params}, {"machine", machine}, {"rows", rows}};
+  json out = {
+      {"bench", whole.bench}, {"params", whole.params}, {"machine", machine}, {"rows", rows}};
+  if (!whole.notes.empty()) out["notes"] = whole.notes;
+  return out;
 }
 
 std::string to_table(const report& whole, const json& machine) {
@@ -123,7 +126,9 @@ std::string to_table(const report& whole, const json& machine) {
   for (const row& each : whole.rows) rows.push_back(flat(each));
   std::string head = whole.bench + " on " + machine.value("cpu", "?") + ", " +
                      cell(machine.value("cpus", json(0))) + " CPUs\n";
-  if (rows.empty()) return head;
+  std::string foot;
+  for (const std::string& each : whole.notes) foot += "note: " + each + "\n";
+  if (rows.empty()) return head + foot;
 
   std::string same;
   std::vector<std::string> shown;
@@ -144,7 +149,7 @@ std::string to_table(const report& whole, const json& machine) {
     for (const std::string& name : shown)
       line.push_back(each.contains(name) ? cell(each[name]) : "");
   }
-  return head + print(cells);
+  return head + print(cells) + foot;
 }
 
 }  // namespace coua::bench

@@ -34,15 +34,18 @@ struct report {
   std::string bench;
   json params = json::object();
   std::vector<row> rows;
+  std::vector<std::string> notes = {};  // what was left out, and why
 };
 
 /// Without rows yet; its parameters are those of a run with windows in pairs.
 report start_report(std::string bench, const run_options&, unsigned pairs);
 
-/// {"bench", "params", "machine", "rows"}; numbers rounded to six significant digits.
+/// {"bench", "params", "machine", "rows"}, and "notes" where there are any; numbers rounded to six
+/// significant digits.
 json to_json(const report&, const json& machine);
 
-/// Columns for what differs between the rows; what is the same everywhere stands above.
+/// Columns for what differs between the rows; what is the same everywhere stands above, notes
+/// below.
 std::string to_table(const report&, const json& machine);
 
 }  // namespace coua::bench

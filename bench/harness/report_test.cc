@@ -55,6 +55,14 @@ TEST(report, table_shows_small_shares_that_are_not_zero) {
   EXPECT_NE(table.find("  0.000\n"), std::string::npos) << table;
 }
 
+TEST(report, notes_stand_below_the_table_and_in_json) {
+  report out = example();
+  EXPECT_FALSE(to_json(out, {}).contains("notes"));
+  out.notes = {"x is left out"};
+  EXPECT_EQ(to_json(out, {})["notes"], json::array({"x is left out"}));
+  EXPECT_TRUE(to_table(out, {{"cpu", "x"}, {"cpus", 2}}).ends_with("\nnote: x is left out\n"));
+}
+
 TEST(report, table_of_no_rows_is_a_heading) {
   EXPECT_EQ(to_table(report{"limit", {}, {}}, {{"cpu", "x"}, {"cpus", 2}}), "limit on x, 2 CPUs\n");
 }

@@ -22,6 +22,8 @@ struct axis {
 /// What may become the x axis, the most telling first.
 constexpr axis axes[] = {
     {"entries", "entries in the table", true, false},
+    {"nodes", "nodes of the cluster", false, false},
+    {"keys", "keys in the table", true, false},
     {"capacity", "slots of a table", true, false},
     {"masks", "masks", true, false},
     {"rules", "rules", true, false},
@@ -50,6 +52,7 @@ constexpr quantity quantities[] = {
     {"in_secondary", "share of the entries in their secondary bucket"},
     {"share", "share of the buckets"},
     {"lines", "lines of code"},
+    {"million_entries", "millions of entries in the cluster"},
     {"bytes_per_entry", "bytes per entry"},
 };
 
@@ -110,7 +113,9 @@ std::string label_of(const json& each, const rows& all, const std::set<std::stri
 std::string title_of(const json& report, const rows& all, const std::set<std::string>& params) {
   const std::string bench = report.value("bench", "?");
   std::string out = "coua-bench " + bench;
-  const std::string paper = bench == "flow" ? "Cuckoo++" : "CuckooSwitch";
+  const std::string paper = bench == "flow"     ? "Cuckoo++"
+                            : bench == "setsep" ? "ScaleBricks"
+                                                : "CuckooSwitch";
   const json own = report.value("params", json::object());
   if (own.contains("figure")) out += ", " + paper + " figure " + text_of(own["figure"]);
   if (own.contains("table")) out += ", " + paper + " table " + text_of(own["table"]);
@@ -130,7 +135,8 @@ class figure {
 
   chart make(const json& report) {
     const std::set<std::string> params = varying(rows_);
-    const axis* const x = choose_axis(rows_, params);
+    const json own = report.value("params", json::object());
+    const axis* const x = own.value("bars", false) ? nullptr : choose_axis(rows_, params);
     chart out;
     out.title = title_of(report, rows_, params);
     out.y_label = label_;

@@ -9,7 +9,8 @@ namespace coua::bench {
 
 /// The chart that fits the rows of a report: the x axis is the number that varies (entries, rules,
 /// size, updates...), each series one row name with its other parameters; rows that differ in
-/// nothing but names become bars. Errors: invalid (no report, or no row to draw).
+/// nothing but names become bars, as all do of a report with `params.bars`. Errors: invalid (no
+/// report, or no row to draw).
 result<chart> make_figure(const json& report);
 
 /// Charts side by side, line by line.

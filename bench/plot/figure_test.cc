@@ -56,6 +56,32 @@ TEST(figure, bars_where_only_names_differ) {
   EXPECT_EQ(made->x_label, "limit 100 millions per second");
 }
 
+TEST(figure, bars_where_the_report_asks_for_them) {
+  json report =
+      report_of(json::array({row_of("fib/batch", 1000, 8, 50), row_of("fib/batch", 2000, 8, 40)}));
+  EXPECT_TRUE(make_figure(report)->categories.empty());
+  report["params"]["bars"] = true;
+  EXPECT_EQ(make_figure(report)->categories.size(), 2U);
+}
+
+TEST(figure, entries_of_a_cluster_over_its_nodes) {
+  json rows = json::array();
+  for (const unsigned nodes : {2U, 4U}) {
+    for (const char* source : {"formula", "measured"}) {
+      rows.push_back({{"name", "scalebricks"},
+                      {"params", {{"nodes", nodes}, {"keys", 1000}, {"source", source}}},
+                      {"million_entries", nodes * 2.0}});
+    }
+  }
+  const json report = {{"bench", "setsep"}, {"params", {{"figure", 11}}}, {"rows", rows}};
+  const result<chart> made = make_figure(report);
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->series.size(), 2U);
+  EXPECT_EQ(made->series[1].name, "scalebricks source measured");
+  EXPECT_EQ(made->series[1].points[1].y, 8);
+  EXPECT_NE(made->title.find("ScaleBricks figure 11"), std::string::npos);
+}
+
 TEST(figure, panels_are_lines_of_charts_in_the_order_of_the_rows) {
   json rows = json::array();
   for (const unsigned capacity : {512U, 4096U}) {

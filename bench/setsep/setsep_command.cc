@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -12,16 +14,23 @@
 #include "bench/harness/progress.h"
 #include "bench/harness/stats.h"
 #include "bench/limit/line_limit.h"
+#include "bench/setsep/scaling.h"
+#include "bench/setsep/setsep_contest.h"
+#include "bench/setsep/setsep_lookups.h"
+#include "bench/setsep/setsep_peers.h"
 #include "bench/setsep/update_measurement.h"
 #include "setsep/bulk_build.h"
-#include "setsep/pipeline.h"
 
 namespace coua::bench {
 namespace {
 
-// Keys of each thread's trace: as many lines as the table of 64 M keys has, and 4 MiB of hashes,
-// which shall not take the cache from the table.
-constexpr std::size_t trace_keys = std::size_t{1} << 18;
+/// Of our keys, so that runs are alike.
+setsep::key_hasher make_hasher(std::uint64_t seed) {
+  random_words random(seed);
+  hash_key key;
+  for (auto& each : key) each = static_cast<std::decay_t<decltype(each)>>(random());
+  return {key, sizeof(std::uint64_t)};
+}
 
 std::string config_word(const setsep::layout& of) {
   return std::to_string(8 * of.index_bytes) + "+" + std::to_string(8 * of.array_bytes);
@@ -29,12 +38,16 @@ std::string config_word(const setsep::layout& of) {
 
 class setsep_run {
  public:
-  setsep_run(const setsep_options& options, crew& people, report& out)
-      : options_(options), crew_(people), out_(out), progress_("setsep") {}
+  setsep_run(const setsep_options& options, const setsep_peers& peers, crew& people, report& out)
+      : options_(options),
+        peers_(peers),
+        crew_(people),
+        out_(out),
+        progress_("setsep"),
+        hasher_(make_hasher(options.run.seed)) {}
 
   result<void> run(std::uint64_t n_keys, const setsep::layout& shape) {
-    make_keys(n_keys, shape.value_bits);
-    shape_ = shape;
+    make_keys(n_keys, shape);
     std::unique_ptr<setsep::table> made;
     const std::vector<isa> sets =
         options_.simd.empty() ? std::vector<isa>{best_isa()} : options_.simd;
@@ -48,19 +61,52 @@ class setsep_run {
     return update();
   }
 
- private:
-  struct trace {
-    std::vector<setsep::key_hash> hashes;
-    std::uint64_t sum = 0;  // of the values
-  };
+  /// Table 1: one of the three at a time differs from the first configuration, number of bits, and
+  /// number of threads.
+  result<void> run_table_1(std::uint64_t n_keys) {
+    std::unique_ptr<setsep::table> made;
+    const auto row_for = [&](setsep::layout shape, std::uint64_t bits,
+                             std::uint64_t threads) -> result<void> {
+      shape.value_bits = static_cast<unsigned>(bits);
+      make_keys(n_keys, shape);
+      return build(static_cast<unsigned>(threads), best_isa(), made);
+    };
+    const setsep::layout& config = options_.configs.front();
+    const std::uint64_t bits = options_.value_bits.front(), threads = options_.threads.front();
+    for (const setsep::layout& each : options_.configs) {
+      if (auto done = row_for(each, bits, threads); !done) return done;
+    }
+    for (const std::uint64_t each : std::span(options_.value_bits).subspan(1)) {
+      if (auto done = row_for(config, each, threads); !done) return done;
+    }
+    for (const std::uint64_t each : std::span(options_.threads).subspan(1)) {
+      if (auto done = row_for(config, bits, each); !done) return done;
+    }
+    return {};
+  }
 
-  void make_keys(std::uint64_t n, unsigned value_bits) {
+  /// Figure 7: look-ups alone.
+  result<void> run_figure_7(std::uint64_t n_keys, const setsep::layout& shape) {
+    make_keys(n_keys, shape);
+    progress_.step("building");
+    setsep::build_params params;
+    params.shape = shape_;
+    params.threads = crew_.size();
+    auto made = setsep::build_table(keys_, params);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    return look_up(**made);
+  }
+
+ private:
+  population people() const { return {.entries = keys_.size(), .value_bits = shape_.value_bits}; }
+
+  void make_keys(std::uint64_t n, const setsep::layout& shape) {
     progress_.step("making " + format_count(n) + " keys");
-    random_words random(options_.run.seed);
+    shape_ = shape;
     keys_.resize(n);
-    for (setsep::keyed_value& each : keys_) {
-      each.hash = {random(), random()};
-      each.value = static_cast<std::uint16_t>(random() >> (64 - value_bits));
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t key = people().key(i);
+      keys_[i] = {hasher_(&key), static_cast<std::uint16_t>(people().value(key))};
     }
   }
 
@@ -91,41 +137,29 @@ class setsep_run {
   }
 
   result<void> look_up(const setsep::table& in) {
+    const row ours = row_of("", in);
+    const bool compared = peers_.any();
+    auto others =
+        peers_.load(people(), options_.batches, crew_.size(), ours.params, progress_, out_.notes);
+    if (!others) return tl::unexpected(others.error());
     progress_.step("finding the line limit");
     auto limit = line_limit::create(crew_, options_.threads, in.blocks().data(), in.blocks().size(),
                                     options_.run);
     if (!limit) return tl::unexpected(std::move(limit.error()));
-    const auto most =
-        static_cast<unsigned>(*std::max_element(options_.threads.begin(), options_.threads.end()));
-    make_traces(most);
-    for (const std::uint64_t threads : options_.threads) {
-      std::vector<std::vector<double>> rates(options_.batches.size() + 1);
-      for (unsigned round = 0; round < options_.run.repetitions; ++round) {
-        (*limit)->run(static_cast<unsigned>(threads));
-        for (std::size_t i = 0; i < rates.size(); ++i) {
-          progress_.step("looking up");
-          const auto rate = window_of(in, static_cast<unsigned>(threads), batch_of(i));
-          if (!rate) return tl::unexpected(rate.error());
-          rates[i].push_back(*rate);
-        }
-      }
-      for (std::size_t i = 0; i < rates.size(); ++i) {
-        row one = row_of(batch_of(i) == 0 ? "setsep/pipeline" : "setsep/lookup", in);
-        one.params["threads"] = threads;
-        one.params["batch"] = batch_of(i) == 0 ? simd::setsep_batch : batch_of(i);
-        const summary rate = summarise(rates[i]);
-        one.set_rate(rate.median, static_cast<unsigned>(threads));
-        one.set_limit((*limit)->of(static_cast<unsigned>(threads)));
-        one.spread = rate.spread;
-        out_.rows.push_back(std::move(one));
+    setsep_contest contest(options_.run, crew_, people(), progress_);
+    for (setsep_contender& each : setsep_lookups(
+             in, options_.batches, compared ? &hasher_ : nullptr, ours.params, ours.more)) {
+      if (options_.figure == 0 || each.name == "setsep/lookup") contest.add(std::move(each));
+    }
+    for (const setsep_contender& each : (*others)->contenders) contest.add(each);
+    for (const std::uint64_t n : options_.threads) {
+      const auto threads = static_cast<unsigned>(n);
+      if (auto done = contest.run(threads, **limit, hasher_); !done) return done;
+      for (row& each : contest.rows(threads, (*limit)->of(threads))) {
+        out_.rows.push_back(std::move(each));
       }
     }
     return {};
-  }
-
-  /// Keys to a call; 0, behind all others: those of the pipeline.
-  std::size_t batch_of(std::size_t i) const {
-    return i < options_.batches.size() ? options_.batches[i] : 0;
   }
 
   result<void> update() {
@@ -163,75 +197,6 @@ class setsep_run {
     return {};
   }
 
-  void make_traces(unsigned threads) {
-    traces_.resize(threads);
-    for (unsigned t = 0; t < threads; ++t) {
-      random_words random(options_.run.seed + t + 1);
-      trace& each = traces_[t];
-      each.hashes.resize(trace_keys);
-      each.sum = 0;
-      for (setsep::key_hash& hash : each.hashes) {
-        const setsep::keyed_value& key = keys_[random.below(keys_.size())];
-        hash = key.hash;
-        each.sum += key.value;
-      }
-    }
-  }
-
-  /// Millions a second, of all threads together. Fails when an answer is wrong.
-  result<double> window_of(const setsep::table& in, unsigned threads, std::size_t batch) {
-    std::vector<double> rates(threads);
-    std::vector<char> right(threads, 1);
-    crew_.run(threads, [&](unsigned t) {
-      const trace& of = traces_[t];
-      std::vector<std::uint16_t> values(batch == 0 ? simd::setsep_batch : batch);
-      const auto length_ns = static_cast<std::uint64_t>(options_.run.seconds * 1e9);
-      const std::uint64_t start = now_ns();
-      std::uint64_t passes = 0;
-      do {
-        const std::uint64_t sum = batch == 0 ? pipelined(in, of, values) : batched(in, of, values);
-        if (sum != of.sum) right[t] = 0;
-        ++passes;
-      } while (now_ns() - start < length_ns);
-      rates[t] =
-          1e3 * static_cast<double>(passes * trace_keys) / static_cast<double>(now_ns() - start);
-    });
-    if (std::count(right.begin(), right.end(), 0) != 0) {
-      return fail(errc::io, "setsep/lookup", "gave a wrong value");
-    }
-    double all = 0;
-    for (const double each : rates) all += each;
-    return all;
-  }
-
-  static std::uint64_t sum_of(const std::uint16_t* values, std::size_t n) {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += values[i];
-    return sum;
-  }
-  static std::uint64_t batched(const setsep::table& in, const trace& of,
-                               std::vector<std::uint16_t>& values) {
-    std::uint64_t sum = 0;
-    for (std::size_t at = 0; at < trace_keys; at += values.size()) {
-      const std::size_t n = std::min(values.size(), trace_keys - at);
-      in.find_batch(of.hashes.data() + at, n, values.data());
-      sum += sum_of(values.data(), n);
-    }
-    return sum;
-  }
-  static std::uint64_t pipelined(const setsep::table& in, const trace& of,
-                                 std::vector<std::uint16_t>& values) {
-    setsep::lookup_pipeline pipeline;
-    std::uint64_t sum = 0;
-    for (std::size_t at = 0; at < trace_keys; at += simd::setsep_batch) {
-      const std::size_t n =
-          pipeline.submit(in, of.hashes.data() + at, simd::setsep_batch, values.data());
-      sum += sum_of(values.data(), n);
-    }
-    std::uint16_t rest[setsep::lookup_pipeline::depth];
-    return sum + sum_of(rest, pipeline.drain(in, rest));
-  }
-
   row row_of(const char* name, const setsep::table& of) const {
     row one;
     one.name = name;
@@ -244,32 +209,57 @@ class setsep_run {
   }
 
   const setsep_options& options_;
+  const setsep_peers& peers_;
   crew& crew_;
   report& out_;
   progress progress_;
+  const setsep::key_hasher hasher_;
   setsep::layout shape_;
   std::vector<setsep::keyed_value> keys_;
-  std::vector<trace> traces_;
 };
+
+result<void> run_keys(const setsep_options& options, std::uint64_t n, setsep_run& run) try {
+  if (options.table == 1) return run.run_table_1(n);
+  for (setsep::layout shape : options.configs) {
+    for (const std::uint64_t bits : options.value_bits) {
+      shape.value_bits = static_cast<unsigned>(bits);
+      auto done = options.figure == 7 ? run.run_figure_7(n, shape) : run.run(n, shape);
+      if (!done) return done;
+    }
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return fail(errc::no_memory, "--keys " + format_count(n), "does not fit");
+}
 
 }  // namespace
 
 result<report> run_setsep(const setsep_options& options) {
-  auto people = crew::create_for(options.threads);
-  if (!people) return tl::unexpected(people.error());
   report out;
   out.bench = "setsep";
   out.params = {{"seconds", options.run.seconds},
                 {"repetitions", options.run.repetitions},
                 {"seed", options.run.seed}};
-  setsep_run run(options, **people, out);
+  if (options.figure != 0) out.params["figure"] = options.figure;
+  if (options.table != 0) out.params.update({{"table", options.table}, {"bars", true}});
+  if (options.figure == 11) {
+    if (auto done = add_scaling(options, out); !done) return tl::unexpected(done.error());
+    return out;
+  }
+  auto people = crew::create_for(options.threads);
+  if (!people) return tl::unexpected(people.error());
+  const auto peers = setsep_peers::create(options.peers, *std::ranges::max_element(options.keys));
+  if (!peers) return tl::unexpected(peers.error());
+  setsep_run run(options, *peers, **people, out);
   for (const std::uint64_t n : options.keys) {
-    for (setsep::layout shape : options.configs) {
-      for (const std::uint64_t bits : options.value_bits) {
-        shape.value_bits = static_cast<unsigned>(bits);
-        if (auto done = run.run(n, shape); !done) return tl::unexpected(done.error());
-      }
+    const std::size_t n_rows = out.rows.size();
+    result<void> done = run_keys(options, n, run);
+    if (done) continue;
+    if (done.error().code != errc::no_memory || options.keys.size() == 1) {
+      return tl::unexpected(done.error());
     }
+    out.rows.resize(n_rows);
+    out.notes.push_back("--keys " + format_count(n) + " left out: " + done.error().message());
   }
   return out;
 }

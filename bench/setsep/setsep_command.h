@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/cpu.h"
@@ -19,7 +20,9 @@ struct setsep_options {
   std::vector<setsep::layout> configs;  // their value_bits mean nothing
   std::vector<std::uint64_t> threads;
   std::vector<std::uint64_t> batches;
-  std::vector<isa> simd;  // of the search; none: the best
+  std::vector<isa> simd;           // of the search; none: the best
+  std::vector<std::string> peers;  // names; none: only our table
+  unsigned figure = 0, table = 0;  // of ScaleBricks: figures 7 and 11, table 1; 0: none
 };
 
 /// `coua-bench setsep`: set separation, how fast it is made and asked, and its size.

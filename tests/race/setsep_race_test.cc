@@ -220,7 +220,7 @@ TEST(setsep_fallback_race, entries_are_there_as_long_as_their_group_fails) {
   table_version version = from->version();
   delta_writer writer(shape);
   std::uint64_t n_changes = 0;
-  test::race_until([&] { return n_passes > 100 && n_changes > 500; },
+  test::race_until([&] { return n_passes > 100 && n_changes > 200; },
                    [&](std::mt19937_64&) {
                      writer.clear();
                      writer.add(n_changes++ % 2 == 0 ? fail : mend);

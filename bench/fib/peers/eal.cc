@@ -12,13 +12,18 @@
 
 namespace coua::bench {
 
-result<void> start_eal() {
-  static const result<void> started = []() -> result<void> {
+result<void> start_eal(unsigned memory_mib) {
+  static const result<void> started = [memory_mib]() -> result<void> {
     const std::vector<unsigned> cpus = allowed_cpus();
     const std::string core = std::to_string(cpus.front());
-    std::array<std::string, 8> words = {"coua-bench",        "--no-huge",  "--no-pci",
-                                        "--no-telemetry",    "-m64",       "-l" + core,
-                                        "--log-level=error", "--no-shconf"};
+    std::array<std::string, 8> words = {"coua-bench",
+                                        "--no-huge",
+                                        "--no-pci",
+                                        "--no-telemetry",
+                                        "-m" + std::to_string(memory_mib),
+                                        "-l" + core,
+                                        "--log-level=error",
+                                        "--no-shconf"};
     std::array<char*, words.size()> arguments{};
     for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
     const auto folder = eal_folder::create();
