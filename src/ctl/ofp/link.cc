@@ -125,12 +125,16 @@ poller::~poller() { close(event_); }
 void poller::wake() {
   const std::uint64_t one = 1;
   (void)!write(event_, &one, sizeof one);
+  // After what it speaks of: else block() could read too early, and be woken again and again.
+  woken_.store(true, std::memory_order_release);
 }
 
 void poller::block(unsigned at_most_ms) {
   poll_fd_wait(event_, POLLIN);
   poll_timer_wait(at_most_ms);
   poll_block();
+  // Mostly it was a message.
+  if (!woken_.exchange(false, std::memory_order_acquire)) return;
   std::uint64_t count;
   (void)!read(event_, &count, sizeof count);
 }

@@ -8,6 +8,7 @@
 // waits for per thread, and of its signal handlers there is one set: couad blocks these signals.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,7 @@ class poller {
  private:
   explicit poller(int event) : event_(event) {}
   const int event_;
+  std::atomic<bool> woken_{false};
 };
 
 }  // namespace coua::ofp

@@ -22,6 +22,11 @@ constexpr unsigned received_at_once = 64;
 // Nothing depends on it but timers of the library, which it tells the loop itself.
 constexpr unsigned rest_ms = 1000;
 
+using clock = std::chrono::steady_clock;
+// To ask whether somebody new has come costs as much as a flow_mod: while controllers speak, it is
+// done so often.
+constexpr std::chrono::milliseconds accept_each{1};
+
 /// A socket and, while it is connected, the session on it.
 struct connection {
   std::unique_ptr<ofp::link> link;
@@ -82,7 +87,7 @@ class running_server final : public server {
 
   /// Once a second at most.
   void tell_drops() {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = clock::now();
     if (now < next_tell_) return;
     const std::uint64_t n = hub_->take_dropped();
     if (n == 0) return;
@@ -95,7 +100,7 @@ class running_server final : public server {
   /// first one is.
   void watch_controllers() {
     if (!settings_.standalone || settings_.controllers.empty()) return;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = clock::now();
     const bool connected = std::ranges::any_of(connections_, [](const connection& each) {
       return !each.accepted && each.current != nullptr;
     });
@@ -126,6 +131,9 @@ class running_server final : public server {
   std::string management() const { return "punix:" + settings_.management; }
 
   void accept() {
+    const auto now = clock::now();
+    if (std::exchange(conversed_, false) && now < next_accept_) return;
+    next_accept_ = now + accept_each;
     for (auto& from : listeners_) {
       while (auto one = from->accept(settings_.links)) {
         if (connections_.size() >= connections_max) {
@@ -188,6 +196,7 @@ class running_server final : public server {
       of.current->finish_at_once();
       send(of);
       if (n == received_at_once) poller_->wake();
+      conversed_ |= n != 0;
       if (n == before || n == received_at_once) return;
     }
   }
@@ -219,8 +228,9 @@ class running_server final : public server {
   bridge_view bridge_;
   std::unique_ptr<ofp::poller> poller_;
   std::unique_ptr<event_hub> hub_;
-  std::chrono::steady_clock::time_point next_tell_{};
-  std::optional<std::chrono::steady_clock::time_point> seen_;  // a controller, the last time
+  clock::time_point next_tell_{}, next_accept_{};
+  bool conversed_ = false;                 // somebody said something, since accept()
+  std::optional<clock::time_point> seen_;  // a controller, the last time
   bool alone_ = false;
   std::atomic<bool> stop_{false};
   std::vector<std::unique_ptr<ofp::listener>> listeners_;

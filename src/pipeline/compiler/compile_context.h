@@ -45,7 +45,8 @@ class compile_context {
   void forget(rule_id gone);
   bool has_number(rule_id id) const { return numbers_.contains(id); }
   std::uint32_t number_of(rule_id id) const { return numbers_.at(id); }
-  const std::unordered_map<rule_id, std::uint32_t>& numbers() const { return numbers_; }
+  /// By number; null: no rule has it.
+  const std::vector<rule_ptr>& rules() const { return rules_; }
 
   // Records.
   /// Before anything is touched. Errors: no_room: recovery would not have its reserve.

@@ -101,7 +101,10 @@ bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) 
   keepers_before_.try_emplace(table, of.keeper);
   const bool fits = of.form == nullptr || takes(*of.form, changes);
   ask_keeper(table, changes.size(), fits);
-  return of.form == nullptr || !fits || of.form->kind() != wanted(table);
+  if (of.form == nullptr || !fits) return true;
+  // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
+  const table_template has = of.form->kind();
+  return has != of.keeper.now().which && has != wanted(table);
 }
 
 void pipeline_compiler::ask_keeper(table_id table, std::size_t n_changes, bool fits) {

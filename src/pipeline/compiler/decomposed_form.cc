@@ -32,8 +32,6 @@ result<std::shared_ptr<decomposed_form>> decomposed_form::create(
 std::optional<decomposed_form::set_key> decomposed_form::set_of(const match& what) const {
   const std::optional<match> values = by_->values_of(what);
   if (!values) return std::nullopt;
-  const auto layout = key_layout::of({&*values, 1});
-  if (!layout || *layout != by_->values) return std::nullopt;
   return table_.by_value->key_of(*values, stage_.table);
 }
 

@@ -10,10 +10,7 @@ exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shar
 }
 
 bool exact_form::takes(const match& what) const {
-  if (what.is_any()) return true;
-  // It is an entry of the layout, with all of its bits.
-  const std::optional<key_layout> own = key_layout::of({&what, 1});
-  return own && *own == store_->store->layout();
+  return what.is_any() || store_->store->key_of(what, stage_.table).has_value();
 }
 
 }  // namespace coua::pipeline

@@ -39,7 +39,7 @@ struct exact_places {
     auto operator<=>(const where&) const = default;
   };
 
-  where of(const match& what) const { return {store->key_of(what, table)}; }
+  where of(const match& what) const { return {*store->key_of(what, table)}; }
   record_id head(const where& at) const { return static_cast<record_id>(store->find(at.key)); }
   result<void> put(const where& at, record_id head) {
     if (store->put(at.key, head)) return {};

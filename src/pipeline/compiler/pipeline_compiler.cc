@@ -271,12 +271,14 @@ std::size_t pipeline_compiler::reclaim() {
 }
 
 void pipeline_compiler::collect(bridge& model, time_ns now) {
-  for (const auto& [id, number] : context_.numbers()) {
+  const std::vector<rule_ptr>& rules = context_.rules();
+  for (std::uint32_t number = 0; number < rules.size(); ++number) {
+    if (rules[number] == nullptr) continue;
     const traffic more = context_.counts.news(number);
     if (more.packets == 0) continue;
-    const rule_table::entry* entry = model.find_rule(id);
+    const rule_table::entry* entry = model.find_rule(rules[number]->id);
     if (entry == nullptr) continue;  // it has just gone
-    model.count_rule(id, shown(more, *entry->rule), now);
+    model.count_rule(entry->rule->id, shown(more, *entry->rule), now);
   }
   for (unsigned i = 0; i < model.tables().size(); ++i) {
     const auto id = static_cast<table_id>(i);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/compiler/table_shape.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace coua::pipeline {
 namespace {
-
-void append(std::string& text, const void* bytes, std::size_t n) {
-  text.append(static_cast<const char*>(bytes), n);
-}
 
 /// The field whose value says where another one stands in a packet (datapath/field_place.h).
 std::optional<field> placed_by(field which) {
@@ -21,42 +17,62 @@ std::optional<field> placed_by(field which) {
   }
 }
 
-/// The bits that a match takes, in packets, as a key of maps.
-std::string mask_key(const match& what) {
-  std::string key;
-  for (const match_term& term : what.terms()) {
-    append(key, &term.which, sizeof term.which);
-    append(key, &term.mask, sizeof term.mask);
-    if (const auto by = placed_by(term.which)) {
-      const value128 value = what.exact_value(*by).value_or(0);
-      append(key, &value, sizeof value);
-    }
-  }
-  return key;
+value128 place_value(const match& what, const match_term& term) {
+  const auto by = placed_by(term.which);
+  return by ? what.exact_value(*by).value_or(0) : 0;
 }
 
-/// What a match asks of all fields but one.
-std::string without(const match& what, field which) {
-  std::string key;
-  for (const match_term& term : what.terms()) {
-    if (term.which == which) continue;
-    append(key, &term.which, sizeof term.which);
-    append(key, &term.value, sizeof term.value);
-    append(key, &term.mask, sizeof term.mask);
-  }
-  return key;
-}
-
-void count_in(std::unordered_map<std::string, std::size_t>& counts, std::string key, bool added) {
+void count_in(match_counts<same_mask>& counts, const match& what, bool added) {
   if (added) {
-    ++counts[std::move(key)];
+    ++counts[what];
     return;
   }
-  const auto at = counts.find(key);
+  const auto at = counts.find(what);
   if (--at->second == 0) counts.erase(at);
 }
 
+/// The first term from there on that is not of the field.
+auto skip(std::vector<match_term>::const_iterator at, const match& of, field which) {
+  return at != of.terms().end() && at->which == which ? at + 1 : at;
+}
+
 }  // namespace
+
+std::size_t same_mask::operator()(const match& what) const {
+  word_mixer mixed;
+  for (const match_term& term : what.terms()) {
+    mixed.add(std::uint64_t{index_of(term.which)});
+    mixed.add(term.mask);
+    mixed.add(place_value(what, term));
+  }
+  return mixed.hash();
+}
+
+bool same_mask::operator()(const match& a, const match& b) const {
+  return std::equal(a.terms().begin(), a.terms().end(), b.terms().begin(), b.terms().end(),
+                    [&](const match_term& left, const match_term& right) {
+                      return left.which == right.which && left.mask == right.mask &&
+                             place_value(a, left) == place_value(b, right);
+                    });
+}
+
+std::size_t same_but_for::operator()(const match& what) const {
+  word_mixer mixed;
+  for (const match_term& term : what.terms()) {
+    if (term.which != which) mixed.add(term);
+  }
+  return mixed.hash();
+}
+
+bool same_but_for::operator()(const match& a, const match& b) const {
+  auto left = skip(a.terms().begin(), a, which), right = skip(b.terms().begin(), b, which);
+  while (left != a.terms().end() && right != b.terms().end()) {
+    if (!(*left == *right)) return false;
+    left = skip(left + 1, a, which);
+    right = skip(right + 1, b, which);
+  }
+  return left == a.terms().end() && right == b.terms().end();
+}
 
 std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits) {
   const value128 rest = ~mask & ones(n_bits);
@@ -69,7 +85,7 @@ std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits) {
 void prefix_shape::count(const rule& one, bool added) {
   const match_term* term = one.match.find(which_);
   const auto length = term == nullptr ? 0U : prefix_length(term->mask, info(which_).n_bits);
-  count_other(without(one.match, which_), added);
+  count_other(one.match, added);
   if (!length) {
     n_without_ += added ? 1 : std::size_t{0} - 1;
     return;
@@ -83,13 +99,13 @@ void prefix_shape::count(const rule& one, bool added) {
   }
 }
 
-void prefix_shape::count_other(std::string other, bool added) {
-  const auto at = others_.find(other);
+void prefix_shape::count_other(const match& what, bool added) {
+  const auto at = others_.find(what);
   if (at != others_.end()) {
     at->second += added ? 1 : std::size_t{0} - 1;
     if (at->second == 0) others_.erase(at);
   } else if (added && others_.size() < others_max) {
-    others_.emplace(std::move(other), 1);
+    others_.emplace(what, 1);
   } else {
     n_more_ += added ? 1 : std::size_t{0} - 1;
   }
@@ -121,7 +137,7 @@ void table_shape::add(const rule& one) {
     return;
   }
   others_.add(one.priority);
-  count_in(by_mask_, mask_key(one.match), true);
+  count_in(by_mask_, one.match, true);
   for (prefix_shape& each : prefixes_) each.add(one);
 }
 
@@ -132,7 +148,7 @@ void table_shape::remove(const rule& one) {
     return;
   }
   others_.remove(one.priority);
-  count_in(by_mask_, mask_key(one.match), false);
+  count_in(by_mask_, one.match, false);
   for (prefix_shape& each : prefixes_) each.remove(one);
 }
 

@@ -38,10 +38,26 @@ class priority_counts {
   std::map<std::uint16_t, std::size_t> counts_;
 };
 
+// Matches as keys of maps: by the bits that they take in packets, and by what they ask of all
+// fields but one.
+struct same_mask {
+  std::size_t operator()(const match& what) const;
+  bool operator()(const match& a, const match& b) const;
+};
+struct same_but_for {
+  field which;
+  std::size_t operator()(const match& what) const;
+  bool operator()(const match& a, const match& b) const;
+};
+/// How many rules are the same in this way; the key is the match of one of them.
+template <class Same>
+using match_counts = std::unordered_map<match, std::size_t, Same, Same>;
+
 /// The rules of a table as prefixes of one field.
 class prefix_shape {
  public:
-  explicit prefix_shape(field which) : which_(which) {}
+  explicit prefix_shape(field which)
+      : which_(which), others_(0, same_but_for{which}, same_but_for{which}) {}
 
   field which() const { return which_; }
   void add(const rule& one) { count(one, true); }
@@ -56,7 +72,7 @@ class prefix_shape {
 
  private:
   void count(const rule& one, bool added);
-  void count_other(std::string other, bool added);
+  void count_other(const match& what, bool added);
   unsigned longest() const { return by_length_.rbegin()->first; }
 
   field which_;
@@ -64,7 +80,7 @@ class prefix_shape {
   // What else rules match, how often; past others_max, only how many rules there are besides: a
   // table of a million different rules is no table of prefixes, and would take its memory twice.
   static constexpr std::size_t others_max = 64;
-  std::unordered_map<std::string, std::size_t> others_;
+  match_counts<same_but_for> others_;
   std::size_t n_more_ = 0;
   std::map<unsigned, priority_counts> by_length_;  // of the rules that are prefixes
 };
@@ -89,7 +105,7 @@ class table_shape {
 
  private:
   std::size_t n_rules_ = 0;
-  std::unordered_map<std::string, std::size_t> by_mask_;
+  match_counts<same_mask> by_mask_;
   priority_counts catch_alls_, others_;
   std::array<prefix_shape, 4> prefixes_{
       prefix_shape(field::ipv4_dst), prefix_shape(field::ipv4_src), prefix_shape(field::ipv6_dst),

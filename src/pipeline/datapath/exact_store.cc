@@ -70,11 +70,15 @@ result<std::unique_ptr<exact_store>> exact_store::create(const key_layout& layou
   return made;
 }
 
-exact_store::key exact_store::key_of(const match& what, std::uint8_t table) const {
-  const auto ways = layout_.words_of(what);
-  COUA_CHECK(ways && ways->size() == 1);
+std::optional<exact_store::key> exact_store::key_of(const match& what, std::uint8_t table) {
+  // Rules of a table are of one kind, and those of its neighbours in the store mostly, too.
+  if (!recipe_ || !recipe_->takes(what)) {
+    auto found = layout_.recipe_of(what);
+    if (!found) return std::nullopt;
+    recipe_ = std::move(found);
+  }
   key made;
-  std::copy_n((*ways)[0].value, layout_.n_words(), made.words);
+  recipe_->make(what, made.words);
   mark(made.words, 1, [table](std::size_t) { return table; });
   return made;
 }

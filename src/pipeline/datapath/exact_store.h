@@ -14,6 +14,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "flow/flow_table.h"
@@ -55,8 +56,8 @@ class exact_store {
   }
 
   // Writer.
-  /// The key of a rule; the layout has its bits.
-  key key_of(const match& what, std::uint8_t table) const;
+  /// The key of a rule. None: it takes other bits than those of the layout, or not all of them.
+  std::optional<key> key_of(const match& what, std::uint8_t table);
   /// 0: it is not there.
   std::uint64_t find(const key& of) const;
   /// Adds it, or replaces its value. False: no room.
@@ -78,6 +79,7 @@ class exact_store {
   explicit exact_store(const key_layout& layout);
 
   const key_layout layout_;
+  std::optional<key_recipe> recipe_;  // of the rule before
   unsigned n_words_, mark_word_, mark_shift_;
   std::uint64_t n_entries_ = 0, n_room_ = 0;
   std::unique_ptr<flow_table> table_;

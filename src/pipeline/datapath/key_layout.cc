@@ -86,21 +86,37 @@ int header_bytes(layer::bits needs) {
   }
 }
 
-/// The bits of a term, byte by byte.
-void spread(const match& what, const match_term& term, byte_map& out) {
+/// Calls `call(region, at, bits, i)` for each byte of a term, counted from the lowest of its value,
+/// that has bits which count.
+template <class Call>
+void each_byte(const match& what, const match_term& term, Call call) {
   const field_place place = place_of(term.which, version_of(what));
   // The state is always there.
-  const layer::bits needs = place.from == base::state ? 0 : needs_of(what, term).all;
-  std::map<int, byte_bits>& bytes = out[{place.from, needs}];
+  const region where{place.from, place.from == base::state ? 0 : needs_of(what, term).all};
   value128 value = term.value << place.shift, mask = term.mask << place.shift;
   for (unsigned i = 0; i < place.n_bytes; ++i, value >>= 8, mask >>= 8) {
     if ((mask & 0xff) == 0) continue;
     const int at = place.from == base::state
                        ? place.offset + static_cast<int>(i)
                        : place.offset + place.n_bytes - 1 - static_cast<int>(i);
-    bytes[at].value |= static_cast<std::uint8_t>(value);
-    bytes[at].mask |= static_cast<std::uint8_t>(mask);
+    call(where, at, byte_bits{static_cast<std::uint8_t>(value), static_cast<std::uint8_t>(mask)},
+         i);
   }
+}
+
+void spread(const match& what, const match_term& term, byte_map& out) {
+  each_byte(what, term, [&out](const region& where, int at, byte_bits bits, unsigned) {
+    byte_bits& into = out[where][at];
+    into.value |= bits.value;
+    into.mask |= bits.mask;
+  });
+}
+
+/// What of a match, besides its fields and masks, says where they are in a packet.
+unsigned places_said_by(const match& what) {
+  const bool solicitation =
+      what.exact_value(field::icmpv6_type) == net::icmpv6_neighbour_solicitation;
+  return static_cast<unsigned>(version_of(what)) << 1 | (solicitation ? 1 : 0);
 }
 
 /// Where the window begins that has the last of the bytes.
@@ -227,26 +243,78 @@ key_layout key_layout::narrowed(std::uint32_t words) const {
   return made;
 }
 
+struct key_layout::byte_place {
+  base from;
+  layer::bits needs;
+  int at;
+  std::uint8_t mask;
+  int shift_in(const key_window& of) const { return 8 * (at - of.offset); }
+};
+
+std::optional<unsigned> key_layout::window_of(const byte_place& which) const {
+  for (unsigned i = 0; i < windows_.size(); ++i) {
+    const key_window& each = windows_[i];
+    const int shift = which.shift_in(each);
+    if (each.from == which.from && (each.needs & which.needs) == which.needs && shift >= 0 &&
+        shift < 64 && (each.mask >> shift & which.mask) == which.mask) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<key_words> key_layout::terms_of(const match& what) const {
   byte_map asked;
   for (const match_term& term : what.terms()) spread(what, term, asked);
   key_words words;
   for (const auto& [where, bytes] : asked) {
     for (const auto& [at, bits] : bytes) {
-      bool found = false;
-      for (std::size_t i = 0; i < windows_.size() && !found; ++i) {
-        const key_window& each = windows_[i];
-        const int shift = 8 * (at - each.offset);
-        found = each.from == where.from && (each.needs & where.needs) == where.needs &&
-                shift >= 0 && shift < 64 && (each.mask >> shift & bits.mask) == bits.mask;
-        if (!found) continue;
-        words.value[n_first_ + i] |= std::uint64_t{bits.value} << shift;
-        words.mask[n_first_ + i] |= std::uint64_t{bits.mask} << shift;
-      }
-      if (!found) return std::nullopt;
+      const byte_place place{where.from, where.needs, at, bits.mask};
+      const auto i = window_of(place);
+      if (!i) return std::nullopt;
+      const int shift = place.shift_in(windows_[*i]);
+      words.value[n_first_ + *i] |= std::uint64_t{bits.value} << shift;
+      words.mask[n_first_ + *i] |= std::uint64_t{bits.mask} << shift;
     }
   }
   return words;
+}
+
+std::optional<key_recipe> key_layout::recipe_of(const match& example) const {
+  if (has_layers() || of({&example, 1}) != *this) return std::nullopt;
+  key_recipe made;
+  made.place_of_fields_ = places_said_by(example);
+  made.n_words_ = n_words();
+  const std::vector<match_term>& terms = example.terms();
+  for (unsigned t = 0; t < terms.size(); ++t) {
+    made.asked_.push_back({terms[t].which, terms[t].mask});
+    const field_place place = place_of(terms[t].which, version_of(example));
+    each_byte(example, terms[t], [&](const region& where, int at, byte_bits bits, unsigned i) {
+      const byte_place byte{where.from, where.needs, at, bits.mask};
+      const unsigned window = *window_of(byte);  // it is the layout of these bits
+      made.steps_.push_back({static_cast<std::uint8_t>(t), place.shift,
+                             static_cast<std::uint8_t>(8 * i), static_cast<std::uint8_t>(window),
+                             static_cast<std::uint8_t>(byte.shift_in(windows_[window]))});
+    });
+  }
+  return made;
+}
+
+bool key_recipe::takes(const match& what) const {
+  const std::vector<match_term>& terms = what.terms();
+  return std::equal(terms.begin(), terms.end(), asked_.begin(), asked_.end(),
+                    [](const match_term& term, const bits& asked) {
+                      return term.which == asked.which && term.mask == asked.mask;
+                    }) &&
+         places_said_by(what) == place_of_fields_;
+}
+
+void key_recipe::make(const match& what, std::uint64_t* words) const {
+  std::fill_n(words, n_words_, 0);
+  for (const step& each : steps_) {
+    const value128 value = what.terms()[each.term].value << each.up >> each.down;
+    words[each.word] |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(value)) << each.shift;
+  }
 }
 
 std::optional<std::vector<key_words>> key_layout::words_of(const match& what) const {

@@ -49,6 +49,35 @@ struct layer_needs {
   bool operator==(const layer_needs&) const = default;
 };
 
+class key_layout;
+
+/// How keys are made of matches that take the same bits of the same headers. To find that out costs
+/// some microseconds, and then each key some nanoseconds.
+class key_recipe {
+ public:
+  /// Whether the match is like the one that the recipe was made of, but for what it asks of the
+  /// bits.
+  bool takes(const match& what) const;
+  /// Writes the words of its values. It is one that takes() says yes to.
+  void make(const match& what, std::uint64_t* words) const;
+
+ private:
+  friend class key_layout;
+  struct step {
+    std::uint8_t term, up, down;  // value << up >> down has the byte
+    std::uint8_t word, shift;     // where it goes
+  };
+  struct bits {
+    field which;
+    value128 mask;
+  };
+
+  std::vector<bits> asked_;
+  unsigned place_of_fields_ = 0;  // what values say about where fields are
+  unsigned n_words_ = 0;
+  std::vector<step> steps_;
+};
+
 class key_layout {
  public:
   /// Bits that count: those that a match takes, or all of each field that one takes, so that other
@@ -74,6 +103,10 @@ class key_layout {
   /// is for packets with and without a tag). None: it takes bits that the layout does not have.
   std::optional<std::vector<key_words>> words_of(const match& what) const;
 
+  /// How keys of matches like this one are made. None: its own layout is another one, or has
+  /// layers.
+  std::optional<key_recipe> recipe_of(const match& example) const;
+
   /// The same of its terms alone, without the layers that they need.
   std::optional<key_words> terms_of(const match& what) const;
 
@@ -84,6 +117,10 @@ class key_layout {
   bool operator==(const key_layout&) const = default;
 
  private:
+  struct byte_place;
+  /// The window that has these bits of a byte. None: none has.
+  std::optional<unsigned> window_of(const byte_place& which) const;
+
   std::vector<key_window> windows_;
   unsigned n_first_ = 0;
   layer_needs needs_;

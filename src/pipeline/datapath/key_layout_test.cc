@@ -118,6 +118,64 @@ match random_match(const parsed& packet, std::mt19937_64& random) {
   }
 }
 
+/// Whether the recipe makes the words that the layout has of the match.
+void expect_same_words(const key_layout& layout, const key_recipe& recipe, const match& what) {
+  ASSERT_TRUE(recipe.takes(what)) << what.to_string();
+  const auto ways = layout.words_of(what);
+  ASSERT_TRUE(ways && ways->size() == 1) << what.to_string();
+  std::uint64_t made[key_words::max];
+  recipe.make(what, made);
+  for (unsigned i = 0; i < layout.n_words(); ++i) {
+    EXPECT_EQ(made[i], (*ways)[0].value[i]) << what.to_string() << ", word " << i;
+  }
+}
+
+TEST(key_layout, a_recipe_makes_the_words_of_all_matches_like_it) {
+  std::mt19937_64 random(6);
+  const std::vector<test::bytes> all = test::frames();
+  unsigned n_other_values = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const packet from = test::with_state(all[random() % all.size()]);
+    const match one = random_match(parse(from), random);
+    const auto layout = key_layout::of({&one, 1});
+    if (!layout) continue;
+    const auto recipe = layout->recipe_of(one);
+    ASSERT_TRUE(recipe) << one.to_string();
+    expect_same_words(*layout, *recipe, one);
+    // The same fields and masks with other values, which may put fields elsewhere.
+    std::vector<match_term> terms = one.terms();
+    for (match_term& term : terms) {
+      if (random() % 2 == 0) term.value = (value128{random()} << 64 | random()) & term.mask;
+    }
+    const auto other = match::make(terms);
+    if (!other || *other == one) continue;
+    const auto own = key_layout::of({&*other, 1});
+    ASSERT_TRUE(own);
+    if (*own != *layout) {
+      EXPECT_FALSE(recipe->takes(*other)) << one.to_string() << ", " << other->to_string();
+    } else if (recipe->takes(*other)) {
+      ++n_other_values;
+      expect_same_words(*layout, *recipe, *other);
+    }
+  }
+  EXPECT_GT(n_other_values, 500U);
+}
+
+TEST(key_layout, a_recipe_takes_nothing_else) {
+  const match one = where({ipv4(), exact(field::ipv4_dst, 1)});
+  const auto recipe = *layout_of({one}).recipe_of(one);
+  EXPECT_FALSE(recipe.takes(where({ipv4()})));
+  EXPECT_FALSE(recipe.takes(where({ipv4(), {field::ipv4_dst, 2, 0xff}})));
+  EXPECT_FALSE(recipe.takes(where({ipv4(), exact(field::ipv4_src, 1)})));
+  EXPECT_FALSE(recipe.takes(where({ipv4(), exact(field::ipv4_src, 1), exact(field::ipv4_dst, 1)})));
+  // The class of traffic stands elsewhere in IPv6.
+  const match dscp = where({ipv4(), exact(field::ip_dscp, 1)});
+  EXPECT_FALSE(
+      layout_of({dscp}).recipe_of(dscp)->takes(where({test::ipv6(), exact(field::ip_dscp, 1)})));
+  // There is none for a layout that has more.
+  EXPECT_FALSE(layout_of({one, match()}).recipe_of(one));
+}
+
 TEST(key_layout, words_hold_when_the_match_holds) {
   std::mt19937_64 random(7);
   const std::vector<test::bytes> all = test::frames();

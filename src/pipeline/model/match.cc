@@ -97,20 +97,9 @@ bool match::overlaps(const match& other) const {
 }
 
 std::size_t match::hash() const {
-  // A finaliser of 64 bits between the words; the table is the control plane's own.
-  std::uint64_t h = 0x9e37'79b9'7f4a'7c15;
-  const auto add = [&h](std::uint64_t word) {
-    h = (h ^ word) * 0xff51'afd7'ed55'8ccd;
-    h ^= h >> 32;
-  };
-  for (const match_term& term : terms_) {
-    add(index_of(term.which));
-    add(static_cast<std::uint64_t>(term.value));
-    add(static_cast<std::uint64_t>(term.value >> 64));
-    add(static_cast<std::uint64_t>(term.mask));
-    add(static_cast<std::uint64_t>(term.mask >> 64));
-  }
-  return h;
+  word_mixer mixed;
+  for (const match_term& term : terms_) mixed.add(term);
+  return mixed.hash();
 }
 
 std::string match::to_string() const {

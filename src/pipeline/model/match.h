@@ -26,6 +26,28 @@ struct match_term {
 /// A term that takes the field as a whole.
 inline match_term exact(field which, value128 value) { return {which, value, full_mask(which)}; }
 
+/// A hash of words, for tables of the control plane: a finaliser of 64 bits between them.
+class word_mixer {
+ public:
+  void add(std::uint64_t word) {
+    hash_ = (hash_ ^ word) * 0xff51'afd7'ed55'8ccd;
+    hash_ ^= hash_ >> 32;
+  }
+  void add(value128 word) {
+    add(static_cast<std::uint64_t>(word));
+    add(static_cast<std::uint64_t>(word >> 64));
+  }
+  void add(const match_term& term) {
+    add(std::uint64_t{index_of(term.which)});
+    add(term.value);
+    add(term.mask);
+  }
+  std::size_t hash() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0x9e37'79b9'7f4a'7c15;
+};
+
 class match {
  public:
   match() = default;  // every packet
