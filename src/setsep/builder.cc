@@ -169,9 +169,15 @@ std::uint8_t* builder::record(unsigned group) {
 
 void builder::collect(unsigned group, std::vector<keyed_value>& into) const {
   into.clear();
+  std::array<std::uint8_t, std::tuple_size_v<decltype(choosers)::value_type>> buckets;
+  unsigned n = 0;
   for (const chooser& each : choosers[group]) {
     if (choice_of(each.bucket) != each.choice) continue;
-    keys_[block_].for_bucket(each.bucket, [&](const keyed_value& key) { into.push_back(key); });
+    keys_[block_].prefetch(each.bucket);  // their lists lie apart
+    buckets[n++] = each.bucket;
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    keys_[block_].for_bucket(buckets[i], [&](const keyed_value& key) { into.push_back(key); });
   }
 }
 

@@ -23,6 +23,7 @@ void keys_of_block::add(const keyed_value& key) {
     slots_.push_back({key.hash, key.value, first});
   }
   first = at;
+  ++sizes_[bucket_of(key.hash)];
   ++n_;
 }
 
@@ -33,6 +34,7 @@ bool keys_of_block::remove(const key_hash& hash) noexcept {
     *link = slots_[at].next;
     slots_[at].next = free_;
     free_ = at;
+    --sizes_[bucket_of(hash)];
     --n_;
     return true;
   }

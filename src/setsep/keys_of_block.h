@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of one block, by bucket: what the builder's side of a table keeps. 24 bytes a key, and
-// half a byte for its bucket's head.
+// one for its bucket's head and size.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "setsep/keyed_value.h"
 
 namespace coua::setsep {
@@ -39,10 +40,11 @@ class keys_of_block {
       each(keyed_value{slots_[i].hash, slots_[i].value});
     }
   }
-  unsigned bucket_size(unsigned bucket) const noexcept {
-    unsigned n = 0;
-    for (std::uint16_t i = first_[bucket]; i != none; i = slots_[i].next) ++n;
-    return n;
+  unsigned bucket_size(unsigned bucket) const noexcept { return sizes_[bucket]; }
+  /// That of its first key, and of the next ones where they were added one after the other.
+  void prefetch(unsigned bucket) const noexcept {
+    if (first_[bucket] == none) return;
+    prefetch_to_write(&slots_[first_[bucket]]);
   }
 
  private:
@@ -53,6 +55,7 @@ class keys_of_block {
   static constexpr std::uint16_t none = 0xffff;
 
   std::array<std::uint16_t, block_buckets> first_;
+  std::array<std::uint16_t, block_buckets> sizes_{};  // else each would be counted, key by key
   std::vector<slot> slots_;
   std::uint16_t free_ = none;  // the first of those that were removed
   std::uint32_t n_ = 0;

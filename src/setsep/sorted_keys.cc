@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setsep/sorted_keys.h"
 
+#include <algorithm>
+#include <new>
+
 #include "setsep/parallel.h"
 
 namespace coua::setsep {
 
 sorted_keys::sorted_keys(std::span<const keyed_value> keys, extent blocks, unsigned threads)
-    // Not written here: the threads touch its pages first.
-    : begin_(blocks.n_blocks + std::size_t{1}),
-      keys_(std::make_unique_for_overwrite<keyed_value[]>(keys.size())) {
+    : begin_(blocks.n_blocks + std::size_t{1}) {
+  auto memory = arena::create(std::max<std::size_t>(1, keys.size()) * sizeof(keyed_value),
+                              {.populate_threads = threads});
+  if (!memory) throw std::bad_alloc();
+  memory_ = std::move(*memory);
+  keyed_value* const to = this->keys();
   const auto share = [&](unsigned t) {
-    const std::size_t from = keys.size() * t / threads, to = keys.size() * (t + 1) / threads;
-    return keys.subspan(from, to - from);
+    const std::size_t from = keys.size() * t / threads;
+    return keys.subspan(from, keys.size() * (t + 1) / threads - from);
   };
   std::vector<std::vector<std::uint64_t>> at(threads);
   in_parallel(threads, [&](unsigned t) {
@@ -29,7 +35,7 @@ sorted_keys::sorted_keys(std::span<const keyed_value> keys, extent blocks, unsig
   }
   begin_[blocks.n_blocks] = sum;
   in_parallel(threads, [&](unsigned t) {
-    for (const keyed_value& each : share(t)) keys_[at[t][blocks.block_of(each.hash)]++] = each;
+    for (const keyed_value& each : share(t)) to[at[t][blocks.block_of(each.hash)]++] = each;
   });
 }
 
