@@ -152,8 +152,9 @@ const field_table<openflow_config>& openflow_fields() {
            .example = "secure"},
           {"secure", "standalone"}, [](settings& s) -> auto& { return s.fail_mode; }),
       integer_field<settings>({.name = "probe_s",
-                               .meaning = "A controller that is silent for that long is asked for "
-                                          "a sign of life, and given up after as long again",
+                               .meaning = "A controller that is silent for that long, 5 s at "
+                                          "least, is asked for a sign of life, and given up after "
+                                          "as long again",
                                .example = "5",
                                .unit = "s"},
                               1, 3600, [](settings& s) -> auto& { return s.probe_s; }),

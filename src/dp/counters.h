@@ -41,6 +41,7 @@ enum id : unsigned {
   drop_hairpin,             // (rx) its destination is behind the port that it came from
   drop_egress_vlan,         // (rx) the port of its destination does not carry this VLAN
   drop_port_down,           // (rx) the port that it is for is down, disabled or gone
+  drop_no_fwd,              // (rx) a controller lets nothing be forwarded to that port (no_fwd)
   drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
   drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to change
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted

@@ -369,6 +369,45 @@ TEST_F(pipeline_test, ports_come_and_go_under_the_rules) {
   EXPECT_TRUE(counts("a", "drop_pipeline", 1));
 }
 
+// By the rules and by the short way of a bridge that is nothing but an L2 switch.
+TEST_F(pipeline_test, nothing_is_forwarded_to_a_port_with_no_fwd) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  const frame_bytes from_b = make_frame(host(1), host(2)), to_b = make_frame(host(2), host(1));
+  const frame_bytes flood = make_frame(broadcast, host(1));
+  const auto special = where({exact(field::eth_dst, host(9))});
+  ASSERT_TRUE(b.send(from_b));
+  ASSERT_TRUE(a.receive() && c.receive());
+  ASSERT_TRUE(learned(1, host(2), "b"));
+  std::uint64_t n_dropped = 0;
+  for (const bool by_rules : {false, true}) {
+    if (by_rules) must({add_rule(0, 10, special, apply({output(number("a"))}))});
+    const auto set = [&](bool no_fwd) {
+      ASSERT_TRUE(owner().change_port(number("b"), [&](auto& one) { one.no_fwd = no_fwd; }));
+      owner().settle();
+    };
+    set(true);
+    const auto said = switch_->trace_l2(numbers_.at("a"), to_b);
+    ASSERT_TRUE(said);
+    EXPECT_EQ(said->what, "drop_no_fwd");
+    ASSERT_TRUE(a.send(to_b));
+    EXPECT_TRUE(counts("a", "drop_no_fwd", ++n_dropped));
+    ASSERT_TRUE(a.send(flood));
+    EXPECT_EQ(c.receive(), flood);
+    EXPECT_TRUE(b.silent());
+    // What it sends is forwarded.
+    ASSERT_TRUE(b.send(make_frame(host(1), host(2))));
+    EXPECT_TRUE(a.receive());
+    set(false);
+    ASSERT_TRUE(a.send(to_b));
+    EXPECT_EQ(b.receive(), to_b);
+    ASSERT_TRUE(a.send(flood));
+    EXPECT_EQ(b.receive(), flood);
+    EXPECT_EQ(c.receive(), flood);
+  }
+}
+
 TEST_F(pipeline_test, a_rule_that_is_not_used_goes) {
   auto& a = access("a");
   auto& b = access("b");

@@ -38,7 +38,8 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
     made.what = port_counter::name(in.verdict);
     if (in.verdict != port_counter::forwarded) return made;
     made.vlan = in.vlan;
-    const egress to = decide_egress(*plan_, port, in.vlan, owner_->find(in.destination));
+    const egress to =
+        decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
     made.what = port_counter::name(to.verdict);
     const plan_vlan& vlan = plan_->vlans[in.vlan];
     for (port_set left = to.ports; left != 0; left &= left - 1) {

@@ -123,7 +123,7 @@ void switch_test::check_sums() {
     std::uint64_t in = value(t, "forwarded") + value(t, "flooded") + value(t, "to_controller");
     for (const char* drop :
          {"drop_truncated", "drop_ingress_vlan", "drop_source_multicast", "drop_link_local",
-          "drop_hairpin", "drop_egress_vlan", "drop_port_down", "drop_no_member",
+          "drop_hairpin", "drop_egress_vlan", "drop_port_down", "drop_no_fwd", "drop_no_member",
           "drop_no_headroom", "drop_pipeline", "drop_packet_in_rate", "drop_packet_in_full"})
       in += value(t, drop);
     return value(t, "rx_packets") + value(t, "from_controller") + value(t, "pipeline_copies") ==

@@ -53,6 +53,11 @@ def goto_table(table):
     return struct.pack("!HHB3x", 1, 8, table)
 
 
+def conjunction(number, clause, n_clauses):
+    """Of Nicira's extensions; clauses are counted from 1."""
+    return struct.pack("!HHIHBBI", 0xffff, 16, 0x2320, 34, clause - 1, n_clauses, number)
+
+
 def apply_actions(*actions):
     body = b"".join(actions)
     return struct.pack("!HHI", 4, 8 + len(body), 0) + body

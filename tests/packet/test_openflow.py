@@ -174,6 +174,18 @@ class test_ofctl(with_controller):
         self.ofctl("mod-port", "2", "forward")
         lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=1.0) == 1, what="p2 forwards")
 
+    def test_nothing_is_forwarded_to_a_port_that_forbids_it(self):
+        """Not by the L2 switch either, whether by its FIB or as a flood."""
+        self.addCleanup(self.ofctl, "mod-port", "2", "forward")
+        self.assertEqual(self.h1.pings("10.0.0.2", 1), 1)
+        for rule in ("NORMAL", "FLOOD"):
+            self.ofctl("replace-flows", "-", stdin=f"priority=0,actions={rule}\n")
+            self.ofctl("mod-port", "2", "no-forward")
+            self.assertEqual(self.h1.pings("10.0.0.2", 1, wait=0.5), 0, rule)
+            self.assertEqual(self.h1.pings("10.0.0.3", 1), 1, rule)
+            self.ofctl("mod-port", "2", "forward")
+            lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=1.0) == 1, what="p2 forwards")
+
     def test_tables(self):
         self.assertEqual(self.h1.pings("10.0.0.2"), 1)
         said = self.ofctl("dump-tables")
@@ -231,6 +243,11 @@ class test_messages(with_controller):
                 (of.flow_mod(instructions=of.apply_actions(struct.pack("!HHI", 0, 8, 1))), (2, 1)),
                 (of.flow_mod(instructions=of.apply_actions(struct.pack("!HHI", 99, 8, 1))), (2, 0)),
                 (of.flow_mod(instructions=of.apply_actions(*[of.output(1)] * 1001)), (2, 7)),
+                # Nicira's error 15: a clause of a conjunction that goes on to a table, and one of one.
+                (of.flow_mod(instructions=of.apply_actions(of.conjunction(7, 1, 2))
+                             + struct.pack("!HHB3x", 1, 8, 3)), (0xffff, 15)),
+                (of.flow_mod(instructions=of.apply_actions(of.conjunction(7, 1, 2), of.output(1))), (0xffff, 15)),
+                (of.flow_mod(instructions=of.apply_actions(of.conjunction(7, 1, 1))), (0xffff, 15)),
                 (of.message(of.ROLE_REQUEST, struct.pack("!I4xQ", 9, 0)), (11, 2))):
             one.send(wrong)
             self.assertEqual(of.error(one.expect(of.ERROR)[1]), error, wrong[:64])

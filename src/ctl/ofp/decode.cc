@@ -308,7 +308,9 @@ bool is_bundle_add(message_view one) {
 }
 
 refusal to_refusal(const pipeline::of_failure& failure) {
-  return {pipeline::wire_type(failure.code), pipeline::wire_code(failure.code), 0,
+  const std::uint16_t type = pipeline::wire_type(failure.code);
+  return {type, pipeline::wire_code(failure.code),
+          type == pipeline::wire_type_experimenter ? pipeline::experimenter_nicira : 0,
           failure.message()};
 }
 

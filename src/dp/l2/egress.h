@@ -6,6 +6,7 @@
 //   nothing, and no such port  drop_no_member
 //   the port it came by        drop_hairpin
 //   a port that is down        drop_port_down
+//   one with no_fwd            drop_no_fwd
 //   a port not in the VLAN     drop_egress_vlan
 //   any other port             forwarded
 #pragma once
@@ -21,17 +22,19 @@ struct egress {
   port_set ports = 0;  // that get it
 };
 
-/// Of a frame that came in by port `from` and belongs to the VLAN. `entry`: of the FIB.
-inline egress decide_egress(const plan& view, unsigned from, std::uint16_t vlan,
+/// Of a frame that came in by port `from` and belongs to the VLAN. `no_fwd`: ports to which a
+/// controller lets nothing be forwarded, which get no floods either. `entry`: of the FIB.
+inline egress decide_egress(const plan& view, port_set no_fwd, unsigned from, std::uint16_t vlan,
                             std::uint32_t entry) noexcept {
   const port_set members = view.vlans[vlan].members();
   if (entry == COUA_FIB_MISS) {
-    const port_set others = members & view.up & ~port_bit(from);
+    const port_set others = members & view.up & ~no_fwd & ~port_bit(from);
     return {others != 0 ? port_counter::flooded : port_counter::drop_no_member, others};
   }
   const std::uint32_t out = entry >> COUA_FIB_ENTRY_VALUE_SHIFT;
   if (out == from) return {port_counter::drop_hairpin};
   if (out >= max_ports || (view.up & port_bit(out)) == 0) return {port_counter::drop_port_down};
+  if ((no_fwd & port_bit(out)) != 0) return {port_counter::drop_no_fwd};
   if ((members & port_bit(out)) == 0) return {port_counter::drop_egress_vlan};
   return {port_counter::forwarded, port_bit(out)};
 }

@@ -95,7 +95,7 @@ void worker::forward(burst& b, const burst* next) noexcept {
 /// `Uniform`: the VLAN's port set is the same for all frames and no frame has a tag.
 template <bool Uniform>
 void worker::send_all(burst& b) noexcept {
-  const port_set others = plan_->up & ~port_bit(b.port);
+  const port_set others = plan_->up & ~pipeline_->no_fwd() & ~port_bit(b.port);
   port_set allowed = Uniform ? plan_->vlans[b.vlan[0]].untagged & others : 0;
   unsigned sent = 0;
   for (unsigned i = 0; i < b.n; ++i) {
@@ -126,7 +126,7 @@ template void worker::send_all<false>(burst&) noexcept;
 
 /// A frame that floods, is dropped, or needs its tag changed.
 [[gnu::noinline, gnu::cold]] void worker::send_other(burst& b, unsigned i) noexcept {
-  const egress to = decide_egress(*plan_, b.port, b.vlan_of(i), b.entries[i]);
+  const egress to = decide_egress(*plan_, pipeline_->no_fwd(), b.port, b.vlan_of(i), b.entries[i]);
   if (to.verdict == port_counter::flooded) return flood(b, i, to.ports);
   if (to.verdict != port_counter::forwarded) return drop(b, i, to.verdict);
   const bool tagged = (plan_->vlans[b.vlan_of(i)].tagged & to.ports) != 0;

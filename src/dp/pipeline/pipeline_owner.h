@@ -29,6 +29,7 @@
 #include "dp/pipeline/grace_gate.h"
 #include "dp/pipeline/packet_in_ring.h"
 #include "dp/pipeline/packet_out.h"
+#include "dp/plan.h"
 #include "dp/switch.h"
 #include "pipeline/compiler/running_bridge.h"
 #include "pipeline/datapath/executor.h"
@@ -106,6 +107,11 @@ class pipeline_owner {
   std::vector<counter> drops() const;
   /// Of all workers since the start.
   pipeline::worker_counts::timed times() const;
+
+  /// Ports of the switch to which NORMAL forwards nothing. Any thread.
+  port_set no_fwd() const {
+    return bridge_->compiler().published().no_fwd.load(std::memory_order_acquire);
+  }
 
   struct known_port {
     pipeline::port port;

@@ -105,6 +105,11 @@ class executor {
     counts_.add_table(0, n_packets, n_packets);
   }
 
+  /// Ports to which the L2 switch must not forward (published_plan::no_fwd).
+  std::uint64_t no_fwd() const noexcept {
+    return follows_.no_fwd.load(std::memory_order_acquire);  // with pipeline_compiler::publish
+  }
+
   /// A worker without packets at hand lets a grace period pass. Deliveries of the last run stay.
   void rest() noexcept { grace_.quiescent(); }
   /// A worker that stops polling for a while.

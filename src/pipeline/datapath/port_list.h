@@ -22,10 +22,15 @@ class port_list {
   explicit port_list(std::vector<port> ports) : ports_(std::move(ports)) {
     for (const port& each : ports_) {
       if (each.number < n_near) near_[each.number] = state_of(each);
+      if (each.no_fwd && each.number >= 1 && each.number <= 64) {
+        no_fwd_ |= std::uint64_t{1} << (each.number - 1);
+      }
     }
   }
 
   std::span<const port> all() const noexcept { return ports_; }
+  /// Of ports 1 to 64, from the lowest bit on: packets to it are dropped.
+  std::uint64_t no_fwd() const noexcept { return no_fwd_; }
   /// Bits of `state`.
   std::uint8_t states(port_no number) const noexcept {
     return number < n_near ? near_[number] : states_of_far(number);
@@ -49,6 +54,7 @@ class port_list {
 
   std::vector<port> ports_;
   std::uint8_t near_[n_near] = {};
+  std::uint64_t no_fwd_ = 0;
 };
 
 }  // namespace coua::pipeline

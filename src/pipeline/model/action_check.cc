@@ -117,7 +117,7 @@ struct checker {
       return wrong(of_error::bad_action_type, "only rules are clauses of a conjunction");
     }
     if (a.n_clauses < clauses_min || a.n_clauses > clauses_max || a.clause >= a.n_clauses) {
-      return wrong(of_error::bad_action_argument, "a conjunction has 2 to 64 clauses");
+      return wrong(of_error::nicira_bad_conjunction, "a conjunction has 2 to 64 clauses");
     }
     return {};
   }

@@ -159,9 +159,9 @@ TEST(action_check, resubmits_go_to_tables_that_are_there) {
 
 TEST(action_check, a_conjunction_has_2_to_64_clauses_and_is_of_rules) {
   EXPECT_EQ(check({}, {act::conjunction{1, 0, 2}, act::conjunction{2, 63, 64}}), fine);
-  EXPECT_EQ(check({}, {act::conjunction{1, 0, 1}}), of_error::bad_action_argument);
-  EXPECT_EQ(check({}, {act::conjunction{1, 0, 65}}), of_error::bad_action_argument);
-  EXPECT_EQ(check({}, {act::conjunction{1, 2, 2}}), of_error::bad_action_argument);
+  EXPECT_EQ(check({}, {act::conjunction{1, 0, 1}}), of_error::nicira_bad_conjunction);
+  EXPECT_EQ(check({}, {act::conjunction{1, 0, 65}}), of_error::nicira_bad_conjunction);
+  EXPECT_EQ(check({}, {act::conjunction{1, 2, 2}}), of_error::nicira_bad_conjunction);
   for (const action_place place :
        {action_place::write_actions, action_place::bucket, action_place::packet_out}) {
     EXPECT_EQ(check({}, {act::conjunction{1, 0, 2}}, place), of_error::bad_action_type);

@@ -287,6 +287,8 @@ TEST(of_error, has_the_numbers_of_the_specification) {
   EXPECT_EQ(wire_code(of_error::group_mod_loop), 7);
   EXPECT_EQ(wire_type(of_error::meter_mod_unknown_meter), 12);
   EXPECT_EQ(wire_code(of_error::meter_mod_unknown_meter), 3);
+  EXPECT_EQ(wire_type(of_error::nicira_bad_conjunction), 0xffff);
+  EXPECT_EQ(wire_code(of_error::nicira_bad_conjunction), 15);
   EXPECT_EQ(to_error({of_error::flow_mod_overlap, "table 1", "x"}).code, errc::exists);
   EXPECT_EQ(to_error({of_error::bad_match_mask, "table 1", "x"}).message(), "table 1: x");
 }

@@ -14,7 +14,8 @@
 
 namespace coua::pipeline {
 
-/// type << 16 | code, as in the specification (ofp_error_type and the codes of each type).
+/// type << 16 | code, as in the specification (ofp_error_type and the codes of each type); of
+/// Nicira's, wire_type_experimenter and its own type.
 enum class of_error : std::uint32_t {
   bad_request_bad_len = 1 << 16 | 6,
   bad_request_bad_port = 1 << 16 | 11,
@@ -62,7 +63,13 @@ enum class of_error : std::uint32_t {
   meter_mod_bad_band_value = 12 << 16 | 9,
   meter_mod_out_of_meters = 12 << 16 | 10,
   meter_mod_out_of_bands = 12 << 16 | 11,
+  // Of Nicira's extensions, which have errors of their own.
+  nicira_bad_conjunction = 0xffffU << 16 | 15,
 };
+
+/// Who has defined an error with this type of all experimenters.
+inline constexpr std::uint16_t wire_type_experimenter = 0xffff;
+inline constexpr std::uint32_t experimenter_nicira = 0x2320;
 
 constexpr std::uint16_t wire_type(of_error error) {
   return static_cast<std::uint16_t>(static_cast<std::uint32_t>(error) >> 16);

@@ -32,7 +32,7 @@ of_result<void> check_conjunctions(const instructions& asked) {
   instructions alone;
   alone.apply = asked.apply;
   if (static_cast<std::size_t>(n) == asked.apply->size() && asked == alone) return {};
-  return refuse(of_error::bad_action_argument, "conjunction",
+  return refuse(of_error::nicira_bad_conjunction, "conjunction",
                 "a rule that is a clause of a conjunction does nothing else");
 }
 

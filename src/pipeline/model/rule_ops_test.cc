@@ -427,9 +427,9 @@ TEST(rule_ops, a_clause_of_a_conjunction_does_nothing_else) {
   instructions one = apply({clause, act::conjunction{2, 1, 2}});
   must(b, add_rule(0, 1, {}, one));
   EXPECT_EQ(refused(b, add_rule(0, 2, {}, apply({clause, output(1)}))),
-            of_error::bad_action_argument);
+            of_error::nicira_bad_conjunction);
   one.goto_table = 1;
-  EXPECT_EQ(refused(b, add_rule(0, 2, {}, one)), of_error::bad_action_argument);
+  EXPECT_EQ(refused(b, add_rule(0, 2, {}, one)), of_error::nicira_bad_conjunction);
 }
 
 }  // namespace
