@@ -43,7 +43,7 @@ std::uint64_t hashed(const setsep::table& in, const key_trace& of,
   std::uint16_t values[simd::setsep_batch];
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < setsep_trace_keys; at += simd::setsep_batch) {
-    for (std::size_t i = 0; i < simd::setsep_batch; ++i) hashes[i] = hasher(&of.keys[at + i]);
+    hasher.hash_batch(&of.keys[at], simd::setsep_batch, hashes);
     in.find_batch(hashes, simd::setsep_batch, values);
     sum += sum_of(values, simd::setsep_batch);
   }

@@ -38,6 +38,9 @@ const std::uint8_t* bytes(const void* memory) { return static_cast<const std::ui
 const setsep::key_hash* ours(const coua_setsep_hash* hashes) {
   return reinterpret_cast<const setsep::key_hash*>(hashes);
 }
+setsep::key_hash* ours(coua_setsep_hash* hashes) {
+  return reinterpret_cast<setsep::key_hash*>(hashes);
+}
 
 }  // namespace
 
@@ -87,9 +90,7 @@ void hash_some(const setsep::key_hasher& hasher, const void* keys, std::size_t n
   setsep::key_hash hashes[coua::simd::setsep_batch];
   for (std::size_t done = 0; done < n; done += std::size(hashes)) {
     const std::size_t part = std::min(std::size(hashes), n - done);
-    for (std::size_t i = 0; i < part; ++i) {
-      hashes[i] = hasher(bytes(keys) + (done + i) * hasher.key_bytes());
-    }
+    hasher.hash_batch(bytes(keys) + done * hasher.key_bytes(), part, hashes);
     each(hashes, done, part);
   }
 }
@@ -369,10 +370,7 @@ int coua_setsep_hash_batch(const coua_setsep_reader* reader, const void* keys, s
                            struct coua_setsep_hash* hashes) {
   const setsep::key_hasher* const hasher = coua::load_acquire(reader->hasher);
   if (hasher == nullptr) return -EAGAIN;
-  for (std::size_t i = 0; i < n; ++i) {
-    const setsep::key_hash hash = (*hasher)(bytes(keys) + i * hasher->key_bytes());
-    hashes[i] = {hash.high, hash.low};
-  }
+  hasher->hash_batch(keys, n, ours(hashes));
   return 0;
 }
 
