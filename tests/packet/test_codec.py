@@ -467,9 +467,15 @@ class test_codec(with_switch):
             inner = self.codec.make("OFPFlowMod", priority=priority, match=p.OFPMatch(), instructions=[])
             inner.set_xid(self.one.number + 1)
             self.say("ONFBundleAddMsg", 5, flags, inner, [])
+        meter = self.codec.make("OFPMeterMod", n.OFPMC_ADD, n.OFPMF_PKTPS, 4,
+                                [p.OFPMeterBandDrop(rate=10, burst_size=0)])
+        meter.set_xid(self.one.number + 1)
+        self.say("ONFBundleAddMsg", 5, flags, meter, [])
         self.assertEqual(self.flows(), [])
         self.assertEqual(control(n.ONF_BCT_CLOSE_REQUEST).type, n.ONF_BCT_CLOSE_REPLY)
         self.assertEqual(control(n.ONF_BCT_COMMIT_REQUEST).type, n.ONF_BCT_COMMIT_REPLY)
         self.assertEqual([each.priority for each in self.flows()], [2, 1])
+        got = self.ask("OFPMeterConfigStatsRequest", "OFPMeterConfigStatsReply", 0, n.OFPM_ALL).body
+        self.assertEqual([each.meter_id for each in got], [4])
         control(n.ONF_BCT_OPEN_REQUEST)
         self.assertEqual(control(n.ONF_BCT_DISCARD_REQUEST).type, n.ONF_BCT_DISCARD_REPLY)

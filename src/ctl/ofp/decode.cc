@@ -218,10 +218,11 @@ decoded bundle_control(message_view one) {
 decoded bundle_add(message_view one) {
   ofputil_bundle_add_msg parsed{};
   ofptype inner;
+  constexpr std::uint8_t meter_mod = 29;
   if (const ofperr wrong = ofputil_decode_bundle_add(to_library(one), &parsed, &inner)) {
-    return refuse_by(wrong);
-  }
-  if (inner != OFPTYPE_FLOW_MOD && inner != OFPTYPE_GROUP_MOD) {
+    // The library has no meters in bundles. It says so last, after all else was looked at.
+    if (wrong != OFPERR_OFPBFC_MSG_UNSUP || parsed.msg->type != meter_mod) return refuse_by(wrong);
+  } else if (inner != OFPTYPE_FLOW_MOD && inner != OFPTYPE_GROUP_MOD) {
     return tl::unexpected(bundle_refusal(bundle_error::unsupported_message));
   }
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.msg);

@@ -52,6 +52,8 @@ done bundle_book::add(const ofp::ask::bundle_add& asked) {
     into.operations.emplace_back(std::move(*rule));
   } else if (auto* group = std::get_if<pipeline::group_mod>(&*inner)) {
     into.operations.emplace_back(std::move(*group));
+  } else if (auto* meter = std::get_if<pipeline::meter_mod>(&*inner)) {
+    into.operations.emplace_back(std::move(*meter));
   } else {
     into.broken = true;
     return refuse(bundle_error::unsupported_message);

@@ -30,7 +30,7 @@ bytes operator+(bytes one, const bytes& more) {
 
 constexpr std::uint8_t error = 1, echo = 2, echo_answer = 3, flow_mod = 14, group_mod = 15,
                        multipart = 18, multipart_answer = 19, barrier = 20, barrier_answer = 21,
-                       experimenter = 4;
+                       experimenter = 4, port_mod = 16, meter_mod = 29;
 
 bytes message(std::uint8_t type, const bytes& body, std::uint32_t xid = 0) {
   return number(4, 1) + number(type, 1) + number(8 + body.size(), 2) + number(xid, 4) + body;
@@ -51,6 +51,12 @@ bytes output(std::uint32_t port) {
 bytes actions(std::uint16_t instruction, const bytes& list) {
   return number(instruction, 2) + number(8 + list.size(), 2) + number(0, 4) + list;
 }
+/// Adds a meter with one band that drops.
+bytes meter(std::uint32_t id, std::uint32_t xid = 0) {
+  const bytes band = number(1, 2) + number(16, 2) + number(100, 4) + number(0, 4) + number(0, 4);
+  return message(meter_mod, number(0, 2) + number(1, 2) + number(id, 4) + band, xid);
+}
+bytes metered(std::uint32_t id) { return number(6, 2) + number(8, 2) + number(id, 4); }
 bytes bundle_control(std::uint32_t id, std::uint16_t step) {
   return message(experimenter, number(0x4f4e'4600, 4) + number(2300, 4) + number(id, 4) +
                                    number(step, 2) + number(3, 2));
@@ -197,6 +203,41 @@ TEST_F(a_conversation, does_a_bundle_as_a_whole) {
                        bundle_control(1, 4)}),
             (answers{{experimenter, 0}, {experimenter, 0}, {experimenter, 0}}));
   EXPECT_EQ(pipeline_.status().rules, 1U);
+}
+
+TEST_F(a_conversation, does_meters_in_bundles) {
+  conversation with(bridge_, with_);
+  const bytes uses_it = rule(1, 1, metered(7));
+  // Twice the same meter: neither it nor the rule is there afterwards.
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, meter(7)), bundle_add(1, uses_it),
+                       bundle_add(1, meter(7, 5)), bundle_control(1, 4)}),
+            (answers{{experimenter, 0}, {error, 5}, {error, 0}}));
+  EXPECT_EQ(said_[1][8] << 8 | said_[1][9], 12);   // meter_mod failed:
+  EXPECT_EQ(said_[1][10] << 8 | said_[1][11], 1);  // it exists
+  EXPECT_EQ(pipeline_.status().meters, 0U);
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, meter(7)), bundle_add(1, uses_it),
+                       bundle_control(1, 4)}),
+            (answers{{experimenter, 0}, {experimenter, 0}}));
+  EXPECT_EQ(pipeline_.status().meters, 1U);
+  EXPECT_EQ(pipeline_.status().rules, 1U);
+}
+
+TEST_F(a_conversation, refuses_what_bundles_do_not_have) {
+  conversation with(bridge_, with_);
+  const auto refusal = [&](const bytes& inner) {
+    EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, inner), bundle_control(1, 6)}),
+              (answers{{experimenter, 0}, {error, 0}, {experimenter, 0}}));
+    return std::pair(said_[1][8] << 8 | said_[1][9], said_[1][10] << 8 | said_[1][11]);
+  };
+  constexpr std::pair unsupported(0xffff, 2310);
+  EXPECT_EQ(refusal(message(port_mod, bytes(32))), unsupported);
+  EXPECT_EQ(refusal(message(barrier, {})), unsupported);
+  EXPECT_EQ(refusal(message(99, {})), unsupported);
+  EXPECT_EQ(refusal(message(meter_mod, bytes(4))), std::pair(1, 6));  // bad length
+  bytes cut = meter(7);
+  cut[3] += 8;  // its length: more than there is
+  EXPECT_EQ(refusal(cut), std::pair(0xffff, 2308));
 }
 
 TEST_F(a_conversation, keeps_bundles_within_bounds) {
