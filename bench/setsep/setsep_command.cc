@@ -49,13 +49,7 @@ class setsep_run {
   result<void> run(std::uint64_t n_keys, const setsep::layout& shape) {
     make_keys(n_keys, shape);
     std::unique_ptr<setsep::table> made;
-    const std::vector<isa> sets =
-        options_.simd.empty() ? std::vector<isa>{best_isa()} : options_.simd;
-    for (const std::uint64_t threads : options_.threads) {
-      for (const isa set : sets) {
-        if (auto done = build(static_cast<unsigned>(threads), set, made); !done) return done;
-      }
-    }
+    if (auto done = build(options_.threads, made); !done) return done;
     if (auto done = look_up(*made); !done) return done;
     made.reset();
     return update();
@@ -65,22 +59,20 @@ class setsep_run {
   /// number of threads.
   result<void> run_table_1(std::uint64_t n_keys) {
     std::unique_ptr<setsep::table> made;
-    const auto row_for = [&](setsep::layout shape, std::uint64_t bits,
-                             std::uint64_t threads) -> result<void> {
+    const auto rows_for = [&](setsep::layout shape, std::uint64_t bits,
+                              const std::vector<std::uint64_t>& threads) -> result<void> {
       shape.value_bits = static_cast<unsigned>(bits);
       make_keys(n_keys, shape);
-      return build(static_cast<unsigned>(threads), best_isa(), made);
+      return build(threads, made);
     };
     const setsep::layout& config = options_.configs.front();
     const std::uint64_t bits = options_.value_bits.front(), threads = options_.threads.front();
-    for (const setsep::layout& each : options_.configs) {
-      if (auto done = row_for(each, bits, threads); !done) return done;
+    if (auto done = rows_for(config, bits, options_.threads); !done) return done;
+    for (const setsep::layout& each : std::span(options_.configs).subspan(1)) {
+      if (auto done = rows_for(each, bits, {threads}); !done) return done;
     }
     for (const std::uint64_t each : std::span(options_.value_bits).subspan(1)) {
-      if (auto done = row_for(config, each, threads); !done) return done;
-    }
-    for (const std::uint64_t each : std::span(options_.threads).subspan(1)) {
-      if (auto done = row_for(config, bits, each); !done) return done;
+      if (auto done = rows_for(config, each, {threads}); !done) return done;
     }
     return {};
   }
@@ -110,29 +102,41 @@ class setsep_run {
     }
   }
 
-  result<void> build(unsigned threads, isa set, std::unique_ptr<setsep::table>& made) {
-    std::vector<double> rates;
-    for (unsigned i = 0; i < options_.run.repetitions; ++i) {
-      progress_.step("building");
-      made.reset();
-      setsep::build_params params;
-      params.shape = shape_;
-      params.threads = threads;
-      params.instruction_set = set;
-      const std::uint64_t start = now_ns();
-      auto table = setsep::build_table(keys_, params);
-      if (!table) return tl::unexpected(std::move(table.error()));
-      rates.push_back(1e3 * static_cast<double>(keys_.size()) /
-                      static_cast<double>(now_ns() - start));
-      made = std::move(*table);
+  /// A row for each number of threads and instruction set, built in turns; leaves one of the
+  /// tables.
+  result<void> build(const std::vector<std::uint64_t>& threads,
+                     std::unique_ptr<setsep::table>& made) {
+    const std::vector<isa> sets =
+        options_.simd.empty() ? std::vector<isa>{best_isa()} : options_.simd;
+    std::vector<std::vector<double>> rates(threads.size() * sets.size());
+    for (unsigned round = 0; round < options_.run.repetitions; ++round) {
+      for (std::size_t i = 0; i < rates.size(); ++i) {
+        progress_.step("building");
+        made.reset();
+        setsep::build_params params;
+        params.shape = shape_;
+        params.threads = static_cast<unsigned>(threads[i / sets.size()]);
+        params.instruction_set = sets[i % sets.size()];
+        const std::uint64_t start = now_ns();
+        auto table = setsep::build_table(keys_, params);
+        if (!table) return tl::unexpected(std::move(table.error()));
+        rates[i].push_back(1e3 * static_cast<double>(keys_.size()) /
+                           static_cast<double>(now_ns() - start));
+        made = std::move(*table);
+      }
     }
-    row one = row_of("setsep/build", *made);
-    one.params["threads"] = threads;
-    if (!options_.simd.empty()) one.params["simd"] = to_string(set);
-    const summary rate = summarise(rates);
-    one.set_rate(rate.median);
-    one.spread = rate.spread;
-    out_.rows.push_back(std::move(one));
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      row one = row_of("setsep/build", *made);
+      one.params["threads"] = threads[i / sets.size()];
+      if (!options_.simd.empty()) one.params["simd"] = to_string(sets[i % sets.size()]);
+      const summary rate = summarise(rates[i]);
+      one.set_rate(rate.median);
+      one.spread = rate.spread;
+      if (i >= sets.size()) {
+        one.more["ratio_to_first"] = paired_ratio(rates[i], rates[i % sets.size()]).median;
+      }
+      out_.rows.push_back(std::move(one));
+    }
     return {};
   }
 
