@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "ctl/pipeline_control.h"
+#include "pipeline/model/conjunction.h"
 
 namespace coua::ctl {
 
@@ -132,9 +133,15 @@ class fake_pipeline : public pipeline_control {
     pipeline::cycle_range all{20, 40};
     for (std::size_t i = 0; i < bridge_.tables().size(); ++i) {
       const pipeline::rule_table& table = bridge_.tables()[i];
-      if (table.size() == 0) continue;
-      made.tables.push_back({static_cast<pipeline::table_id>(i),
-                             table.size(),
+      std::size_t n_clauses = 0;
+      table.each([&](const pipeline::rule_table::entry& one) {
+        n_clauses += pipeline::is_clause(*one.rule) ? 1 : 0;
+      });
+      const auto id = static_cast<pipeline::table_id>(i);
+      if (n_clauses != 0) made.clauses.push_back({id, n_clauses, 1000 * n_clauses});
+      if (table.size() == n_clauses) continue;
+      made.tables.push_back({id,
+                             table.size() - n_clauses,
                              table.lookups,
                              table.matches,
                              choice(table),

@@ -80,6 +80,9 @@ class pipeline_compiler {
   // How it serves a table now; null: there are no rules.
   const template_choice* choice(table_id table) const;
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
+  /// The clauses of conjunctions; null: there are none.
+  const wildcard_form* clauses(table_id table) const { return tables_[table].clauses.get(); }
+  std::size_t n_clauses(table_id table) const { return tables_[table].n_clauses; }
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
   compiler_usage usage() const;
   /// Packets do not come to the tables (published_plan::all_normal).
