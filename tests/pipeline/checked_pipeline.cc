@@ -121,8 +121,8 @@ void test_buffers::give_back(const owned_packet& copy) noexcept {
   --n_out;
 }
 
-checked_pipeline::checked_pipeline(std::size_t rules_max)
-    : bridge_(must(running_bridge::create(parameters(rules_max)))),
+checked_pipeline::checked_pipeline(std::size_t rules_max, const compiler_params& params)
+    : bridge_(must(running_bridge::create(parameters(rules_max), params))),
       executor_(must(executor::create(bridge_->compiler().published(), 0,
                                       bridge_->compiler().counts(0), buffers_))),
       model_(must(bridge::create(parameters(rules_max)))),

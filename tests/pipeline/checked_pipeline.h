@@ -31,8 +31,8 @@ class test_buffers final : public pipeline::packet_copier {
 
 class checked_pipeline {
  public:
-  checked_pipeline() : checked_pipeline(1 << 16) {}
-  explicit checked_pipeline(std::size_t rules_max);
+  checked_pipeline() : checked_pipeline(1 << 16, {}) {}
+  checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params);
 
   /// One bundle. Whether it was taken; throws where one side takes what the other refuses.
   bool apply(const std::vector<pipeline::operation>& bundle);

@@ -135,6 +135,9 @@ TEST(shared_store, shrinks_with_its_table) {
   see(in);
 }
 
+constexpr std::size_t rules_max = 64;
+constexpr compiler_params few_records = {.spare_records = 256};
+
 /// Changes a rule of table 7 so often.
 bool spend_records(checked_pipeline& in, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -144,7 +147,6 @@ bool spend_records(checked_pipeline& in, std::size_t n) {
 }
 
 TEST(shared_store, keeps_nothing_of_a_table_that_could_not_be_built) {
-  constexpr std::size_t rules_max = 64;
   const auto ready = [](checked_pipeline& in) {
     begin(in);
     add_macs(in, 2, n_few);
@@ -152,11 +154,11 @@ TEST(shared_store, keeps_nothing_of_a_table_that_could_not_be_built) {
   };
   std::size_t n_left = 0;
   {
-    checked_pipeline twin(rules_max);
+    checked_pipeline twin(rules_max, few_records);
     ready(twin);
     while (twin.apply({mac_rule(7, 0, 1 + n_left % 3)})) ++n_left;
   }
-  checked_pipeline in(rules_max);
+  checked_pipeline in(rules_max, few_records);
   ready(in);
   ASSERT_TRUE(spend_records(in, n_left - 9));
   const shared_store& store = *stores(in)[0];
@@ -175,14 +177,13 @@ TEST(shared_store, keeps_nothing_of_a_table_that_could_not_be_built) {
 }
 
 TEST(shared_store, is_not_kept_for_a_table_that_could_not_be_built) {
-  constexpr std::size_t rules_max = 64;
   std::size_t n_left = 0;
   {
-    checked_pipeline twin(rules_max);
+    checked_pipeline twin(rules_max, few_records);
     add_macs(twin, 1, 16);
     while (twin.apply({mac_rule(7, 0, 1 + n_left % 3)})) ++n_left;
   }
-  checked_pipeline in(rules_max);
+  checked_pipeline in(rules_max, few_records);
   add_macs(in, 1, 16);
   ASSERT_TRUE(spend_records(in, n_left - 9));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(in.apply({mac_rule(1, 16)}));

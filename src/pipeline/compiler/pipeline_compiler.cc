@@ -15,8 +15,8 @@ std::uint32_t numbers_for(const bridge_params& of) {
       std::min<std::size_t>(2 * of.rules_max + (std::size_t{1} << 22), 1U << 28));
 }
 /// Those of all rules once more are for recovery, which must not fail for want of them.
-std::size_t records_for(const bridge_params& of) {
-  return 3 * of.rules_max + (std::size_t{1} << 16);
+std::size_t records_for(const bridge_params& of, const compiler_params& params) {
+  return 3 * of.rules_max + params.spare_records;
 }
 constexpr std::size_t forwarded_rules_max = std::size_t{1} << 26;  // numbers have 28 bits
 
@@ -40,7 +40,7 @@ result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
   if (model.params().rules_max > forwarded_rules_max) {
     return fail(errc::invalid, "rules_max", "must be at most 2^26 in a bridge that forwards");
   }
-  auto records = action_records::create(records_for(model.params()));
+  auto records = action_records::create(records_for(model.params(), params));
   if (!records) return tl::unexpected(std::move(records.error()));
   auto counts = count_book::create(params.n_workers, numbers_for(model.params()));
   if (!counts) return tl::unexpected(std::move(counts.error()));

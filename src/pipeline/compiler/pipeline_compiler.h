@@ -32,6 +32,8 @@ namespace coua::pipeline {
 
 struct compiler_params {
   unsigned n_workers = 1;
+  /// Beside three for each rule: for what was replaced while workers may still use it.
+  std::size_t spare_records = std::size_t{1} << 16;
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -80,9 +82,6 @@ class pipeline_compiler {
   // How it serves a table now; null: there are no rules.
   const template_choice* choice(table_id table) const;
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
-  /// The clauses of conjunctions; null: there are none.
-  const wildcard_form* clauses(table_id table) const { return tables_[table].clauses.get(); }
-  std::size_t n_clauses(table_id table) const { return tables_[table].n_clauses; }
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
   compiler_usage usage() const;
   /// Packets do not come to the tables (published_plan::all_normal).
