@@ -18,14 +18,14 @@ using pipeline::field;
 using pipeline::match_term;
 
 constexpr std::size_t hex_bytes_max = 16'384;
-constexpr std::string_view blanks = ", \t\r\n";
+constexpr std::string_view separators = ", \t\r\n";
 
 /// The last word, if it is a number in hexadecimal of more than a few digits.
 std::string_view hex_part(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(blanks);
+  const std::size_t end = text.find_last_not_of(separators);
   if (end == std::string_view::npos) return {};
   text = text.substr(0, end + 1);
-  const std::size_t before = text.find_last_of(blanks);
+  const std::size_t before = text.find_last_of(separators);
   const std::string_view word = before == std::string_view::npos ? text : text.substr(before + 1);
   const bool hex =
       std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });

@@ -6,21 +6,21 @@
 namespace coua::pipeline {
 namespace {
 
-std::string named(meter_id id) { return "meter " + std::to_string(id); }
+std::string name_of(meter_id id) { return "meter " + std::to_string(id); }
 
 of_result<void> put(store& in, const meter_mod& asked, time_ns now) {
   meter_entry* old = in.find_meter(asked.what.id);
   if (auto good = check_meter(asked.what); !good) return good;
   if (asked.command == mod_command::add && old != nullptr) {
-    return refuse(of_error::meter_mod_meter_exists, named(asked.what.id), "it is there already");
+    return refuse(of_error::meter_mod_meter_exists, name_of(asked.what.id), "it is there already");
   }
   if (asked.command == mod_command::modify && old == nullptr) {
-    return refuse(of_error::meter_mod_unknown_meter, named(asked.what.id),
+    return refuse(of_error::meter_mod_unknown_meter, name_of(asked.what.id),
                   "there is no such meter");
   }
   if (old == nullptr && in.meters().size() >= in.params().meters_max) {
     return refuse(
-        of_error::meter_mod_out_of_meters, named(asked.what.id),
+        of_error::meter_mod_out_of_meters, name_of(asked.what.id),
         "the bridge has its " + std::to_string(in.params().meters_max) + " meters already");
   }
   meter_state state;
@@ -42,7 +42,7 @@ void remove(store& in, meter_id id) {
   in.drop_meter(id);
 }
 
-void remove_all(store& in) {
+void remove_all_meters(store& in) {
   drop_rules(in, removal_reason::meter_deleted,
              [](const rule& one) { return one.instructions.meter.has_value(); });
   while (!in.meters().empty()) in.drop_meter(in.meters().begin()->first);
@@ -53,7 +53,7 @@ void remove_all(store& in) {
 of_result<void> perform(store& in, const meter_mod& asked, time_ns now) {
   if (asked.command != mod_command::remove) return put(in, asked, now);
   if (asked.what.id == meter_all) {
-    remove_all(in);
+    remove_all_meters(in);
   } else {
     remove(in, asked.what.id);
   }
