@@ -185,23 +185,14 @@ result<void> run_explain(const session& s) {
               grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches()),
               number(one.visits(), 2), one.has_cycles() ? range_text(one.cycles()) : ""});
   }
-  json clauses = json::array();
-  std::string conjunctions;
-  for (const auto& one : got->clauses()) {
-    clauses.push_back({{"table", one.table()}, {"flows", one.flows()}, {"bytes", one.bytes()}});
-    conjunctions += "table " + std::to_string(one.table()) + " has " + grouped(one.flows()) +
-                    " clauses of conjunctions, which are looked up apart: " + grouped(one.bytes()) +
-                    " bytes\n";
-  }
   const json all = {{"tables", tables},
-                    {"clauses", clauses},
                     {"predicted", predicted_json(*got)},
                     {"not_predicted", got->not_predicted()},
                     {"measured", measured_json(*got)},
                     {"measured_s", static_cast<double>(got->measured_ns()) / 1e9},
                     {"measured_since", got->measured_since_start() ? "start" : "explain"}};
-  s.answer(all, tables.empty() ? "no table has rules: all packets are dropped\n" + conjunctions
-                               : rows.text() + conjunctions + "\n" + cost_text(*got) +
+  s.answer(all, tables.empty() ? "no table has rules: all packets are dropped\n"
+                               : rows.text() + "\n" + cost_text(*got) +
                                      (reasons.empty() ? "" : "\n" + reasons));
   return {};
 }

@@ -112,15 +112,11 @@ bridge_explanation bridge_control::explain() {
   owner_.read([&](const pipeline::running_bridge& b) {
     for (std::size_t i = 0; i < b.model().tables().size(); ++i) {
       const auto id = static_cast<pipeline::table_id>(i);
-      if (const pipeline::wildcard_form* clauses = b.compiler().clauses(id)) {
-        made.clauses.push_back({id, b.compiler().n_clauses(id), clauses->bytes()});
-      }
       const pipeline::template_choice* served = b.compiler().choice(id);
       if (served == nullptr) continue;
       const pipeline::rule_table& table = b.model().tables()[i];
-      made.tables.push_back({id, table.size() - b.compiler().n_clauses(id), table.lookups,
-                             table.matches, *served, b.compiler().form(id)->bytes(),
-                             b.compiler().form(id)->by()});
+      made.tables.push_back({id, table.size(), table.lookups, table.matches, *served,
+                             b.compiler().form(id)->bytes(), b.compiler().form(id)->by()});
     }
     outline = pipeline::outline_of(b);
     is_l2 = b.compiler().is_l2_switch();

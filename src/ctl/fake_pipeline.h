@@ -11,7 +11,6 @@
 
 #include "base/check.h"
 #include "ctl/pipeline_control.h"
-#include "pipeline/model/conjunction.h"
 
 namespace coua::ctl {
 
@@ -133,15 +132,9 @@ class fake_pipeline : public pipeline_control {
     pipeline::cycle_range all{20, 40};
     for (std::size_t i = 0; i < bridge_.tables().size(); ++i) {
       const pipeline::rule_table& table = bridge_.tables()[i];
-      std::size_t n_clauses = 0;
-      table.each([&](const pipeline::rule_table::entry& one) {
-        n_clauses += pipeline::is_clause(*one.rule) ? 1 : 0;
-      });
-      const auto id = static_cast<pipeline::table_id>(i);
-      if (n_clauses != 0) made.clauses.push_back({id, n_clauses, 1000 * n_clauses});
-      if (table.size() == n_clauses) continue;
-      made.tables.push_back({id,
-                             table.size() - n_clauses,
+      if (table.size() == 0) continue;
+      made.tables.push_back({static_cast<pipeline::table_id>(i),
+                             table.size(),
                              table.lookups,
                              table.matches,
                              choice(table),

@@ -63,16 +63,8 @@ struct table_explanation {
   pipeline::cycle_range cycles{};  // of a packet that comes there, likewise
 };
 
-/// The rules of a table that are clauses of conjunctions, which are in no template.
-struct clauses_explanation {
-  pipeline::table_id id = 0;
-  std::uint64_t rules = 0;
-  std::uint64_t bytes = 0;
-};
-
 struct bridge_explanation {
-  std::vector<table_explanation> tables;       // that have other rules than clauses
-  std::vector<clauses_explanation> clauses{};  // of the tables that have some
+  std::vector<table_explanation> tables;  // that have rules
   /// Of a packet. None: `not_predicted` says why.
   std::optional<pipeline::cycle_range> predicted{};
   std::string not_predicted{};

@@ -393,16 +393,6 @@ class test_trace(cli_case):
                 (("explain", "br1"), 1, "there is no such bridge")):
             self.assertIn(says, self.coua(*words, status=status).stderr, words)
 
-    def test_clauses_are_explained(self):
-        self.coua("flow", "add", "--file", "-", stdin="\n".join(
-            [f"table=1,ip,nw_src=10.0.0.{n},actions=conjunction(7,1/2)" for n in range(3)] +
-            [f"table=1,tcp,tp_dst={n},actions=conjunction(7,2/2)" for n in (80, 443)] +
-            ["table=1,ip,conj_id=7,actions=drop"]))
-        text = self.text("explain", "br0")
-        self.assertRegex(text, r"(?m)^1 +1 ")  # the clauses are none of these
-        self.assertIn("table 1 has 5 clauses of conjunctions, which are looked up apart: 5,000 bytes\n", text)
-        self.assertEqual(self.json("explain", "br0")["clauses"], [{"table": 1, "flows": 5, "bytes": 5000}])
-
     def test_an_explanation(self):
         self.coua("flow", "add", "--file", "-", stdin="\n".join(
             f"tcp,tp_dst={n},actions=drop" for n in range(1, 20)))

@@ -179,21 +179,6 @@ class test_flows(with_switch):
         self.assertEqual([each["template"] for each in third["refused"]], ["direct", "exact"])
         self.assertNotEqual(self.switch.coua("explain", "br9", check=False).returncode, 0)
 
-    def test_conjunctions_are_explained(self):
-        n = 2000
-        self.rules("\n".join(
-            [f"table=4,priority=5,ip,nw_src=10.0.{i >> 8}.{i & 255},actions=conjunction(7,1/2)" for i in range(n)] +
-            [f"table=4,priority=5,tcp,tp_dst={i},actions=conjunction(7,2/2)" for i in (80, 443)] +
-            ["table=4,priority=5,ip,conj_id=7,actions=drop"]))
-        said = self.switch.json("explain", "br0")
-        [clauses] = said["clauses"]
-        self.assertEqual((clauses["table"], clauses["flows"]), (4, n + 2))
-        # Memory is that of the clauses, not of their product.
-        self.assertGreater(clauses["bytes"], 16 * n)
-        self.assertLess(clauses["bytes"], 4096 * n)
-        self.assertEqual([each["flows"] for each in said["tables"] if each["table"] == 4], [1])
-        self.assertIn("table 4 has 2,002 clauses", self.switch.coua("explain", "br0").stdout)
-
     def test_costs_are_predicted_and_measured(self):
         said = self.switch.json("explain", "br0")
         self.assertIsNone(said["predicted"])

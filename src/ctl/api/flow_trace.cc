@@ -114,12 +114,6 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     table->set_visits(one.visits);
     if (said.predicted) set_range(one.cycles, *table->mutable_cycles());
   }
-  for (const clauses_explanation& one : said.clauses) {
-    auto* clauses = out.add_clauses();
-    clauses->set_table(one.id);
-    clauses->set_flows(one.rules);
-    clauses->set_bytes(one.bytes);
-  }
   if (said.predicted) set_range(*said.predicted, *out.mutable_cycles());
   out.set_not_predicted(said.not_predicted);
   if (said.measured.packets != 0) {
