@@ -13,7 +13,7 @@
 #include "base/cpu.h"
 #include "base/default_socket.h"
 #include "base/log.h"
-#include "cli/grammar.h"
+#include "cli/daemon_grammar.h"
 #include "ctl/api_server.h"
 #include "ctl/bridge_control.h"
 #include "ctl/config.h"
@@ -24,36 +24,6 @@ namespace {
 
 using coua::error;
 using coua::result;
-
-const coua::cli::command& grammar() {
-  using coua::cli::kind;
-  static const coua::cli::command the = {
-      .name = "couad",
-      .summary = "the switch",
-      .groups = {},
-      .options = {{.name = "config",
-                   .value = "FILE",
-                   .help =
-                       "the configuration, in YAML (docs/configuration.md); without it the switch "
-                       "starts empty",
-                   .letter = 'c'},
-                  {.name = "check",
-                   .help = "only check the configuration and print every error of it",
-                   .type = kind::flag},
-                  {.name = "log-level",
-                   .value = "LEVEL",
-                   .help = "error, warning, info (where not given) or debug"},
-                  {.name = "version", .help = "print the version", .type = kind::flag}},
-      .verbs = {},
-      .epilogue =
-          "SIGHUP is ignored: the file is read at the start only.\n"
-          "\n"
-          "exit status\n"
-          "  0  stopped by SIGTERM or SIGINT, or the configuration is good\n"
-          "  1  the configuration is wrong, or the switch did not start\n"
-          "  2  the command line is wrong\n"};
-  return the;
-}
 
 /// SIGTERM and SIGINT stop the daemon, SIGHUP is only answered. Blocked in every thread and asked
 /// for where it suits.
@@ -244,8 +214,8 @@ int run(const coua::cli::invocation& call) {
 
 int main(int argc, char** argv) {
   std::optional<std::string> help;
-  const auto call =
-      coua::cli::parse(grammar(), std::vector<std::string>(argv + 1, argv + argc), help);
+  const auto call = coua::cli::parse(coua::cli::couad_command(),
+                                     std::vector<std::string>(argv + 1, argv + argc), help);
   if (help) {
     std::fputs(help->c_str(), stdout);
     return 0;

@@ -7,7 +7,8 @@ namespace {
 const parameter file_option{
     .name = "file",
     .value = "FILE",
-    .help = "one in each line; all of them are done, or none. '-' is the standard input"};
+    .help = "one in each line; all of them are done, or none. '-' is the standard input",
+    .names = thing::file};
 const parameter strict_option{.name = "strict",
                               .help = "the one rule with exactly this priority and match",
                               .type = kind::flag};
@@ -160,7 +161,8 @@ std::vector<verb> meter_verbs() {
   };
 }
 
-const parameter bridge_argument{.name = "BRIDGE", .help = "br0: all ports belong to it"};
+const parameter bridge_argument{
+    .name = "BRIDGE", .help = "br0: all ports belong to it", .names = thing::bridge};
 
 std::vector<verb> trace_verbs() {
   return {
@@ -172,7 +174,10 @@ std::vector<verb> trace_verbs() {
            "brackets: the template that serves the table.",
        .arguments = {bridge_argument,
                      text_argument("PACKET", "in_port=PORT,FIELDS, or in_port=PORT HEX")},
-       .options = {{.name = "pcap", .value = "FILE", .help = "take the packet from a pcap file"},
+       .options = {{.name = "pcap",
+                    .value = "FILE",
+                    .help = "take the packet from a pcap file",
+                    .names = thing::file},
                    {.name = "record",
                     .value = "NUMBER",
                     .help = "which one of the file, counted from 1 (the first)",
@@ -181,7 +186,8 @@ std::vector<verb> trace_verbs() {
                     .high = INT64_MAX},
                    {.name = "in-port",
                     .value = "PORT",
-                    .help = "by which port it comes in, where the packet does not say it"}},
+                    .help = "by which port it comes in, where the packet does not say it",
+                    .names = thing::port}},
        .example = "coua trace br0 in_port=p0,tcp,nw_src=10.0.0.1,nw_dst=10.0.0.2,tp_dst=80",
        .json = R"({"fields": "tcp,in_port=p0,...", "frame": "0000...",
   "lines": [{"depth": 0, "text": "priority=10,tcp actions=output:p1", "table": 0, "template": "direct"},

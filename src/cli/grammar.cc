@@ -26,12 +26,22 @@ bool is_word_of(std::string_view word, std::initializer_list<std::string_view> w
   return std::ranges::find(words, word) != words.end();
 }
 
+std::string list(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
 // Empty when the value fits, else the reason.
 std::string check(const parameter& p, const std::string& value) {
   const std::string quoted = "'" + value + "'";
   switch (p.type) {
     case kind::flag:
-    case kind::text: return value.empty() ? "is empty" : "";
+    case kind::text: {
+      if (value.empty()) return "is empty";
+      const bool good = p.choices.empty() || std::ranges::find(p.choices, value) != p.choices.end();
+      return good ? "" : quoted + " is none of " + list(p.choices);
+    }
     case kind::number:
     case kind::size: {
       const auto number = parse_size(value);
@@ -147,12 +157,6 @@ class reader {
     std::vector<std::string> known;
     for (const auto& verb : command_.verbs) known.push_back(verb.path);
     return help ? result<void>{} : unknown("verb", path, known);
-  }
-
-  static std::string list(const std::vector<std::string>& words) {
-    std::string all;
-    for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
-    return all;
   }
 
   tl::unexpected<error> unknown(const std::string& what, const std::string& word,

@@ -33,6 +33,9 @@ enum class kind {
   words,   // separated by commas
 };
 
+/// What a text names: a shell completes it.
+enum class thing { other, port, bridge, file };
+
 struct parameter {
   std::string name = {};   // argument: "NAME"; option: "vlan"
   std::string value = {};  // option: what the help calls its value, "VLAN"; empty for a flag
@@ -41,6 +44,8 @@ struct parameter {
   std::uint64_t low = 0, high = UINT64_MAX;
   char letter = 0;  // option: -v
   bool optional = false;
+  thing names = thing::other;
+  std::vector<std::string> choices = {};  // of a text; empty: any
 };
 
 struct verb {

@@ -69,8 +69,7 @@ TEST(grammar, mistakes_are_named) {
   EXPECT_EQ(refusal("port"), "coua: port: say what: list, show, add, remove, set");
   EXPECT_EQ(refusal("xyzzy"),
             "coua: unknown verb 'xyzzy'; known: port, fib, flow, group, meter, trace, explain, "
-            "vlan, stats, "
-            "worker, version");
+            "vlan, stats, worker, completion, version");
   EXPECT_EQ(refusal("fib show --vlna 1"),
             "coua fib show: unknown option --vlna; did you mean --vlan?");
   EXPECT_EQ(refusal("fib show --vlan"), "coua fib show: --vlan: its value is missing");
@@ -94,6 +93,7 @@ TEST(grammar, mistakes_are_named) {
   EXPECT_EQ(refusal("stats --rate 0"),
             "coua stats: --rate: 0 is not more than 0 and at most 86400");
   EXPECT_EQ(refusal("stats --rate nan"), "coua stats: --rate: 'nan' is not a number");
+  EXPECT_EQ(refusal("completion fish"), "coua completion: SHELL: 'fish' is none of bash, zsh");
   EXPECT_EQ(refusal("fib load --generate 10X --ports a"),
             "coua fib load: --generate: '10X' is not a count such as 1000, 64K or 10M");
   EXPECT_EQ(refusal("fib load --generate 1 --ports a,"),

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/default_socket.h"
+#include "cli/complete.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
@@ -63,6 +64,42 @@ std::string choose_socket(const invocation& call) {
                                                                     : default_socket();
 }
 
+/// A shell waits at each TAB: what the daemon does not say within that time is not shown.
+constexpr double completion_timeout_s = 1;
+
+std::vector<std::string> names_of(thing what, const invocation& call) {
+  if (what == thing::bridge) return {"br0"};
+  client daemon(choose_socket(call), completion_timeout_s);
+  std::vector<std::string> names;
+  if (!daemon.probe()) return names;
+  const auto got =
+      daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+  if (!got) return names;
+  for (const auto& port : got->ports()) names.push_back(port.spec().name());
+  return names;
+}
+
+/// "coua complete -- WORD...", for the scripts of shells: a line for each word, then a tab and what
+/// it means. A line ":files" stands for the names of files.
+int run_complete(std::vector<std::string> words) {
+  words.erase(words.begin(), words.begin() + std::min<std::size_t>(words.size(), 2));
+  const completion found = complete(coua_command(), words, [](thing what, const auto& given) {
+    return names_of(what, {.values = given});
+  });
+  for (const candidate& each : found.words) {
+    std::printf("%s\t%s\n", each.word.c_str(), each.help.c_str());
+  }
+  if (found.files) std::puts(":files");
+  return exit_ok;
+}
+
+/// Asks no daemon.
+void print_completion(const session& s) {
+  const std::string shell = s.call.text("SHELL");
+  const std::string script = script_of(coua_command(), shell);
+  s.answer({{"shell", shell}, {"script", script}}, script);
+}
+
 // An answer that could not be written is a failure, too.
 int finish() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_ok;
@@ -84,6 +121,7 @@ void session::answer_change(json object, bool changed, const std::string& what,
 }
 
 int run(const std::vector<std::string>& words) {
+  if (!words.empty() && words[0] == "complete") return run_complete(words);
   std::optional<std::string> help;
   const auto call = parse(coua_command(), words, help);
   if (help) {
@@ -107,6 +145,10 @@ int run(const std::vector<std::string>& words) {
   if (call->has("timeout")) timeout = call->real("timeout");
   client daemon(choose_socket(*call), timeout);
   const session s{.daemon = daemon, .call = *call, .as_json = call->has("json")};
+  if (call->what->id == completion_show) {
+    print_completion(s);
+    return finish();
+  }
   if (auto there = daemon.probe(); !there)
     return complain(there.error(), s.as_json, exit_unreachable);
   const auto done = carry_out(s);

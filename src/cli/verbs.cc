@@ -4,7 +4,7 @@
 namespace coua::cli {
 namespace {
 
-const parameter port_name{.name = "NAME", .help = "the port"};
+const parameter port_name{.name = "NAME", .help = "the port", .names = thing::port};
 const parameter vlan_number{
     .name = "VLAN", .help = "1 to 4094", .type = kind::number, .low = 1, .high = 4094};
 const parameter mac_address{
@@ -13,6 +13,11 @@ const parameter mac_address{
 parameter option(std::string name, std::string value, std::string help, kind type = kind::text,
                  std::uint64_t low = 0, std::uint64_t high = UINT64_MAX) {
   return {std::move(name), std::move(value), std::move(help), type, low, high};
+}
+
+parameter of_ports(parameter p) {
+  p.names = thing::port;
+  return p;
 }
 
 std::vector<parameter> operator+(std::vector<parameter> a, const std::vector<parameter>& b) {
@@ -42,7 +47,7 @@ const std::vector<parameter> starting_options = {
 };
 const std::vector<parameter> filter_options = {
     option("vlan", "VLAN", "entries of this VLAN", kind::number, 1, 4094),
-    option("port", "NAME", "entries of this port"),
+    of_ports(option("port", "NAME", "entries of this port")),
     option("mac", "MAC", "entries of this address", kind::mac),
 };
 
@@ -75,7 +80,7 @@ std::vector<verb> port_verbs() {
        .details =
            "Without VLAN options it is an access port of VLAN 1. A port of the same name and "
            "the same settings is left as it is ('unchanged').",
-       .arguments = {port_name,
+       .arguments = {{.name = "NAME", .help = "the port"},
                      {.name = "DEVARGS",
                       .help = "the DPDK device: a PCI address, or a driver with its arguments"}},
        .options = running_options + starting_options,
@@ -121,7 +126,8 @@ std::vector<verb> fib_verbs() {
        .summary = "Adds a static entry",
        .details = "An entry of the address, learned or static, is replaced. The same static entry "
                   "is left as it is ('unchanged').",
-       .arguments = {vlan_number, mac_address, {.name = "PORT", .help = "where the station is"}},
+       .arguments = {vlan_number, mac_address,
+                     of_ports({.name = "PORT", .help = "where the station is"})},
        .example = "coua fib add 10 02:00:00:00:00:01 p0",
        .json = "{\"changed\": true}",
        .id = fib_add},
@@ -146,13 +152,15 @@ std::vector<verb> fib_verbs() {
                   "standard input. It is read and checked as a whole (10 bytes of memory per "
                   "line) before anything is sent. Entries that are not static age like learned "
                   "ones. With --generate, addresses count up from --base, over the ports in turn.",
-       .arguments = {{.name = "FILE", .help = "text file, or -", .optional = true}},
+       .arguments =
+           {{.name = "FILE", .help = "text file, or -", .optional = true, .names = thing::file}},
        .options = {option("generate", "COUNT", "make entries instead of reading them", kind::size,
                           1, std::uint64_t{1} << 40),
                    option("vlan", "VLAN", "with --generate: their VLAN (1)", kind::number, 1, 4094),
                    option("base", "MAC", "with --generate: the first address (02:00:00:00:00:00)",
                           kind::mac),
-                   option("ports", "NAMES", "with --generate: their ports: p0,p1", kind::words),
+                   of_ports(option("ports", "NAMES", "with --generate: their ports: p0,p1",
+                                   kind::words)),
                    option("static", "", "make all of them static", kind::flag)},
        .example = "coua fib load --generate 10M --vlan 10 --ports p0,p1",
        .json = "{\"stored\": 10000000, \"seconds\": 2.5, \"entries_per_second\": 4000000}",
@@ -218,6 +226,14 @@ std::vector<verb> system_verbs() {
   "cycles_per_packet": 97.5, "busy": 0.31, "burst_histogram": [100, 7],
   "counters": {"rounds": 107}}]})",
        .id = worker_list},
+      {.path = "completion",
+       .summary = "Prints the script that completes this command's words in a shell",
+       .details = "Ask your shell to read it: source <(coua completion bash). Installed packages "
+                  "bring it along.",
+       .arguments = {{.name = "SHELL", .help = "bash or zsh", .choices = {"bash", "zsh"}}},
+       .example = "coua completion bash",
+       .json = R"({"shell": "bash", "script": "..."})",
+       .id = completion_show},
       {.path = "version",
        .summary = "Shows the versions of this command and of the daemon, and how the daemon runs",
        .example = "coua version",
@@ -240,6 +256,7 @@ command make_command() {
                 {"vlan", "VLANs"},
                 {"stats", "counters"},
                 {"worker", "workers"},
+                {"completion", "shells"},
                 {"version", "versions"}};
   out.options = {
       {.name = "json",
