@@ -3,6 +3,8 @@
 // The daemon: one file in, one switch out. In order: check the file, claim the socket, start the
 // environment, add the ports, open the API, wait for a signal, and take all of it down again. What
 // fails on the way up ends the daemon with everything before it undone by its destructor.
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -18,6 +20,7 @@
 #include "ctl/bridge_control.h"
 #include "ctl/config.h"
 #include "ctl/openflow/server.h"
+#include "ctl/service_manager.h"
 #include "dp/switch.h"
 
 namespace {
@@ -42,9 +45,15 @@ class stop_signals {
     for (int number; stop_ == 0 && (number = sigtimedwait(&set_, nullptr, &now)) > 0;) take(number);
     return stop_ != 0;
   }
-  void wait() {
-    for (int number; stop_ == 0;)
-      if (sigwait(&set_, &number) == 0) take(number);
+  /// Calls `in_between` after each such period that passes without a signal.
+  template <class Function>
+  void wait(std::chrono::microseconds period, Function in_between) {
+    const timespec longest{period.count() / 1'000'000, period.count() % 1'000'000 * 1000};
+    while (stop_ == 0) {
+      const int number = sigtimedwait(&set_, nullptr, &longest);
+      if (number > 0) take(number);
+      if (number < 0 && errno == EAGAIN) in_between();
+    }
   }
 
  private:
@@ -56,6 +65,7 @@ class stop_signals {
       return;
     }
     stop_ = number;
+    coua::ctl::tell_stopping();
     coua::log_info("stopping: %s", number == SIGINT ? "SIGINT" : "SIGTERM");
   }
 
@@ -136,6 +146,19 @@ coua::openflow::server_settings controllers(const coua::ctl::config& config,
   return made;
 }
 
+/// Until a signal. A manager with a watchdog is told that all goes on as long as it does: the owner
+/// thread answers, and every worker turns.
+void wait_and_tell(const coua::dp::l2_switch& sw, stop_signals& signals) {
+  const auto period = coua::ctl::watchdog_period();
+  coua::ctl::pulse pulse;
+  signals.wait(period.value_or(std::chrono::hours(1)), [&] {
+    if (!period) return;
+    const auto standing = pulse.standing(sw.workers());
+    for (const unsigned number : standing) coua::log_error("worker %u stands still", number);
+    if (standing.empty()) coua::ctl::tell_alive();
+  });
+}
+
 result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
@@ -169,8 +192,10 @@ result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
       coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
   if (!openflow) return tl::unexpected(openflow.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
-  coua::log_info("ready: %zu ports, API on %s", numbers.size(), path.c_str());
-  signals.wait();
+  const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;
+  coua::log_info("ready: %s", ready.c_str());
+  coua::ctl::tell_ready(ready);
+  wait_and_tell(**sw, signals);
   return {};
 }
 

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,24 @@ class test_life(daemon_case):
         self.assertEqual(process.wait(60), 0)
         self.assertIn("stopped", process.stderr.read())
         self.assertEqual(self.left(), [])
+
+    def test_systemd_hears_of_it(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.settimeout(60)
+            manager.bind(str(self.directory / "notify"))
+            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
+                                 "WATCHDOG_USEC": "400000"}
+            process = self.start()
+            self.assertEqual(manager.recv(4096).decode(),
+                             f"READY=1\nSTATUS=2 ports, API on {self.socket}")
+            for _ in range(3):
+                self.assertEqual(manager.recv(4096), b"WATCHDOG=1")
+            process.send_signal(signal.SIGTERM)
+            said = manager.recv(4096)
+            while said == b"WATCHDOG=1":
+                said = manager.recv(4096)
+            self.assertEqual(said, b"STOPPING=1")
+            self.assertEqual(process.wait(60), 0)
 
     def test_interrupt_stops_too(self):
         process = self.start()
