@@ -107,9 +107,9 @@ void set_log_level(log_level highest) noexcept {
   highest_level.store(highest, std::memory_order_relaxed);
 }
 
-bool log_enabled(log_level level) noexcept {
-  return level <= highest_level.load(std::memory_order_relaxed);
-}
+log_level highest_log_level() noexcept { return highest_level.load(std::memory_order_relaxed); }
+
+bool log_enabled(log_level level) noexcept { return level <= highest_log_level(); }
 
 void log(log_level level, const char* format, ...) {
   va_list arguments;

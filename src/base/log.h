@@ -20,6 +20,7 @@ bool parse_log_level(std::string_view word, log_level& level);
 
 /// Lines above this level are dropped; `info` at start. Any thread.
 void set_log_level(log_level highest) noexcept;
+log_level highest_log_level() noexcept;
 bool log_enabled(log_level level) noexcept;
 
 /// One line, printf-like, without a newline at its end. Control characters become spaces: text from

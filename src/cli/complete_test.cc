@@ -32,8 +32,9 @@ std::string completed(const std::string& line) {
 }
 
 TEST(complete, verbs) {
-  EXPECT_EQ(completed(""),
-            "port fib flow group meter trace explain vlan stats worker completion version help ");
+  EXPECT_EQ(
+      completed(""),
+      "port fib flow group meter trace explain vlan stats worker log completion version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");
   EXPECT_EQ(completed("fib "), "show add del flush load stats ageing ");
@@ -71,6 +72,7 @@ TEST(complete, values) {
   EXPECT_EQ(completed("explain b"), "br0 ");
   EXPECT_EQ(completed("trace br0 --pcap "), "FILES ");
   EXPECT_EQ(completed("completion "), "bash zsh ");
+  EXPECT_EQ(completed("log level w"), "warning ");
 }
 
 TEST(complete, names_are_those_of_the_daemon_that_is_meant) {

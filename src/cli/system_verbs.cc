@@ -192,6 +192,21 @@ result<void> run_worker_list(const session& s) {
   return {};
 }
 
+result<void> run_log_level(const session& s) {
+  v1::SetLogLevelRequest request;
+  if (s.call.has("LEVEL")) request.set_level(s.call.text("LEVEL"));
+  const auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::SetLogLevel, request);
+  if (!got) return tl::unexpected(got.error());
+  const bool changed = got->level() != got->before();
+  const json object = {{"level", got->level()}};
+  if (request.has_level()) {
+    s.answer_change(object, changed, "log level", got->level() + ", was " + got->before());
+  } else {
+    s.answer({{"level", got->level()}, {"changed", false}}, got->level() + "\n");
+  }
+  return {};
+}
+
 result<void> run_version(const session& s) {
   const auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::GetVersion,
                                  v1::GetVersionRequest());

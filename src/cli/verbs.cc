@@ -226,6 +226,17 @@ std::vector<verb> system_verbs() {
   "cycles_per_packet": 97.5, "busy": 0.31, "burst_histogram": [100, 7],
   "counters": {"rounds": 107}}]})",
        .id = worker_list},
+      {.path = "log level",
+       .summary = "Shows or sets up to which level the daemon logs",
+       .details = "What DPDK says is logged by the same levels. A restart brings back what couad "
+                  "was started with.",
+       .arguments = {{.name = "LEVEL",
+                      .help = "error, warning, info or debug",
+                      .optional = true,
+                      .choices = {"error", "warning", "info", "debug"}}},
+       .example = "coua log level debug",
+       .json = "{\"level\": \"debug\", \"changed\": true}",
+       .id = log_level_show},
       {.path = "completion",
        .summary = "Prints the script that completes this command's words in a shell",
        .details = "Ask your shell to read it: source <(coua completion bash). Installed packages "
@@ -256,6 +267,7 @@ command make_command() {
                 {"vlan", "VLANs"},
                 {"stats", "counters"},
                 {"worker", "workers"},
+                {"log", "log of the daemon"},
                 {"completion", "shells"},
                 {"version", "versions"}};
   out.options = {

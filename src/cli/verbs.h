@@ -42,6 +42,7 @@ enum verb_id {
   vlan_show,
   stats_show,
   worker_list,
+  log_level_show,
   completion_show,
   version_show,
 };

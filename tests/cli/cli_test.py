@@ -356,7 +356,7 @@ class test_shapes(cli_case):
                  "meter mod": ("meter=2,kbps,band=type=drop,rate=2",), "meter del": ("meter=9",),
                  "meter dump": (), "trace": ("br0", "in_port=p0,tcp"), "explain": ("br0",),
                  "vlan list": (), "vlan show": (10,), "stats": (),
-                 "worker list": (), "version": ()}
+                 "worker list": (), "log level": (), "completion": ("bash",), "version": ()}
         self.coua("group", "add", "group_id=1,type=select,bucket=1")
         self.coua("meter", "add", "meter=1,kbps,band=type=drop,rate=1")
         self.coua("flow", "add", "udp,actions=1")
@@ -550,6 +550,17 @@ class test_reaching(cli_case):
         self.assertIn("did you mean 'port'", self.coua("prot", status=2).stderr)
         self.assertIn("usage: coua VERB", self.coua(status=2).stderr)
         self.assertIn("usage: coua VERB", self.text("help"))
+
+
+class test_log_level(cli_case):
+    def test_is_shown_and_set(self):
+        self.assertEqual(self.text("log", "level"), "info\n")
+        self.assertEqual(self.text("log", "level", "debug"), "log level: debug, was info\n")
+        self.assertEqual(self.text("log", "level", "debug"), "log level: unchanged\n")
+        self.assertEqual(self.json("log", "level", "error"), {"level": "error", "changed": True})
+        self.assertEqual(self.text("log", "level"), "error\n")
+        self.assertIn("'loud' is none of error, warning, info, debug",
+                      self.coua("log", "level", "loud", status=2).stderr)
 
 
 class test_completion(cli_case):

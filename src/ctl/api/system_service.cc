@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
+#include "base/log.h"
 #include "ctl/api/convert.h"
 
 namespace coua::ctl {
@@ -27,6 +30,25 @@ result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
   if (request.has_vlan() && response.vlans_size() == 0)
     return fail(errc::not_found, "VLAN " + std::to_string(request.vlan()),
                 "no port is a member of it");
+  return {};
+}
+
+result<void> system_service::set_log_level(const v1::SetLogLevelRequest& request,
+                                           v1::SetLogLevelResponse& response) {
+  const log_level before = highest_log_level();
+  log_level level = before;
+  if (request.has_level() && !parse_log_level(request.level(), level)) {
+    return fail(errc::invalid, "level",
+                "'" + request.level() + "' is none of error, warning, info, debug");
+  }
+  if (level != before) {
+    // Said at a level that is there before or after: the log shows why it grows or falls silent.
+    coua::set_log_level(std::max(level, before));
+    log_info("log level: %s, was %s", to_string(level), to_string(before));
+    coua::set_log_level(level);
+  }
+  response.set_level(to_string(level));
+  response.set_before(to_string(before));
   return {};
 }
 
@@ -85,6 +107,13 @@ grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* 
     to_messages(core_.sw.totals(), *response->mutable_totals());
     return {};
   });
+}
+
+grpc::ServerUnaryReactor* system_service::SetLogLevel(grpc::CallbackServerContext* context,
+                                                      const v1::SetLogLevelRequest* request,
+                                                      v1::SetLogLevelResponse* response) {
+  return core_.run(context,
+                   [this, request, response] { return set_log_level(*request, *response); });
 }
 
 }  // namespace coua::ctl

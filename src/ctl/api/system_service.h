@@ -18,9 +18,13 @@ class system_service final : public v1::SystemService::CallbackService {
                                         v1::ListWorkersResponse*) override;
   grpc::ServerUnaryReactor* GetStats(grpc::CallbackServerContext*, const v1::GetStatsRequest*,
                                      v1::GetStatsResponse*) override;
+  grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext*, const v1::SetLogLevelRequest*,
+                                        v1::SetLogLevelResponse*) override;
 
  private:
   result<void> list_vlans(const v1::ListVlansRequest& request, v1::ListVlansResponse& response);
+  result<void> set_log_level(const v1::SetLogLevelRequest& request,
+                             v1::SetLogLevelResponse& response);
 
   api_core& core_;
 };

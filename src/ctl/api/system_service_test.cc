@@ -3,6 +3,7 @@
 // What the daemon and its VLANs are.
 #include <unistd.h>
 
+#include "base/log.h"
 #include "ctl/api/test_api.h"
 
 namespace coua::ctl {
@@ -32,6 +33,26 @@ TEST_F(api, vlans_have_port_names) {
   EXPECT_EQ(refused(*system_, &v1::SystemService::Stub::ListVlans, one,
                     grpc::StatusCode::INVALID_ARGUMENT),
             "vlan");
+}
+
+TEST_F(api, log_level_is_shown_and_set) {
+  const auto set = [this](const char* level) {
+    v1::SetLogLevelRequest request;
+    if (level != nullptr) request.set_level(level);
+    return good(*system_, &v1::SystemService::Stub::SetLogLevel, request);
+  };
+  EXPECT_EQ(set(nullptr).level(), "info");
+  EXPECT_EQ(set("debug").before(), "info");
+  EXPECT_TRUE(log_enabled(log_level::debug));
+  EXPECT_EQ(set(nullptr).level(), "debug");
+  EXPECT_EQ(set("error").level(), "error");
+  EXPECT_FALSE(log_enabled(log_level::warning));
+  v1::SetLogLevelRequest wrong;
+  wrong.set_level("loud");
+  EXPECT_EQ(refused(*system_, &v1::SystemService::Stub::SetLogLevel, wrong,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "level");
+  EXPECT_EQ(set("info").before(), "error");
 }
 
 }  // namespace
