@@ -43,6 +43,7 @@ enum verb_id {
   stats_show,
   worker_list,
   log_level_show,
+  doctor_show,
   completion_show,
   version_show,
 };
