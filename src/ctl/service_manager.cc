@@ -3,15 +3,12 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "dp/counters.h"
-
 namespace coua::ctl {
 namespace {
 
 std::uint64_t rounds_of(const dp::worker_status& worker) {
-  const std::string name = dp::worker_counter::name(dp::worker_counter::rounds);
   for (const dp::counter& each : worker.counters) {
-    if (each.name == name) return each.value;
+    if (each.name == "rounds") return each.value;
   }
   return 0;
 }
