@@ -5,7 +5,6 @@
 
 #include "base/default_socket.h"
 #include "cli/complete.h"
-#include "cli/doctor.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
@@ -95,28 +94,7 @@ int run_complete(std::vector<std::string> words) {
   return exit_ok;
 }
 
-/// How many things are missing.
-std::size_t print_findings(const session& s) {
-  json list = json::array();
-  std::string text;
-  std::size_t n_worse = 0, n_missing = 0;
-  for (const finding& each : diagnose(examine_machine())) {
-    list.push_back({{"verdict", to_string(each.is)},
-                    {"topic", each.topic},
-                    {"what", each.what},
-                    {"cost", each.cost},
-                    {"mend", each.mend}});
-    const std::string word = to_string(each.is);
-    text += word + std::string(9 - word.size(), ' ') + each.topic + ": " + each.what + "\n";
-    if (!each.cost.empty()) text += "           costs  " + each.cost + "\n";
-    if (!each.mend.empty()) text += "           mend   " + each.mend + "\n";
-    n_worse += each.is == verdict::worse ? 1 : 0;
-    n_missing += each.is == verdict::missing ? 1 : 0;
-  }
-  s.answer({{"findings", list}, {"worse", n_worse}, {"missing", n_missing}}, text);
-  return n_missing;
-}
-
+/// Asks no daemon.
 void print_completion(const session& s) {
   const std::string shell = s.call.text("SHELL");
   const std::string script = script_of(coua_command(), shell);
@@ -168,15 +146,9 @@ int run(const std::vector<std::string>& words) {
   if (call->has("timeout")) timeout = call->real("timeout");
   client daemon(choose_socket(*call), timeout);
   const session s{.daemon = daemon, .call = *call, .as_json = call->has("json")};
-  // Verbs that ask no daemon.
   if (call->what->id == completion_show) {
     print_completion(s);
     return finish();
-  }
-  if (call->what->id == doctor_show) {
-    const bool missing = print_findings(s) != 0;
-    const int status = finish();
-    return status == exit_ok && missing ? exit_failed : status;
   }
   if (auto there = daemon.probe(); !there)
     return complain(there.error(), s.as_json, exit_unreachable);

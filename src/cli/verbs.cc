@@ -237,17 +237,6 @@ std::vector<verb> system_verbs() {
        .example = "coua log level debug",
        .json = "{\"level\": \"debug\", \"changed\": true}",
        .id = log_level_show},
-      {.path = "doctor",
-       .summary = "Says what of this machine is in the way of couad, or slows it down",
-       .details =
-           "Asks the kernel, not the daemon: as the user, and in the network namespace, that it "
-           "is called by. For each thing what there is, what that costs, and the command that "
-           "mends it. The exit status is 1 when something is missing.",
-       .example = "coua doctor",
-       .json = R"({"findings": [{"verdict": "missing", "topic": "/dev/net/tun",
-  "what": "is not there", "cost": "no TAP ports", "mend": "sudo modprobe tun"}],
-  "worse": 0, "missing": 1})",
-       .id = doctor_show},
       {.path = "completion",
        .summary = "Prints the script that completes this command's words in a shell",
        .details = "Ask your shell to read it: source <(coua completion bash). Installed packages "
@@ -279,7 +268,6 @@ command make_command() {
                 {"stats", "counters"},
                 {"worker", "workers"},
                 {"log", "log of the daemon"},
-                {"doctor", "this machine"},
                 {"completion", "shells"},
                 {"version", "versions"}};
   out.options = {

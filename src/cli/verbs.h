@@ -43,7 +43,6 @@ enum verb_id {
   stats_show,
   worker_list,
   log_level_show,
-  doctor_show,
   completion_show,
   version_show,
 };

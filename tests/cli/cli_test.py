@@ -356,20 +356,15 @@ class test_shapes(cli_case):
                  "meter mod": ("meter=2,kbps,band=type=drop,rate=2",), "meter del": ("meter=9",),
                  "meter dump": (), "trace": ("br0", "in_port=p0,tcp"), "explain": ("br0",),
                  "vlan list": (), "vlan show": (10,), "stats": (),
-                 "worker list": (), "log level": (), "doctor": (), "completion": ("bash",),
-                 "version": ()}
+                 "worker list": (), "log level": (), "completion": ("bash",), "version": ()}
         self.coua("group", "add", "group_id=1,type=select,bucket=1")
         self.coua("meter", "add", "meter=1,kbps,band=type=drop,rate=1")
         self.coua("flow", "add", "udp,actions=1")
-        # It depends on the machine.
-        self.doctor_status = subprocess.run([COUA, "doctor"], stdout=subprocess.DEVNULL,
-                                            check=False).returncode
         document = (DOCS / "coua.md").read_text()
         found = re.findall(r"### `coua ([a-z ]+?)(?: [A-Z\[]| \[).*?```json\n(.*?)```", document, re.S)
         self.assertEqual({verb for verb, _ in found}, set(lines))
         for verb, example in found:
-            status = self.doctor_status if verb == "doctor" else 0
-            got = self.json(*verb.split(), *lines[verb], status=status)
+            got = self.json(*verb.split(), *lines[verb])
             wanted = self.shape(json.loads(example))
             have = self.shape(got)
             self.assertTrue(self.fits(have, wanted), f"{verb}: {have} is not {wanted}")
@@ -566,21 +561,6 @@ class test_log_level(cli_case):
         self.assertEqual(self.text("log", "level"), "error\n")
         self.assertIn("'loud' is none of error, warning, info, debug",
                       self.coua("log", "level", "loud", status=2).stderr)
-
-
-class test_doctor(cli_case):
-    def test_a_process_without_privileges(self):
-        done = subprocess.run(["setpriv", "--bounding-set=-all", "--inh-caps=-all", COUA, "doctor", "-j"],
-                              capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
-        said = {each["topic"]: each for each in json.loads(done.stdout)["findings"]}
-        self.assertEqual(said["privileges"]["verdict"], "missing")
-        self.assertIn("CAP_NET_ADMIN, CAP_NET_RAW", said["privileges"]["what"])
-        self.assertIn("unshare", said["privileges"]["mend"])
-        text = subprocess.run([COUA, "doctor"], capture_output=True, text=True, timeout=60,
-                              check=False).stdout
-        for topic in said:
-            self.assertIn(f" {topic}: ", text)
 
 
 class test_completion(cli_case):
