@@ -2,6 +2,7 @@
 #include "cli/complete.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace coua::cli {
 namespace {
@@ -143,14 +144,20 @@ class completer {
   completion out_;
 };
 
-// What readline splits words at, '=' and ':', is not split in COMP_LINE; it wants the part behind.
+// Where readline splits words at '=' and ':' (COMP_WORDBREAKS) it wants the part behind; COMP_LINE
+// is not split.
 constexpr std::string_view bash_script = R"(# Completion of COMMAND for bash.
 _COMMAND() {
   local line=${COMP_LINE:0:COMP_POINT} words word
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   local begun=${words[-1]}
-  local before=${begun%"${begun##*[=:]}"}
+  local before= mark part
+  for mark in = :; do
+    [[ $COMP_WORDBREAKS == *"$mark"* && $begun == *"$mark"* ]] || continue
+    part=${begun%"$mark"*}$mark
+    ((${#part} > ${#before})) && before=$part
+  done
   COMPREPLY=()
   while IFS=$'\t' read -r word _; do
     if [[ $word == :files ]]; then
@@ -168,16 +175,17 @@ constexpr std::string_view zsh_script = R"(#compdef COMMAND
 # Completion of COMMAND for zsh.
 _COMMAND() {
   local -a found
-  local word help files=
+  local word help files= status_=1
   while IFS=$'\t' read -r word help; do
     if [[ $word == :files ]]; then
       files=1
     else
       found+=("${word//:/\\:}${help:+:$help}")
     fi
-  done < <("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)
-  (( $#found )) && _describe COMMAND found
-  [[ -n $files ]] && _files
+  done < <("${(Q)words[1]}" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+  (( $#found )) && _describe COMMAND found && status_=0
+  [[ -n $files ]] && _files && status_=0
+  return status_
 }
 if [[ ${funcstack[1]} == _COMMAND ]]; then _COMMAND "$@"; else compdef _COMMAND COMMAND; fi
 )";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
@@ -76,7 +77,14 @@ std::vector<std::string> names_of(thing what, const invocation& call) {
   const auto got =
       daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
   if (!got) return names;
-  for (const auto& port : got->ports()) names.push_back(port.spec().name());
+  for (const auto& port : got->ports()) {
+    const std::string& name = port.spec().name();
+    // Names of ports are of letters and digits; nothing else goes into a command line.
+    const bool plain = std::ranges::all_of(name, [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+    });
+    if (plain) names.push_back(name);
+  }
   return names;
 }
 

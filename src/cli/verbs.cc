@@ -239,8 +239,8 @@ std::vector<verb> system_verbs() {
        .id = log_level_show},
       {.path = "completion",
        .summary = "Prints the script that completes this command's words in a shell",
-       .details = "Ask your shell to read it: source <(coua completion bash). Installed packages "
-                  "bring it along.",
+       .details = "Have your shell read it: source <(coua completion bash), and likewise in zsh. "
+                  "make install brings it along.",
        .arguments = {{.name = "SHELL", .help = "bash or zsh", .choices = {"bash", "zsh"}}},
        .example = "coua completion bash",
        .json = R"({"shell": "bash", "script": "..."})",

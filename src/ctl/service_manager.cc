@@ -23,7 +23,7 @@ void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 std::optional<std::chrono::microseconds> watchdog_period() {
   std::uint64_t us = 0;
   if (sd_watchdog_enabled(0, &us) <= 0) return std::nullopt;
-  return std::chrono::microseconds(us / 2);
+  return std::chrono::microseconds(us / 3);
 }
 
 std::vector<unsigned> pulse::standing(const std::vector<dp::worker_status>& workers) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ void tell_ready(const std::string& status);
 void tell_stopping();
 void tell_alive();
 
-/// How often to say that it lives: half of the unit's WatchdogSec. None: nobody waits for it.
+/// How often to say that it lives: a third of the unit's WatchdogSec, so that one time may be
+/// missed. None: nobody waits for it.
 std::optional<std::chrono::microseconds> watchdog_period();
 
 /// Whether workers turn. Used by one thread.

@@ -578,7 +578,7 @@ class test_completion(cli_case):
                             "PATH": self.directory.name + ":" + os.environ["PATH"]}
 
     def in_bash(self, line):
-        script = ('source <(coua completion bash); COMP_LINE=$1; COMP_POINT=${#1}; _coua; '
+        script = ('source <(coua completion bash); COMP_WORDBREAKS="=:"; COMP_LINE=$1; COMP_POINT=${#1}; _coua; '
                   '((${#COMPREPLY[@]} == 0)) || printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "--norc", "-c", script, "bash", line], text=True, check=False,
                               capture_output=True, timeout=60, env=self.environment,

@@ -42,9 +42,8 @@ result<void> system_service::set_log_level(const v1::SetLogLevelRequest& request
                 "'" + request.level() + "' is none of error, warning, info, debug");
   }
   if (level != before) {
-    // Said at a level that is there before or after: the log shows why it grows or falls silent.
     coua::set_log_level(std::max(level, before));
-    log_info("log level: %s, was %s", to_string(level), to_string(before));
+    log(std::max(level, before), "log level: %s, was %s", to_string(level), to_string(before));
     coua::set_log_level(level);
   }
   response.set_level(to_string(level));
