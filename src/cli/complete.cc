@@ -152,7 +152,7 @@ _COMMAND() {
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   local begun=${words[-1]}
-  local before= mark part
+  local before='' mark part
   for mark in = :; do
     [[ $COMP_WORDBREAKS == *"$mark"* && $begun == *"$mark"* ]] || continue
     part=${begun%"$mark"*}$mark
