@@ -15,15 +15,15 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string option_words(const parameter& p) {
+std::string option_head(const parameter& p) {
   const std::string letter = p.letter != 0 ? bold(std::string("-") + p.letter) + ", " : "";
   return letter + bold("--" + p.name) + (p.value.empty() ? "" : " " + italic(p.value));
 }
 
-std::string rows(const std::vector<parameter>& arguments, const std::vector<parameter>& options) {
+std::string listed(const std::vector<parameter>& arguments, const std::vector<parameter>& options) {
   std::string out;
   for (const parameter& p : arguments) out += ".TP\n" + italic(p.name) + "\n" + roff(p.help) + "\n";
-  for (const parameter& p : options) out += ".TP\n" + option_words(p) + "\n" + roff(p.help) + "\n";
+  for (const parameter& p : options) out += ".TP\n" + option_head(p) + "\n" + roff(p.help) + "\n";
   return out;
 }
 
@@ -43,7 +43,7 @@ std::string entry(const command& command, const verb& verb) {
   if (!verb.alias.empty()) {
     out += "Also: " + bold(verb.path.substr(0, verb.path.find(' ') + 1) + verb.alias) + ".\n";
   }
-  return out + rows(verb.arguments, verb.options) + ".PP\n" + as_it_is(verb.example);
+  return out + listed(verb.arguments, verb.options) + ".PP\n" + as_it_is(verb.example);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::string manual(const command& command, const manual_page& page) {
   out += ".SH SYNOPSIS\n" + bold(command.name) +
          (command.verbs.empty() ? "" : " " + italic("VERB") + " [" + italic("arguments") + "]") +
          " [" + italic("options") + "]\n";
-  out += ".SH OPTIONS\n" + rows({}, command.options);
+  out += ".SH OPTIONS\n" + listed({}, command.options);
   out += ".TP\n" + bold("-h") + ", " + bold("--help") + "\nprint help, also after a verb\n";
   if (!command.verbs.empty()) out += ".SH VERBS\n";
   for (const verb& each : command.verbs) out += entry(command, each);
