@@ -17,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace coua::dp {
@@ -53,6 +54,7 @@ struct plan_port {
 struct tx_queue {
   std::uint16_t device = 0;  // DPDK's port id
   std::uint16_t queue = 0;
+  bool tapped = false;             // a capture wants what is sent here
   struct tx_lock* lock = nullptr;  // not null: the queue is shared with other workers
 };
 
@@ -60,7 +62,10 @@ struct rx_queue {
   std::uint16_t device = 0;
   std::uint16_t queue = 0;
   std::uint8_t port = 0;  // number
+  bool tapped = false;    // a capture wants what comes from here
 };
+
+struct tap_set;  // capture/tap.h
 
 struct worker_plan {
   std::vector<rx_queue> rx;
@@ -71,6 +76,8 @@ struct plan {
   std::uint64_t serial = 0;                      // grows with each plan
   port_set present = 0;                          // has a device
   port_set up = 0;                               // present, enabled, with link: may send
+  bool drops_tapped = false;                     // a capture wants what is dropped
+  std::shared_ptr<const tap_set> taps;           // null: no capture is on
   std::array<plan_port, max_ports + 1> ports{};  // the last: controller_port
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;

@@ -20,7 +20,7 @@ void spread_queues(plan& built, const port_view& view, std::span<const worker_pl
   for (unsigned q = 0; q < view.device->rx_queues(); ++q) {
     const std::size_t worker = worker_for_queue(view.device->numa_node(), workers, built.workers);
     built.workers[worker].rx.push_back({view.device->device(), static_cast<std::uint16_t>(q),
-                                        static_cast<std::uint8_t>(view.number)});
+                                        static_cast<std::uint8_t>(view.number), false});
   }
 }
 

@@ -393,7 +393,7 @@ result<void> port::update(const port_config& config) {
 
 tx_queue port::tx_queue_of(unsigned worker) const {
   const unsigned queue = worker % tx_queues_;
-  return {device_, static_cast<std::uint16_t>(queue),
+  return {device_, static_cast<std::uint16_t>(queue), false,
           locks_.empty() ? nullptr : locks_[queue].get()};
 }
 

@@ -174,6 +174,7 @@ void switch_impl::publish() {
           {number, slots_[number].device.get(), slots_[number].link.up, slots_[number].link.lost});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;
+  show_captures(*next);
   for (unsigned vlan = 0; vlan < n_vlans; ++vlan)
     owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
   shared_.current.store(next.get(), std::memory_order_release);

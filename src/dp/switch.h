@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dp/capture/capture.h"
 
 namespace coua::dp {
 
@@ -197,6 +198,13 @@ class l2_switch {
 
   /// Nothing is sent, learned or counted. not_found: there is no such port.
   virtual result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const = 0;
+
+  /// Copies of the frames that pass from now on. The switch outlives what it returns. Errors:
+  /// invalid, not_found (port), no_room (captures_max run already), no_memory. May wait for name
+  /// servers if the filter has names of hosts.
+  virtual result<std::unique_ptr<capture>> start_capture(const capture_spec&) {
+    return fail(errc::unsupported, "capture", "this switch has none");
+  }
 
   /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
   /// create() has one.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dp/capture/tap.h"
 #include "dp/eal.h"
 #include "dp/learn/fib_owner.h"
 #include "dp/owner_thread.h"
@@ -53,6 +54,7 @@ class switch_impl final : public l2_switch {
                         const std::function<bool(std::span<const fib_entry>)>& sink) const override;
 
   result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const override;
+  result<std::unique_ptr<capture>> start_capture(const capture_spec& spec) override;
   pipeline_owner* pipeline() override { return pipeline_.get(); }
   void set_standalone(bool on) override { shared_.standalone.store(on, std::memory_order_relaxed); }
 
@@ -80,6 +82,8 @@ class switch_impl final : public l2_switch {
     double busy_share = 0;
   };
 
+  class running_capture;
+
   // switch.cc; all of these in the thread `tables`
   bool housekeeping();
   bool drain();
@@ -100,6 +104,9 @@ class switch_impl final : public l2_switch {
   void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
+  // switch_capture.cc
+  void show_captures(plan& next);
+  std::uint32_t interface_of(const std::string& port);
   // switch_fib.cc
   struct store_result {
     std::size_t stored;
@@ -125,6 +132,8 @@ class switch_impl final : public l2_switch {
   std::vector<packet_pool> graveyard_;       // of removed ports, until their packets are back
   std::map<int, packet_pool> shared_pools_;  // by NUMA node
   std::vector<rates> rates_;
+  std::vector<std::shared_ptr<tap>> captures_;
+  std::vector<std::string> interfaces_;  // that captures show; kept while there are any
   // What came out of the learning rings, by time; what is before next_report_ is applied.
   std::vector<learn_report> drained_;
   std::size_t n_reports_ = 0;

@@ -131,6 +131,8 @@ unsigned worker::round() {
     if (b.n == 0) continue;
     b.port = queue.port;
     for (unsigned i = 0; i < b.n; ++i) rte_prefetch0(rte_pktmbuf_mtod(b.mbufs[i], const void*));
+    if (queue.tapped) [[unlikely]]
+      tap_received(b);
     switch_burst(b);
   }
   if (found < params_.burst) forward_held(nullptr);
@@ -223,9 +225,14 @@ void worker::flush(unsigned port) noexcept {
   buffer.n = 0;
   buffer.bytes = 0;
   dirty_ &= ~port_bit(port);
-  unsigned sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
-  if (sent < n) [[unlikely]]
-    sent += send_rest(port, buffer.mbufs.data() + sent, n - sent, bytes);
+  unsigned sent = 0;
+  if (queues_->tx[port].tapped) [[unlikely]] {
+    sent = transmit_tapped(port, buffer.mbufs.data(), n, bytes);
+  } else {
+    sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
+    if (sent < n) [[unlikely]]
+      sent += send_rest(port, buffer.mbufs.data() + sent, n - sent, bytes);
+  }
   own_.add(worker_counter::tx_flushes);
   const counters::row count = port_counters_.of(port);
   count.add(port_counter::tx_packets, sent);
@@ -234,22 +241,28 @@ void worker::flush(unsigned port) noexcept {
 
 /// What the driver left. Some drivers (net_tap) stop at a frame that is longer than their MTU: it
 /// alone is dropped, and those behind it have their turn. Otherwise the queue is full. Returns how
-/// many went after all; takes the bytes of those that did not from `bytes`.
+/// many went after all; takes the bytes of those that did not from `bytes`. `fate`, if it is there,
+/// has an element for each frame, and gets the counter of those that did not go.
 [[gnu::noinline, gnu::cold]] unsigned worker::send_rest(unsigned port, rte_mbuf** mbufs, unsigned n,
-                                                        std::uint64_t& bytes) noexcept {
+                                                        std::uint64_t& bytes,
+                                                        port_counter::id* fate) noexcept {
   const std::uint32_t longest = plan_->ports[port].longest_frame;
   unsigned at = 0, sent = 0;
   while (at < n && mbufs[at]->pkt_len > longest) {
     bytes -= mbufs[at]->pkt_len;
     rte_pktmbuf_free(mbufs[at]);
     port_counters_.of(port).add(port_counter::drop_tx_too_long);
+    if (fate != nullptr) fate[at] = port_counter::drop_tx_too_long;
     if (++at == n) return sent;
     const unsigned taken =
         transmit(queues_->tx[port], mbufs + at, static_cast<std::uint16_t>(n - at));
     sent += taken;
     at += taken;
   }
-  for (unsigned i = at; i < n; ++i) bytes -= mbufs[i]->pkt_len;
+  for (unsigned i = at; i < n; ++i) {
+    bytes -= mbufs[i]->pkt_len;
+    if (fate != nullptr) fate[i] = port_counter::drop_tx_full;
+  }
   drop_unsent(port, mbufs + at, n - at);
   return sent;
 }

@@ -130,8 +130,22 @@ class worker {
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
   std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
-  unsigned send_rest(unsigned port, rte_mbuf** mbufs, unsigned n, std::uint64_t& bytes) noexcept;
+  unsigned send_rest(unsigned port, rte_mbuf** mbufs, unsigned n, std::uint64_t& bytes,
+                     port_counter::id* fate = nullptr) noexcept;
   void drop_unsent(unsigned port, rte_mbuf** mbufs, unsigned n) noexcept;
+
+  // capture/worker_taps.cc
+  using fates = std::array<port_counter::id, max_burst>;
+  void tap_received(const burst& b) noexcept;
+  void tap_drop(unsigned port, const rte_mbuf* frame, port_counter::id why) noexcept;
+  unsigned transmit_tapped(unsigned port, rte_mbuf** mbufs, unsigned n,
+                           std::uint64_t& bytes) noexcept;
+  /// Before the frame is given back.
+  void count_drop(unsigned port, const rte_mbuf* frame, port_counter::id why) noexcept {
+    port_counters_.of(port).add(why);
+    if (plan_->drops_tapped) [[unlikely]]
+      tap_drop(port, frame, why);
+  }
 
   // l2/forward.cc
   bool classify_untagged(burst& b) noexcept;

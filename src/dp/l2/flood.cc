@@ -54,6 +54,8 @@ void for_each_port(port_set ports, const Visit& visit) noexcept {
       continue;
     }
     count.add(port_counter::drop_no_mbuf, static_cast<unsigned>(std::popcount(ports)));
+    if (plan_->drops_tapped) [[unlikely]]
+      tap_drop(b.port, frame, port_counter::drop_no_mbuf);
     if (m != frame) rte_pktmbuf_free(m);
   }
   if (as_is != 0)

@@ -49,20 +49,19 @@ bool worker::classify_untagged(burst& b) noexcept {
 
 void worker::classify_any(burst& b) noexcept {
   std::array<std::uint64_t, max_burst> sources;
-  const counters::row of_port = port_counters_.of(b.port);
   std::uint64_t bytes = 0;
   unsigned kept = 0;
   for (unsigned i = 0; i < b.n; ++i) {
     rte_mbuf* frame = b.mbufs[i];
     bytes += frame->pkt_len;
     if (plan_->ports[b.port].strips_tags && !restore_tag(frame)) {
-      of_port.add(port_counter::drop_no_headroom);
+      count_drop(b.port, frame, port_counter::drop_no_headroom);
       rte_pktmbuf_free(frame);
       continue;
     }
     const ingress in = classify(*plan_, b.port, bytes_of(frame), frame->data_len);
     if (in.verdict != port_counter::forwarded) {
-      of_port.add(in.verdict);
+      count_drop(b.port, frame, in.verdict);
       rte_pktmbuf_free(frame);
       continue;
     }
@@ -145,7 +144,7 @@ void worker::send_retagged(burst& b, unsigned i, unsigned out, bool tagged) noex
 }
 
 void worker::drop(burst& b, unsigned i, port_counter::id why) noexcept {
-  port_counters_.of(b.port).add(why);
+  count_drop(b.port, b.mbufs[i], why);
   rte_pktmbuf_free(b.mbufs[i]);
 }
 

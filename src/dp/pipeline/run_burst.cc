@@ -42,8 +42,8 @@ rte_mbuf* worker::take_frame(rte_mbuf* frame, unsigned port) noexcept {
   rte_mbuf* sole = make_sole(frame);
   if (sole != nullptr && (!strips || restore_tag(sole))) [[likely]]
     return sole;
+  count_drop(port, sole != nullptr ? sole : frame, port_counter::drop_no_headroom);
   rte_pktmbuf_free(sole != nullptr ? sole : frame);
-  port_counters_.of(port).add(port_counter::drop_no_headroom);
   return nullptr;
 }
 
@@ -64,6 +64,11 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
     }
   });
   if (normal_.n != 0) forward_normal();
+  if (plan_->drops_tapped) [[unlikely]] {
+    pipeline_->each_dropped([&](const of::owned_packet& one) {
+      tap_drop(port, to_mbuf(one), port_counter::drop_pipeline);
+    });
+  }
   for (const of::owned_packet& each : pipeline_->left_over()) rte_pktmbuf_free(to_mbuf(each));
   const unsigned n_dropped = pipeline_->n_dropped();
   const counters::row count = port_counters_.of(port);
@@ -78,7 +83,7 @@ void worker::send_to_port(unsigned from, of::port_no to, rte_mbuf* frame) noexce
     port_counters_.of(from).add(port_counter::forwarded);
     return enqueue(out, frame, frame->pkt_len);
   }
-  port_counters_.of(from).add(port_counter::drop_port_down);
+  count_drop(from, frame, port_counter::drop_port_down);
   rte_pktmbuf_free(frame);
 }
 
@@ -111,9 +116,9 @@ void worker::forward_normal() noexcept {
                                     rte_mbuf* frame) noexcept {
   const counters::row count = port_counters_.of(from);
   if (!packet_in_limit_.take(now_)) {
-    count.add(port_counter::drop_packet_in_rate);
+    count_drop(from, frame, port_counter::drop_packet_in_rate);
   } else if (!packet_ins_.push(dp::punt(one, frame))) {
-    count.add(port_counter::drop_packet_in_full);
+    count_drop(from, frame, port_counter::drop_packet_in_full);
   } else {
     return count.add(port_counter::to_controller);
   }

@@ -89,6 +89,12 @@ class executor {
   /// Packets of the last run that go nowhere.
   std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
 
+  /// Calls `call(owned_packet)` for each packet of the last run that is in no delivery.
+  template <class Call>
+  void each_dropped(Call call) const {
+    for (unsigned i = 0; i < n_; ++i)
+      if (first_[i] == 0) call(owned_packet{packets_[i].buffer, slots_[i].owner});
+  }
   /// Packets of the last run that are in no delivery: they were dropped.
   unsigned n_dropped() const {
     return static_cast<unsigned>(std::count(first_, first_ + n_, std::uint32_t{0}));
