@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "ctl/api/capture_service.h"
 #include "ctl/api/core.h"
 #include "ctl/api/fib_service.h"
 #include "ctl/api/flow_service.h"
@@ -74,7 +75,13 @@ void stop_server(grpc::Server& server, const std::string& path) {
 
 struct api_server::parts {
   parts(dp::l2_switch& sw, socket_claim&& c, const api_params& p)
-      : claim(std::move(c)), core(sw, p), ports(core), fib(core), flows(core), system(core) {}
+      : claim(std::move(c)),
+        core(sw, p),
+        ports(core),
+        fib(core),
+        flows(core),
+        system(core),
+        captures(core) {}
 
   socket_claim claim;
   api_core core;
@@ -82,6 +89,7 @@ struct api_server::parts {
   fib_service fib;
   flow_service flows;
   system_service system;
+  capture_service captures;
   std::unique_ptr<grpc::Server> server;
 };
 
@@ -98,6 +106,7 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, socket
   builder.RegisterService(&p->fib);
   builder.RegisterService(&p->flows);
   builder.RegisterService(&p->system);
+  builder.RegisterService(&p->captures);
   // Nobody else may connect before the mode of the socket is set.
   const mode_t before = umask(0177);
   p->server = builder.BuildAndStart();

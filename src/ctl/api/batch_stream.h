@@ -31,7 +31,7 @@ class batch_stream final : public grpc::ServerWriteReactor<Batch> {
     auto* stream = new batch_stream(core, context, std::move(what), std::move(produce));
     if (!slots.take()) {
       stream->Finish(to_status(*context, {errc::no_room, stream->what_,
-                                          "too many dumps run at the same time; try again"}));
+                                          "too many of them run at the same time; try again"}));
       return stream;
     }
     std::thread([stream, &slots] {
@@ -42,6 +42,13 @@ class batch_stream final : public grpc::ServerWriteReactor<Batch> {
   }
 
   Batch& filling() { return filling_; }
+
+  /// Nothing to send for that time. False: there is no use in going on.
+  bool rest(std::chrono::milliseconds time) {
+    std::unique_lock hold(mutex_);
+    changed_.wait_for(hold, time, [this] { return broken_; });
+    return !broken_ && !core_.stopping;
+  }
 
   bool send() {
     if (!wait_until_sent()) return false;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One capture to one client, on a thread of its own: it alone waits for the client.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "coua/v1/capture.pb.h"
+#include "ctl/api/batch_stream.h"
+#include "dp/capture/capture.h"
+
+namespace coua::ctl {
+
+class capture_stream {
+ public:
+  using stream = batch_stream<v1::CaptureBatch>;
+
+  /// Answers the call; see batch_stream.h.
+  static stream* start(api_core& core, stream_slots& slots, grpc::CallbackServerContext* context,
+                       const v1::CaptureRequest& request);
+
+ private:
+  capture_stream(api_core& core, const v1::CaptureRequest& request, stream& out)
+      : core_(core), request_(request), out_(out) {}
+
+  result<void> run();
+  bool fill();
+  void add(const dp::captured_packet& packet);
+  void add_counts();
+  std::uint32_t drop_of(const char* name);
+  void announce();
+
+  api_core& core_;
+  const v1::CaptureRequest& request_;
+  stream& out_;
+  std::unique_ptr<dp::capture> from_;
+  std::uint32_t n_announced_ = 0;  // interfaces that the client knows
+  std::map<std::string, std::uint32_t> drops_;
+};
+
+}  // namespace coua::ctl
