@@ -41,6 +41,7 @@ client::client(std::string socket, std::optional<double> timeout)
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);
   system_ = v1::SystemService::NewStub(channel);
+  captures_ = v1::CaptureService::NewStub(channel);
 }
 
 result<void> client::probe() const {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
 #include "coua/v1/flow.grpc.pb.h"
 #include "coua/v1/port.grpc.pb.h"
@@ -50,6 +51,7 @@ class client {
   v1::FibService::Stub& fib() { return *fib_; }
   v1::FlowService::Stub& flows() { return *flows_; }
   v1::SystemService::Stub& system() { return *system_; }
+  v1::CaptureService::Stub& captures() { return *captures_; }
 
  private:
   const std::string socket_;
@@ -58,6 +60,7 @@ class client {
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;
   std::unique_ptr<v1::SystemService::Stub> system_;
+  std::unique_ptr<v1::CaptureService::Stub> captures_;
 };
 
 }  // namespace coua::cli

@@ -32,9 +32,9 @@ std::string completed(const std::string& line) {
 }
 
 TEST(complete, verbs) {
-  EXPECT_EQ(
-      completed(""),
-      "port fib flow group meter trace explain vlan stats worker log completion version help ");
+  EXPECT_EQ(completed(""),
+            "port fib flow group meter trace explain capture vlan stats worker log completion "
+            "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");
   EXPECT_EQ(completed("fib "), "show add del flush load stats ageing ");

@@ -51,7 +51,7 @@ const std::vector<parameter> filter_options = {
     option("mac", "MAC", "entries of this address", kind::mac),
 };
 
-const char* const port_json =
+const char* const port_example =
     R"({"name": "p0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
@@ -60,7 +60,7 @@ const char* const port_json =
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 
 std::vector<verb> port_verbs() {
-  const std::string port = port_json;
+  const std::string port = port_example;
   return {
       {.path = "port list",
        .summary = "Lists the ports",
@@ -267,6 +267,7 @@ command make_command() {
                 {"vlan", "VLANs"},
                 {"stats", "counters"},
                 {"worker", "workers"},
+                {"capture", "frames as they pass"},
                 {"log", "log of the daemon"},
                 {"completion", "shells"},
                 {"version", "versions"}};
@@ -294,7 +295,7 @@ command make_command() {
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n";
-  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &system_verbs})
+  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
   return out;
 }

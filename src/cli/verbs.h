@@ -43,6 +43,7 @@ enum verb_id {
   stats_show,
   worker_list,
   log_level_show,
+  capture_run,
   completion_show,
   version_show,
 };
@@ -51,5 +52,6 @@ const command& coua_command();
 
 /// Those of the OpenFlow pipeline: flow, group, meter.
 std::vector<verb> flow_verbs();
+std::vector<verb> capture_verbs();
 
 }  // namespace coua::cli

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/capture_format.h"
+#include "cli/interruption.h"
+#include "cli/session.h"
+
+namespace coua::cli {
+namespace {
+
+constexpr std::uint32_t snap_max = 65'535;
+
+v1::CaptureRequest to_request(const invocation& call) {
+  v1::CaptureRequest request;
+  for (const std::string& name : call.words("port")) request.add_ports(name);
+  const std::string direction = call.text("direction", "both");
+  if (direction == "in") request.set_direction(v1::CaptureRequest::DIRECTION_IN);
+  if (direction == "out") request.set_direction(v1::CaptureRequest::DIRECTION_OUT);
+  if (call.has("vlan")) {
+    const auto vlans = parse_vlans(call.text("vlan"));
+    for (const auto& [first, last] : vlans.value()) {
+      v1::VlanRange* range = request.add_vlans();
+      range->set_first(first);
+      range->set_last(last);
+    }
+  }
+  for (const std::string& name : call.words("drop")) request.add_drops(name);
+  request.set_filter(call.text("filter"));
+  request.set_snap(static_cast<std::uint32_t>(call.number("snap")));
+  request.set_count(call.number("count"));
+  request.set_seconds(call.real("seconds"));
+  request.set_buffer_bytes(call.number("buffer"));
+  return request;
+}
+
+/// Closed at the end, unless it is the standard output.
+class capture_file {
+ public:
+  ~capture_file() {
+    if (fd_ > STDERR_FILENO) close(fd_);
+  }
+  result<int> open(const std::string& path) {
+    if (path.empty() || path == "-") return fd_ = STDOUT_FILENO;
+    fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) return fail(errc::io, path, std::strerror(errno));
+    return fd_;
+  }
+  result<void> finish(const std::string& path) {
+    const int fd = std::exchange(fd_, -1);
+    if (fd > STDERR_FILENO && close(fd) != 0) return fail(errc::io, path, std::strerror(errno));
+    return {};
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+void print_end(const session& s, const capture_reader& from, const std::string& file) {
+  const capture_total sum = from.sum();
+  std::fprintf(stderr, "%s captured, %s matched but lost\n", grouped(sum.written).c_str(),
+               grouped(sum.lost).c_str());
+  if (!s.as_json || file.empty()) return;
+  json ports = json::object();
+  for (std::size_t i = 0; i < from.ports().size(); ++i) {
+    const capture_total& of = from.totals()[i];
+    ports[from.ports()[i]] = {{"seen", of.seen}, {"captured", of.written}, {"lost", of.lost}};
+  }
+  s.answer({{"file", file}, {"captured", sum.written}, {"lost", sum.lost}, {"ports", ports}}, "");
+}
+
+}  // namespace
+
+result<void> run_capture(const session& s) {
+  const std::string file = s.call.text("write");
+  if (s.as_json && file == "-") return s.misuse("--json and a capture on the standard output");
+  const bool as_text = file.empty() && (s.as_json || isatty(STDOUT_FILENO) == 1);
+  const auto request = to_request(s.call);
+  const auto format =
+      !as_text    ? make_pcapng(request.snap() != 0 ? request.snap() : snap_max, request.filter())
+      : s.as_json ? make_json()
+                  : make_lines();
+  capture_reader reader(*format);
+  capture_file target;
+  const std::string name = file.empty() || file == "-" ? "standard output" : file;
+
+  grpc::ClientContext context;
+  s.daemon.limit(context);
+  interruption stop([&] { context.TryCancel(); });
+  const auto stream = s.daemon.captures().Capture(&context, request);
+  v1::CaptureBatch batch;
+  std::string out;
+  int fd = -1;
+  result<bool> written = true;
+  while (written && *written && stream->Read(&batch)) {
+    if (fd < 0) {
+      // Now the daemon has accepted it: a file that is there is not cleared in vain.
+      const auto opened = target.open(file);
+      if (!opened) {
+        written = tl::unexpected(opened.error());
+        break;
+      }
+      fd = *opened;
+      stop.watch(fd);
+      format->begin(out);
+      std::fputs("capturing; Ctrl-C ends it\n", stderr);
+    }
+    if (auto good = reader.read(batch, out); !good) {
+      written = tl::unexpected(good.error());
+      break;
+    }
+    written = stop.write(fd, name.c_str(), out);
+    out.clear();
+  }
+  const bool is_stopped = stop.is_stopped() || !written || !*written;
+  if (is_stopped) context.TryCancel();
+  const grpc::Status status = stream->Finish();
+  if (!written) return tl::unexpected(written.error());
+  if (fd >= 0) {
+    s.answered = s.as_json && file.empty();
+    reader.end(out);
+    // Not after a block that was written in part.
+    if (*written) written = stop.write(fd, name.c_str(), out);
+    if (!written) return tl::unexpected(written.error());
+    if (auto closed = target.finish(name); !closed) return closed;
+    print_end(s, reader, file);
+  }
+  if (!status.ok() && !is_stopped) return tl::unexpected(client::to_error(status, context));
+  return {};
+}
+
+}  // namespace coua::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of a command that runs until it is told to stop: by Ctrl-C, by SIGTERM, or because who
+// reads its output went away.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <string_view>
+#include <thread>
+
+#include "base/result.h"
+
+namespace coua::cli {
+
+/// From here on SIGINT and SIGTERM do not end the process, they call `stop` once, in a thread of
+/// this object; SIGPIPE is ignored. A second SIGINT ends the process. One object at a time.
+class interruption {
+ public:
+  explicit interruption(std::function<void()> stop);
+  ~interruption();
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+
+  /// Also stops when nobody reads `fd` any more, if it is a pipe or a socket.
+  void watch(int fd);
+  bool is_stopped() const;
+
+  /// Writes all of it. False: nobody reads it any more, or after a stop not for a second. Errors:
+  /// io, on `name`.
+  result<bool> write(int fd, const char* name, std::string_view bytes);
+
+ private:
+  void run();
+  bool wait_for_room(int fd) const;
+
+  const std::function<void()> stop_;
+  int wake_[2] = {-1, -1};     // written by the handler, never read: it stays readable
+  int changed_[2] = {-1, -1};  // something to watch, or the end of this object
+  struct sigaction before_[3] = {};
+  std::thread thread_;
+};
+
+}  // namespace coua::cli
