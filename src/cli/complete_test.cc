@@ -33,7 +33,7 @@ std::string completed(const std::string& line) {
 
 TEST(complete, verbs) {
   EXPECT_EQ(completed(""),
-            "port fib flow group meter trace explain capture vlan stats worker log completion "
+            "port fib flow group meter trace explain capture top vlan stats worker log completion "
             "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");

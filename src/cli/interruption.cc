@@ -66,6 +66,18 @@ void interruption::watch(int fd) {
 
 bool interruption::is_stopped() const { return is_ready(wake_[0]); }
 
+bool interruption::wait(std::chrono::milliseconds time) const {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (!is_stopped()) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd one{wake_[0], POLLIN, 0};
+    poll(&one, 1, static_cast<int>(left.count()));
+  }
+  return true;
+}
+
 void interruption::run() {
   // poll() passes over a negative one. Without events it tells errors only.
   pollfd all[3] = {{wake_[0], POLLIN, 0}, {changed_[0], POLLIN, 0}, {-1, 0, 0}};

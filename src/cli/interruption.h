@@ -4,6 +4,7 @@
 // reads its output went away.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <functional>
 #include <string_view>
@@ -25,6 +26,10 @@ class interruption {
   /// Also stops when nobody reads `fd` any more, if it is a pipe or a socket.
   void watch(int fd);
   bool is_stopped() const;
+  /// Returns when that time has passed, or at a stop: true.
+  bool wait(std::chrono::milliseconds time) const;
+  /// Readable from the stop on: for poll().
+  int fd() const { return wake_[0]; }
 
   /// Writes all of it. False: nobody reads it any more, or after a stop not for a second. Errors:
   /// io, on `name`.

@@ -46,6 +46,7 @@ result<void> carry_out(const session& s) {
     case stats_show: return run_stats(s);
     case worker_list: return run_worker_list(s);
     case capture_run: return run_capture(s);
+    case top_run: return run_top(s);
     case log_level_show: return run_log_level(s);
     case version_show: return run_version(s);
     default: return fail(errc::unsupported, s.call.what->path, "has nothing that carries it out");

@@ -268,6 +268,7 @@ command make_command() {
                 {"stats", "counters"},
                 {"worker", "workers"},
                 {"capture", "frames as they pass"},
+                {"top", "live view"},
                 {"log", "log of the daemon"},
                 {"completion", "shells"},
                 {"version", "versions"}};
@@ -295,7 +296,8 @@ command make_command() {
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n";
-  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &system_verbs})
+  for (auto* verbs :
+       {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &top_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
   return out;
 }

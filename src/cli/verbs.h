@@ -44,6 +44,7 @@ enum verb_id {
   worker_list,
   log_level_show,
   capture_run,
+  top_run,
   completion_show,
   version_show,
 };
@@ -53,5 +54,6 @@ const command& coua_command();
 /// Those of the OpenFlow pipeline: flow, group, meter.
 std::vector<verb> flow_verbs();
 std::vector<verb> capture_verbs();
+std::vector<verb> top_verbs();
 
 }  // namespace coua::cli
