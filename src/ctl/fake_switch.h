@@ -197,6 +197,16 @@ class fake_switch : public dp::l2_switch {
     return found->second;
   }
 
+  /// What captures bring; asked for in turns until it is empty.
+  using packets = std::vector<dp::captured_packet>;
+  void on_capture(std::function<packets(const dp::capture_spec&)> what) { on_capture_ = what; }
+  unsigned captures() const { return *captures_; }
+
+  result<std::unique_ptr<dp::capture>> start_capture(const dp::capture_spec& spec) override {
+    if (!on_capture_) return fail(errc::no_room, "capture", "none here");
+    return std::make_unique<fake_capture>(spec, on_capture_, captures_);
+  }
+
   result<dp::l2_verdict> trace_l2(unsigned, std::span<const std::uint8_t>) const override {
     return dp::l2_verdict{"flooded", 1, {}};
   }
@@ -223,6 +233,38 @@ class fake_switch : public dp::l2_switch {
   }
 
  private:
+  class fake_capture final : public dp::capture {
+   public:
+    fake_capture(dp::capture_spec spec, std::function<packets(const dp::capture_spec&)> what,
+                 std::shared_ptr<std::atomic<unsigned>> running)
+        : spec_(std::move(spec)), what_(std::move(what)), running_(std::move(running)) {
+      ++*running_;
+    }
+    ~fake_capture() override { --*running_; }
+    std::size_t read(const std::function<bool(const dp::captured_packet&)>& sink) override {
+      if (left_.empty() && !stopped_) left_ = what_(spec_);
+      std::size_t n = 0;
+      for (bool more = true; more && n < left_.size();) more = sink(left_[n++]);
+      left_.erase(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(n));
+      sum_ += n;
+      return n;
+    }
+    void stop() override { stopped_ = true; }
+    bool is_complete() const override { return spec_.count != 0 && sum_ >= spec_.count; }
+    std::vector<std::string> interfaces() const override { return {"p0", "p1", "(controller)"}; }
+    dp::capture_counts counts(std::uint32_t interface) const override {
+      return {interface == 0 ? sum_ + 5 : 0, interface == 0 ? sum_ : 0, interface == 0 ? 3u : 0};
+    }
+
+   private:
+    const dp::capture_spec spec_;
+    const std::function<packets(const dp::capture_spec&)> what_;
+    const std::shared_ptr<std::atomic<unsigned>> running_;
+    packets left_;
+    std::uint64_t sum_ = 0;
+    bool stopped_ = false;
+  };
+
   static std::uint64_t key(std::uint16_t vlan, std::uint64_t mac) {
     return std::uint64_t{vlan} << 48 | mac;
   }
@@ -248,6 +290,8 @@ class fake_switch : public dp::l2_switch {
   std::map<std::uint64_t, dp::fib_entry> fib_;
   std::map<std::string, error> failing_;
   std::function<void()> on_dump_part_;
+  std::function<packets(const dp::capture_spec&)> on_capture_;
+  std::shared_ptr<std::atomic<unsigned>> captures_ = std::make_shared<std::atomic<unsigned>>(0);
   unsigned last_serial_ = 0;
   mutable std::uint64_t readings_ = 0;
   std::uint64_t traffic_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/capture_stream.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace coua::ctl {
@@ -99,15 +100,18 @@ bool capture_stream::fill() {
 }
 
 void capture_stream::add(const dp::captured_packet& packet) {
-  if (packet.interface >= n_announced_) announce();
+  const std::uint32_t interface = interface_of(packet.interface);
   v1::CaptureBatch& batch = out_.filling();
   batch.add_times_ns(packet.time_ns);
-  batch.add_interfaces(packet.interface);
+  batch.add_interfaces(interface);
   batch.add_vlans(packet.vlan);
   batch.add_lengths(packet.length);
   batch.add_sizes(static_cast<std::uint32_t>(packet.bytes.size()));
   batch.add_outbound(packet.direction == dp::capture_direction::out);
-  if (packet.drop != nullptr) batch.add_drops(drop_of(packet.drop));
+  // A capture is of dropped frames or of others.
+  if (!request_.drops().empty()) {
+    batch.add_drops(packet.drop != nullptr ? drop_of(packet.drop) : 0);
+  }
   batch.mutable_data()->append(reinterpret_cast<const char*>(packet.bytes.data()),
                                packet.bytes.size());
 }
@@ -118,15 +122,33 @@ std::uint32_t capture_stream::drop_of(const char* name) {
   return at->second;
 }
 
+/// The index in the client's list, which has it then.
+std::uint32_t capture_stream::interface_of(std::uint32_t port) {
+  const auto known = std::ranges::find(announced_, port);
+  if (known == announced_.end()) {
+    const auto names = from_->interfaces();
+    out_.filling().add_interface_names(port < names.size() ? names[port] : "(unknown)");
+    announced_.push_back(port);
+    return static_cast<std::uint32_t>(announced_.size() - 1);
+  }
+  return static_cast<std::uint32_t>(known - announced_.begin());
+}
+
+/// The ports that the capture is of, so that a file without frames tells of them, too.
 void capture_stream::announce() {
   const auto names = from_->interfaces();
-  for (; n_announced_ < names.size(); ++n_announced_)
-    out_.filling().add_interface_names(names[n_announced_]);
+  for (std::uint32_t port = 0; port < names.size(); ++port) {
+    const bool is_asked =
+        request_.ports().empty()
+            ? !names[port].starts_with('(')  // no port, but what has none
+            : std::ranges::find(request_.ports(), names[port]) != request_.ports().end();
+    if (is_asked) interface_of(port);
+  }
 }
 
 void capture_stream::add_counts() {
-  for (std::uint32_t i = 0; i < n_announced_; ++i) {
-    const dp::capture_counts of = from_->counts(i);
+  for (const std::uint32_t port : announced_) {
+    const dp::capture_counts of = from_->counts(port);
     v1::CaptureCounts* to = out_.filling().add_counts();
     to->set_seen(of.seen);
     to->set_captured(of.captured);

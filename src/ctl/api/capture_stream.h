@@ -30,13 +30,15 @@ class capture_stream {
   void add(const dp::captured_packet& packet);
   void add_counts();
   std::uint32_t drop_of(const char* name);
+  std::uint32_t interface_of(std::uint32_t port);
   void announce();
 
   api_core& core_;
   const v1::CaptureRequest& request_;
   stream& out_;
   std::unique_ptr<dp::capture> from_;
-  std::uint32_t n_announced_ = 0;  // interfaces that the client knows
+  // The client's list of ports: as numbered by the capture, in the order of announcement.
+  std::vector<std::uint32_t> announced_;
   std::map<std::string, std::uint32_t> drops_;
 };
 

@@ -31,6 +31,7 @@ void api::start(api_params params) {
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);
   system_ = v1::SystemService::NewStub(channel);
+  captures_ = v1::CaptureService::NewStub(channel);
 }
 
 void api::restart(api_params params) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/common.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
 #include "coua/v1/flow.grpc.pb.h"
@@ -71,6 +72,7 @@ class api : public testing::Test {
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;
   std::unique_ptr<v1::SystemService::Stub> system_;
+  std::unique_ptr<v1::CaptureService::Stub> captures_;
 };
 
 }  // namespace coua::ctl
