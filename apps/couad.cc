@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "ctl/bridge_control.h"
 #include "ctl/config.h"
 #include "ctl/openflow/server.h"
+#include "ctl/running_config.h"
 #include "ctl/service_manager.h"
 #include "dp/switch.h"
 
@@ -28,11 +30,11 @@ namespace {
 using coua::error;
 using coua::result;
 
-/// SIGTERM and SIGINT stop the daemon, SIGHUP is only answered. Blocked in every thread and asked
-/// for where it suits.
-class stop_signals {
+/// SIGTERM and SIGINT stop the daemon, SIGHUP has it read its file again. Blocked in every thread
+/// and asked for where it suits.
+class daemon_signals {
  public:
-  stop_signals() {
+  daemon_signals() {
     sigemptyset(&set_);
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
@@ -45,11 +47,17 @@ class stop_signals {
     for (int number; stop_ == 0 && (number = sigtimedwait(&set_, nullptr, &now)) > 0;) take(number);
     return stop_ != 0;
   }
-  /// Calls `in_between` after each such period that passes without a signal.
-  template <class Function>
-  void wait(std::chrono::microseconds period, Function in_between) {
+  /// Until a stop. Calls `reload` where that was asked for, and `in_between` after each such period
+  /// that passes without a signal.
+  template <class Reload, class Function>
+  void wait(std::chrono::microseconds period, Reload reload, Function in_between) {
     const timespec longest{period.count() / 1'000'000, period.count() % 1'000'000 * 1000};
     while (stop_ == 0) {
+      if (reload_) {
+        reload_ = false;
+        reload();
+        continue;
+      }
       const int number = sigtimedwait(&set_, nullptr, &longest);
       if (number > 0) take(number);
       if (number < 0 && errno == EAGAIN) in_between();
@@ -59,9 +67,7 @@ class stop_signals {
  private:
   void take(int number) {
     if (number == SIGHUP) {
-      coua::log_warning(
-          "SIGHUP: ignored: couad reads its file at the start only; change ports and entries with "
-          "coua, or restart couad");
+      reload_ = true;
       return;
     }
     stop_ = number;
@@ -71,6 +77,7 @@ class stop_signals {
 
   sigset_t set_;
   int stop_ = 0;
+  bool reload_ = false;
 };
 
 /// An error of a field that the file has: the line first, then what the switch said.
@@ -80,7 +87,7 @@ error at(const coua::ctl::config& config, const std::string& path, error e) {
 }
 
 result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
-                       stop_signals& signals, std::vector<unsigned>& numbers) {
+                       daemon_signals& signals, std::vector<unsigned>& numbers) {
   for (std::size_t i = 0; i < config.ports.size() && !signals.came(); i++) {
     const auto added = sw.add_port(config.ports[i]);
     const std::string path = "ports[" + std::to_string(i) + "]";
@@ -146,12 +153,43 @@ coua::openflow::server_settings controllers(const coua::ctl::config& config,
   return made;
 }
 
+/// What SIGHUP asks for: the running configuration becomes what the daemon's file says now, or,
+/// where anything is wrong with that, stays as it is. Returns a line that says what came of it.
+std::string reload(coua::ctl::running_config& running) {
+  const std::string& file = running.file();
+  if (file.empty()) {
+    coua::log_warning("SIGHUP: couad was started without a file: there is nothing to read again");
+    return "nothing to reload";
+  }
+  const auto wanted = coua::ctl::load_config(file);
+  if (!wanted) {
+    for (const auto& e : wanted.error())
+      coua::log_error("SIGHUP: %s", coua::ctl::to_string(e, file).c_str());
+    coua::log_error("SIGHUP: %s is wrong: nothing was changed", file.c_str());
+    return "reload refused: the file is wrong";
+  }
+  const auto done = running.apply(*wanted);
+  if (!done) {
+    coua::log_error("SIGHUP: %s", done.error().message().c_str());
+    return "reload refused: " + done.error().message();
+  }
+  for (const auto& change : *done)
+    coua::log_info("SIGHUP: %s", coua::ctl::to_string(change).c_str());
+  coua::log_info("SIGHUP: %s: %zu changes", file.c_str(), done->size());
+  return std::to_string(done->size()) + " changes by the last reload";
+}
+
 /// Until a signal. A manager with a watchdog is told that all goes on as long as it does: the owner
 /// thread answers, and every worker turns.
-void wait_and_tell(const coua::dp::l2_switch& sw, stop_signals& signals) {
+void wait_and_tell(const coua::dp::l2_switch& sw, coua::ctl::running_config& running,
+                   const std::string& ready, daemon_signals& signals) {
   const auto period = coua::ctl::watchdog_period();
   coua::ctl::pulse pulse;
-  signals.wait(period.value_or(std::chrono::hours(1)), [&] {
+  const auto read_again = [&] {
+    coua::ctl::tell_reloading();
+    coua::ctl::tell_ready(ready + "; " + reload(running));
+  };
+  signals.wait(period.value_or(std::chrono::hours(1)), read_again, [&] {
     if (!period) return;
     const auto standing = pulse.standing(sw.workers());
     for (const unsigned number : standing) coua::log_error("worker %u stands still", number);
@@ -159,7 +197,7 @@ void wait_and_tell(const coua::dp::l2_switch& sw, stop_signals& signals) {
   });
 }
 
-result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
+result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
@@ -183,10 +221,10 @@ result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   leave_worker_cpus(**sw, cpus);
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
-  params.config = config.file;
   coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline());
+  coua::ctl::running_config running(**sw, config);
   params.pipeline = &pipeline;
-  const auto api = coua::ctl::api_server::create(**sw, std::move(*claim), params);
+  const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
   if (!api) return tl::unexpected(api.error());
   const auto openflow =
       coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
@@ -195,7 +233,7 @@ result<void> serve(const coua::ctl::config& config, stop_signals& signals) {
   const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;
   coua::log_info("ready: %s", ready.c_str());
   coua::ctl::tell_ready(ready);
-  wait_and_tell(**sw, signals);
+  wait_and_tell(**sw, running, ready, signals);
   return {};
 }
 
@@ -221,12 +259,15 @@ int run(const coua::cli::invocation& call) {
       return 1;
     }
     config = std::move(*loaded);
+    // Who asks for it, or reads it again, may be in another directory.
+    config.file = std::filesystem::absolute(file);
+    if (!call.has("log-level")) coua::set_log_level(config.log);
   }
   if (call.has("check")) {
-    std::printf("%s: good, %zu ports\n", config.file.c_str(), config.ports.size());
+    std::printf("%s: good, %zu ports\n", call.text("config").c_str(), config.ports.size());
     return 0;
   }
-  stop_signals signals;
+  daemon_signals signals;
   if (const auto served = serve(config, signals); !served) {
     coua::log_error("%s", served.error().message().c_str());
     return 1;

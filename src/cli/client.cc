@@ -37,6 +37,7 @@ client::client(std::string socket, std::optional<double> timeout)
   arguments.SetMaxReceiveMessageSize(-1);
   const auto channel =
       grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
+  config_ = v1::ConfigService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);

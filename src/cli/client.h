@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "coua/v1/capture.grpc.pb.h"
+#include "coua/v1/config.grpc.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
 #include "coua/v1/flow.grpc.pb.h"
 #include "coua/v1/port.grpc.pb.h"
@@ -47,6 +48,7 @@ class client {
   static error to_error(const grpc::Status& status, const grpc::ClientContext& context);
 
   const std::string& socket() const { return socket_; }
+  v1::ConfigService::Stub& config() { return *config_; }
   v1::PortService::Stub& ports() { return *ports_; }
   v1::FibService::Stub& fib() { return *fib_; }
   v1::FlowService::Stub& flows() { return *flows_; }
@@ -56,6 +58,7 @@ class client {
  private:
   const std::string socket_;
   const std::optional<double> timeout_;
+  std::unique_ptr<v1::ConfigService::Stub> config_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;

@@ -33,13 +33,15 @@ std::string completed(const std::string& line) {
 
 TEST(complete, verbs) {
   EXPECT_EQ(completed(""),
-            "port fib flow group meter trace explain capture top vlan stats worker log completion "
+            "port fib flow group meter trace explain capture config top vlan stats worker "
+            "log completion "
             "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");
   EXPECT_EQ(completed("fib "), "show add del flush load stats ageing ");
   EXPECT_EQ(completed("fib fl"), "flush ");
   EXPECT_EQ(completed("help fib f"), "flush ");
+  EXPECT_EQ(completed("config "), "check show save diff apply ");
   EXPECT_EQ(completed("help port show "), "");
   EXPECT_EQ(completed("prot "), "");
   EXPECT_EQ(completed("port lst "), "");

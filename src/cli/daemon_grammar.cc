@@ -19,11 +19,13 @@ const command& couad_command() {
                    .type = kind::flag},
                   {.name = "log-level",
                    .value = "LEVEL",
-                   .help = "error, warning, info (where not given) or debug"},
+                   .help = "error, warning, info or debug; where not given, what the configuration "
+                           "says (info)"},
                   {.name = "version", .help = "print the version", .type = kind::flag}},
       .verbs = {},
       .epilogue =
-          "SIGHUP is ignored: the file is read at the start only.\n"
+          "SIGHUP: the file is read again, and what differs is changed, all of it or nothing; the\n"
+          "log says what came of it.\n"
           "\n"
           "exit status\n"
           "  0  stopped by SIGTERM or SIGINT, or the configuration is good\n"

@@ -48,6 +48,11 @@ result<void> carry_out(const session& s) {
     case capture_run: return run_capture(s);
     case top_run: return run_top(s);
     case log_level_show: return run_log_level(s);
+    case config_check: return run_config_check(s);
+    case config_show: return run_config_show(s);
+    case config_save: return run_config_save(s);
+    case config_diff: return run_config_diff(s);
+    case config_apply: return run_config_apply(s);
     case version_show: return run_version(s);
     default: return fail(errc::unsupported, s.call.what->path, "has nothing that carries it out");
   }
@@ -131,7 +136,7 @@ void session::answer_change(json object, bool changed, const std::string& what,
   answer(out, what + ": " + (changed ? done : "unchanged") + "\n");
 }
 
-int run(const std::vector<std::string>& words) {
+int run(const std::vector<std::string>& words, const file_checker& check) {
   if (!words.empty() && words[0] == "complete") return run_complete(words);
   std::optional<std::string> help;
   const auto call = parse(coua_command(), words, help);
@@ -155,15 +160,20 @@ int run(const std::vector<std::string>& words) {
   std::optional<double> timeout;
   if (call->has("timeout")) timeout = call->real("timeout");
   client daemon(choose_socket(*call), timeout);
-  const session s{.daemon = daemon, .call = *call, .as_json = call->has("json")};
+  const session s{.daemon = daemon, .call = *call, .as_json = call->has("json"), .check = check};
   if (call->what->id == completion_show) {
     print_completion(s);
     return finish();
   }
-  if (auto there = daemon.probe(); !there)
-    return complain(there.error(), s.as_json, exit_unreachable);
+  if (call->what->id != config_check) {
+    if (auto there = daemon.probe(); !there)
+      return complain(there.error(), s.as_json, exit_unreachable);
+  }
   const auto done = carry_out(s);
-  if (done) return finish();
+  if (done) {
+    const int written = finish();
+    return written != exit_ok ? written : s.status;
+  }
   if (s.misused) return complain(done.error(), s.as_json, exit_usage);
   return complain(done.error(), s.as_json && !s.answered,
                   done.error().code == errc::unavailable ? exit_unreachable : exit_failed);

@@ -4,18 +4,36 @@
 // standard output, or returns why it could not.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "cli/client.h"
 #include "cli/grammar.h"
 #include "cli/output.h"
 
 namespace coua::cli {
 
+/// What is wrong with a configuration file. Its format is the daemon's affair: whoever links this
+/// brings the check (apps/coua.cc).
+struct file_problem {
+  int line = 0;  // 0: the file as a whole
+  std::string field, reason;
+};
+struct file_report {
+  std::size_t n_ports = 0;
+  std::vector<file_problem> problems;  // none: it is good
+};
+using file_checker = std::function<file_report(const std::string& text, const std::string& file)>;
+
 struct session {
   client& daemon;
   const invocation& call;
   bool as_json;
+  const file_checker& check;
   mutable bool misused = false;  // the command line was wrong in a way that the grammar cannot tell
   mutable bool answered = false;  // a failure is in the JSON that was printed already
+  mutable int status = 0;         // of a verb that was carried out: an exit_status
 
   /// `return s.misuse("--a and --b exclude each other")`
   tl::unexpected<error> misuse(std::string what) const {
@@ -56,6 +74,11 @@ result<void> run_meter_add(const session& s);
 result<void> run_meter_mod(const session& s);
 result<void> run_meter_del(const session& s);
 result<void> run_meter_dump(const session& s);
+result<void> run_config_check(const session& s);
+result<void> run_config_show(const session& s);
+result<void> run_config_save(const session& s);
+result<void> run_config_diff(const session& s);
+result<void> run_config_apply(const session& s);
 result<void> run_vlan_list(const session& s);
 result<void> run_vlan_show(const session& s);
 result<void> run_stats(const session& s);
@@ -66,6 +89,6 @@ result<void> run_log_level(const session& s);
 result<void> run_version(const session& s);
 
 /// The whole command; returns an exit_status.
-int run(const std::vector<std::string>& words);
+int run(const std::vector<std::string>& words, const file_checker& check);
 
 }  // namespace coua::cli

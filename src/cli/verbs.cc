@@ -269,6 +269,7 @@ command make_command() {
                 {"worker", "workers"},
                 {"capture", "frames as they pass"},
                 {"top", "live view"},
+                {"config", "configuration"},
                 {"log", "log of the daemon"},
                 {"completion", "shells"},
                 {"version", "versions"}};
@@ -295,9 +296,10 @@ command make_command() {
       "  0  done, also when nothing had to be changed\n"
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
-      "  3  the daemon cannot be reached\n";
-  for (auto* verbs :
-       {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &top_verbs, &system_verbs})
+      "  3  the daemon cannot be reached\n"
+      "  4  config diff: there is a difference\n";
+  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &config_verbs,
+                      &top_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
   return out;
 }

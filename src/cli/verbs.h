@@ -8,7 +8,13 @@
 namespace coua::cli {
 
 /// Exit statuses, for scripts.
-enum exit_status { exit_ok = 0, exit_failed = 1, exit_usage = 2, exit_unreachable = 3 };
+enum exit_status {
+  exit_ok = 0,
+  exit_failed = 1,
+  exit_usage = 2,
+  exit_unreachable = 3,
+  exit_differs = 4
+};
 
 enum verb_id {
   port_list,
@@ -45,6 +51,11 @@ enum verb_id {
   log_level_show,
   capture_run,
   top_run,
+  config_check,
+  config_show,
+  config_save,
+  config_diff,
+  config_apply,
   completion_show,
   version_show,
 };
@@ -55,5 +66,6 @@ const command& coua_command();
 std::vector<verb> flow_verbs();
 std::vector<verb> capture_verbs();
 std::vector<verb> top_verbs();
+std::vector<verb> config_verbs();
 
 }  // namespace coua::cli

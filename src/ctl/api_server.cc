@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "ctl/api/capture_service.h"
+#include "ctl/api/config_service.h"
 #include "ctl/api/core.h"
 #include "ctl/api/fib_service.h"
 #include "ctl/api/flow_service.h"
@@ -74,9 +75,10 @@ void stop_server(grpc::Server& server, const std::string& path) {
 }  // namespace
 
 struct api_server::parts {
-  parts(dp::l2_switch& sw, socket_claim&& c, const api_params& p)
+  parts(dp::l2_switch& sw, running_config& running, socket_claim&& c, const api_params& p)
       : claim(std::move(c)),
-        core(sw, p),
+        core(sw, p, running),
+        config(core),
         ports(core),
         fib(core),
         flows(core),
@@ -85,6 +87,7 @@ struct api_server::parts {
 
   socket_claim claim;
   api_core core;
+  config_service config;
   port_service ports;
   fib_service fib;
   flow_service flows;
@@ -93,15 +96,17 @@ struct api_server::parts {
   std::unique_ptr<grpc::Server> server;
 };
 
-result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, socket_claim claim,
+result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, running_config& running,
+                                                       socket_claim claim,
                                                        const api_params& params) {
   keep_grpc_up();
-  auto p = std::make_unique<parts>(sw, std::move(claim), params);
+  auto p = std::make_unique<parts>(sw, running, std::move(claim), params);
   const std::string& path = p->claim.path();
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, calls_per_client);
+  builder.RegisterService(&p->config);
   builder.RegisterService(&p->ports);
   builder.RegisterService(&p->fib);
   builder.RegisterService(&p->flows);

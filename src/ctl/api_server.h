@@ -14,10 +14,10 @@
 namespace coua::ctl {
 
 class pipeline_control;
+class running_config;
 
 struct api_params {
   std::string version;                   // of the daemon
-  std::string config;                    // the file that it was started with
   unsigned threads = 4;                  // that wait for the switch
   unsigned dumps = 8;                    // of the FIB at a time, and as many of flows
   std::chrono::seconds stall{300};       // after which a client that does not read is cut off
@@ -26,10 +26,10 @@ struct api_params {
 
 class api_server {
  public:
-  /// Listens on the claimed path. `sw` must outlive the server. The threads of the server run where
-  /// the calling thread may run. Errors: io.
-  static result<std::unique_ptr<api_server>> create(dp::l2_switch& sw, socket_claim claim,
-                                                    const api_params& params);
+  /// Listens on the claimed path. `sw` and `running` must outlive the server. The threads of the
+  /// server run where the calling thread may run. Errors: io.
+  static result<std::unique_ptr<api_server>> create(dp::l2_switch& sw, running_config& running,
+                                                    socket_claim claim, const api_params& params);
   /// Gives calls in progress a second to end, breaks what hangs after half a second more, and
   /// removes the socket.
   ~api_server();

@@ -21,8 +21,6 @@
 namespace coua::ctl {
 namespace {
 
-constexpr std::size_t file_bytes_max = std::size_t{64} << 20;
-
 std::string item(const char* list, std::size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
 }
@@ -180,10 +178,15 @@ config_result load_config(const std::string& path) {
   std::string block(1 << 16, '\0');
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > file_bytes_max)
+    if (text.size() > config_bytes_max)
       return whole_file_error(0, "has more than 64 MiB; load many addresses by `coua fib load`");
   }
   return parse_config(text, path);
+}
+
+std::string print_config(config config, config_format format) {
+  const config_value root = write_mapping(file_fields(), config, extent::needed);
+  return format == config_format::json ? to_json(root) + "\n" : to_yaml(root);
 }
 
 }  // namespace coua::ctl

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
 #include "dp/switch.h"
 
@@ -25,6 +26,7 @@ struct static_entry {
   std::uint16_t vlan = 0;
   std::uint64_t mac = 0;
   std::string port;
+  bool operator==(const static_entry&) const = default;
 };
 
 enum class fail_mode { secure, standalone };
@@ -40,12 +42,14 @@ struct openflow_config {
   unsigned backoff_max_s = 8;
   std::map<std::uint8_t, std::string> table_names;
   std::string tls_key, tls_certificate, tls_authority;  // all, or none
+  bool operator==(const openflow_config&) const = default;
 };
 inline constexpr std::size_t openflow_targets_max = 16;  // of either list
 
 struct config {
   std::string file;    // as given on the command line
   std::string socket;  // of the API; empty: default_socket()
+  log_level log = log_level::info;
   huge_page_mode huge_pages = huge_page_mode::automatic;
   unsigned packet_mib = 512;
   std::vector<unsigned> cores;  // empty: see `worker_count`
@@ -60,6 +64,7 @@ struct config {
 
   /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file.
   std::string place(const std::string& path) const;
+  bool operator==(const config&) const = default;
 };
 
 struct config_error {
@@ -77,7 +82,13 @@ using config_result = tl::expected<config, std::vector<config_error>>;
 config_result parse_config(std::string_view text, const std::string& file);
 
 /// The same for a file on disk, of at most 64 MiB.
+inline constexpr std::size_t config_bytes_max = std::size_t{64} << 20;
 config_result load_config(const std::string& path);
+
+enum class config_format { yaml, json };
+/// A file that says what `config` does, and leaves out what is the default: parsed, it brings
+/// another one like it.
+std::string print_config(config config, config_format format = config_format::yaml);
 
 /// What the DPDK environment and the switch start with. Here the configuration meets the machine:
 /// cores that are not there and huge pages that are required but missing are errors that name

@@ -16,7 +16,8 @@ field<settings> targets_field(field_info info, std::string range,
   info.type = "list of texts";
   info.range = std::move(range);
   info.default_value = "none";
-  return {info, [check, into](config_reader& reader, const YAML::Node& node, settings& s) {
+  return {info,
+          [check, into](config_reader& reader, const YAML::Node& node, settings& s) {
             read_list(reader, node, [&](const YAML::Node& item) {
               std::string text;
               if (!read_scalar(reader, item, text)) return;
@@ -29,7 +30,8 @@ field<settings> targets_field(field_info info, std::string range,
               }
               (s.*into).push_back(text);
             });
-          }};
+          },
+          [into](settings& s, extent) { return texts_value(s.*into); }};
 }
 
 field<settings> datapath_id_field() {
@@ -42,13 +44,18 @@ field<settings> datapath_id_field() {
   info.type = "text";
   info.range = "1 to 16 hexadecimal digits, not all 0";
   info.default_value = "the address of the first port";
-  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+  return {info,
+          [](config_reader& reader, const YAML::Node& node, settings& s) {
             std::string text;
             if (!read_scalar(reader, node, text)) return;
             const auto id = parse_datapath_id(text);
             if (!id)
               return reader.complain(node, "is not of 1 to 16 hexadecimal digits, not all 0");
             s.datapath_id = *id;
+          },
+          [](settings& s, extent) {
+            return s.datapath_id == 0 ? config_value()
+                                      : text_value(format_datapath_id(s.datapath_id));
           }};
 }
 
@@ -78,13 +85,22 @@ field<settings> tables_field() {
                   .example = "[{table: 0, name: acl}]"};
   info.type = "list of mappings";
   info.default_value = "table0, table1...";
-  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+  return {info,
+          [](config_reader& reader, const YAML::Node& node, settings& s) {
             read_list(reader, node, [&](const YAML::Node& item) {
               named_table one;
               if (item.IsNull()) return reader.complain(item, "has no value");
               read_mapping(reader, item, table_fields(), one);
               s.table_names[static_cast<std::uint8_t>(one.number)] = one.name;
             });
+          },
+          [](settings& s, extent how) {
+            std::vector<config_value> items;
+            for (const auto& [number, name] : s.table_names) {
+              named_table one{number, name};
+              items.push_back(write_mapping(table_fields(), one, how));
+            }
+            return list_value(std::move(items));
           }};
 }
 
@@ -117,9 +133,11 @@ field<settings> tls_field() {
                       "{key: /etc/coua/key.pem, certificate: /etc/coua/cert.pem, "
                       "authority: /etc/coua/ca.pem}"};
   info.type = "mapping";
-  return {info, [](config_reader& reader, const YAML::Node& node, settings& s) {
+  return {info,
+          [](config_reader& reader, const YAML::Node& node, settings& s) {
             read_mapping(reader, node, tls_fields(), s);
-          }};
+          },
+          [](settings& s, extent how) { return write_mapping(tls_fields(), s, how); }};
 }
 
 }  // namespace

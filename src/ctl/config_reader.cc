@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "base/size.h"
 
@@ -189,8 +188,26 @@ bool read_ranges(config_reader& reader, const YAML::Node& node, unsigned low, un
 
 std::string format_real(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+config_value ranges_value(const std::vector<unsigned>& numbers) {
+  std::vector<config_value> items;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) last++;
+    const std::string first = std::to_string(numbers[i]);
+    items.push_back(last == i ? bare_value(first)
+                              : word_value(first + "-" + std::to_string(numbers[last])));
+    i = last + 1;
+  }
+  return list_value(std::move(items));
+}
+
+config_value texts_value(const std::vector<std::string>& texts) {
+  std::vector<config_value> items;
+  for (const std::string& each : texts) items.push_back(text_value(each));
+  return list_value(std::move(items));
 }
 
 }  // namespace coua::ctl

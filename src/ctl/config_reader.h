@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a YAML tree into structs by tables of fields. A field is declared once, with its type,
-// range, default and meaning; parsing, error messages and documentation all come from there, so
-// they cannot drift apart.
+// Reads a YAML tree into structs by tables of fields, and writes structs as trees. A field is
+// declared once, with its type, range, default and meaning; parsing, writing, error messages and
+// documentation all come from there, so they cannot drift apart.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -18,6 +18,7 @@
 
 #include "base/nearest.h"
 #include "ctl/config.h"
+#include "ctl/config_value.h"
 
 namespace coua::ctl {
 
@@ -74,10 +75,16 @@ struct field_info {
   std::string default_value = "";  // likewise, unless given
 };
 
+/// How much is written: what is not the default, or all.
+enum class extent { needed, all };
+
 template <typename Owner>
 struct field {
   field_info info;
   std::function<void(config_reader&, const YAML::Node&, Owner&)> read;
+  /// What reading it back would bring; none: the file has no words for it. Changes nothing: it gets
+  /// at members by the functions that reading does.
+  std::function<config_value(Owner&, extent)> write;
 };
 template <typename Owner>
 using field_table = std::vector<field<Owner>>;
@@ -95,8 +102,11 @@ bool read_choice(config_reader& reader, const YAML::Node& node,
 /// Numbers and ranges: [1, 20-30]; one alone needs no brackets.
 bool read_ranges(config_reader& reader, const YAML::Node& node, unsigned low, unsigned high,
                  std::vector<unsigned>& out);
-/// "1.5", "0.95": without trailing zeros.
+/// "1.5", "0.95": as short as it can be and still be read as the same number.
 std::string format_real(double value);
+/// [1, 20-30], in that order.
+config_value ranges_value(const std::vector<unsigned>& numbers);
+config_value texts_value(const std::vector<std::string>& texts);
 
 /// Reads a mapping: complains of unknown, repeated and missing keys and of what the fields find.
 template <typename Owner>
@@ -141,6 +151,20 @@ void read_mapping(config_reader& reader, const YAML::Node& node, const field_tab
   }
 }
 
+/// What of `owner` differs from a fresh one, or all of it. None: nothing does.
+template <typename Owner>
+config_value write_mapping(const field_table<Owner>& fields, Owner& owner, extent how) {
+  config_value out{.is = config_value::shape::mapping};
+  Owner fresh{};
+  for (const auto& f : fields) {
+    config_value value = f.write(owner, how);
+    if (value.is == config_value::shape::none) continue;
+    if (how == extent::needed && !f.info.required && value == f.write(fresh, how)) continue;
+    out.members.emplace_back(f.info.name, std::move(value));
+  }
+  return out.members.empty() ? config_value() : out;
+}
+
 /// Reads a list; `element` is called once per item, below "[i]".
 template <typename Element>
 void read_list(config_reader& reader, const YAML::Node& node, Element element) {
@@ -162,11 +186,13 @@ field<Owner> integer_field(field_info info, std::int64_t low, std::int64_t high,
   info.type = "integer";
   info.range = std::to_string(low) + " to " + std::to_string(high);
   if (info.default_value.empty() && !info.required) info.default_value = std::to_string(get(fresh));
-  return {info, [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             std::int64_t value = 0;
             if (read_integer(reader, node, low, high, value))
               get(owner) = static_cast<std::remove_reference_t<decltype(get(owner))>>(value);
-          }};
+          },
+          [get](Owner& owner, extent) { return bare_value(std::to_string(get(owner))); }};
 }
 
 template <typename Owner, typename Get>
@@ -175,10 +201,12 @@ field<Owner> size_field(field_info info, std::uint64_t low, std::uint64_t high, 
   info.type = "count";
   info.range = std::to_string(low) + " to " + std::to_string(high);
   info.default_value = std::to_string(get(fresh));
-  return {info, [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             std::uint64_t value = 0;
             if (read_size(reader, node, low, high, value)) get(owner) = value;
-          }};
+          },
+          [get](Owner& owner, extent) { return bare_value(std::to_string(get(owner))); }};
 }
 
 template <typename Owner, typename Get>
@@ -187,9 +215,11 @@ field<Owner> real_field(field_info info, double low, double high, Get get) {
   info.type = "number";
   info.range = format_real(low) + " to " + format_real(high);
   info.default_value = format_real(get(fresh));
-  return {info, [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             read_real(reader, node, low, high, get(owner));
-          }};
+          },
+          [get](Owner& owner, extent) { return bare_value(format_real(get(owner))); }};
 }
 
 template <typename Owner, typename Get>
@@ -198,9 +228,11 @@ field<Owner> boolean_field(field_info info, Get get) {
   info.type = "boolean";
   info.range = "true, false";
   info.default_value = get(fresh) ? "true" : "false";
-  return {info, [get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             read_boolean(reader, node, get(owner));
-          }};
+          },
+          [get](Owner& owner, extent) { return bare_value(get(owner) ? "true" : "false"); }};
 }
 
 /// `words` in the order of the enum's values, which count from 0.
@@ -210,10 +242,14 @@ field<Owner> choice_field(field_info info, std::vector<std::string> words, Get g
   info.type = "word";
   for (const auto& word : words) info.range += (info.range.empty() ? "" : ", ") + word;
   if (info.default_value.empty()) info.default_value = words[static_cast<std::size_t>(get(fresh))];
-  return {info, [words, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [words, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             std::size_t index = 0;
             if (read_choice(reader, node, words, index))
               get(owner) = static_cast<std::remove_reference_t<decltype(get(owner))>>(index);
+          },
+          [words, get](Owner& owner, extent) {
+            return word_value(words[static_cast<std::size_t>(get(owner))]);
           }};
 }
 
@@ -223,12 +259,16 @@ template <typename Owner, typename Check, typename Get>
 field<Owner> text_field(field_info info, std::string range, Check check, Get get) {
   info.type = "text";
   info.range = std::move(range);
-  return {info, [check, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+  return {info,
+          [check, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
             std::string text;
             if (!read_scalar(reader, node, text)) return;
             if (const std::string reason = check(text); !reason.empty())
               return reader.complain(node, reason);
             get(owner) = text;
+          },
+          [get](Owner& owner, extent) {
+            return get(owner).empty() ? config_value() : text_value(get(owner));
           }};
 }
 

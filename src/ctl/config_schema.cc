@@ -22,6 +22,8 @@ std::string check_socket(const std::string& path) {
 
 namespace {
 
+const auto itself = [](auto& owner) -> auto& { return owner; };
+
 std::string check_argument(const std::string& text) {
   const bool printable =
       std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
@@ -29,19 +31,6 @@ std::string check_argument(const std::string& text) {
   if (text == "-h" || text == "--help") return "makes DPDK print its help and end the daemon";
   return "";
 }
-
-// A mapping below another: its fields come from a table of their own.
-template <typename Owner, typename Inner, typename Get>
-field<Owner> section_field(std::string name, std::string meaning, std::string example,
-                           const field_table<Inner>& fields, Get get) {
-  field_info info{std::move(name), std::move(meaning), std::move(example)};
-  info.type = "mapping";
-  return {info, [&fields, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
-            read_mapping(reader, node, fields, get(owner));
-          }};
-}
-
-const auto itself = [](auto& owner) -> auto& { return owner; };
 
 const field_table<config>& api_fields() {
   static const field_table<config> fields = {
@@ -69,13 +58,15 @@ field<config> zero_or_integer_field(field_info info, std::int64_t low, std::int6
   config fresh{};
   info.default_value = std::to_string(get(fresh));
   const std::string reason = " is " + too_low + ": 0 (" + zero + ") or " + range;
-  return {info, [low, high, reason, get](config_reader& reader, const YAML::Node& node, config& c) {
+  return {info,
+          [low, high, reason, get](config_reader& reader, const YAML::Node& node, config& c) {
             std::int64_t value = 0;
             if (!read_integer(reader, node, 0, high, value)) return;
             if (value != 0 && value < low)
               return reader.complain(node, std::to_string(value) + reason);
             get(c) = static_cast<std::remove_reference_t<decltype(get(c))>>(value);
-          }};
+          },
+          [get](config& c, extent) { return bare_value(std::to_string(get(c))); }};
 }
 
 const field_table<config>& memory_fields() {
@@ -118,7 +109,8 @@ field<config> cores_field() {
   info.type = "list of integers and ranges";
   info.range = "0 to 1023";
   info.default_value = "every CPU of the process but the first, at least one";
-  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
+  return {info,
+          [](config_reader& reader, const YAML::Node& node, config& c) {
             std::vector<unsigned> cores;
             if (!read_ranges(reader, node, 0, 1023, cores)) return;
             if (cores.empty()) return reader.complain(node, "is empty");
@@ -128,18 +120,28 @@ field<config> cores_field() {
             if (twice != sorted.end())
               return reader.complain(node, "CPU " + std::to_string(*twice) + " is given twice");
             c.cores = cores;
-          }};
+          },
+          [](config& c, extent) { return ranges_value(c.cores); }};
 }
 
-const field_table<config>& worker_fields() {
-  static const field_table<config> fields = {
-      cores_field(),
+field<config> count_field() {
+  auto made =
       integer_field<config>({.name = "count",
                              .meaning = "That many workers, on the last CPUs of the process. Not "
                                         "together with `cores`",
                              .example = "4",
                              .default_value = "see `cores`"},
-                            1, 1024, [](config& c) -> auto& { return c.worker_count; }),
+                            1, 1024, [](config& c) -> auto& { return c.worker_count; });
+  made.write = [](config& c, extent) {
+    return c.worker_count == 0 ? config_value() : bare_value(std::to_string(c.worker_count));
+  };
+  return made;
+}
+
+const field_table<config>& worker_fields() {
+  static const field_table<config> fields = {
+      cores_field(),
+      count_field(),
       choice_field<config>({.name = "idle",
                             .meaning = "What a worker does when no packet came: `spin` polls on, "
                                        "`yield` lets others run between two polls, `sleep` also "
@@ -161,6 +163,18 @@ const field_table<config>& worker_fields() {
   return fields;
 }
 
+const field_table<config>& log_fields() {
+  static const field_table<config> fields = {
+      choice_field<config>({.name = "level",
+                            .meaning = "Up to which level the daemon logs. `couad --log-level` "
+                                       "stands above it at the start",
+                            .example = "info"},
+                           {"error", "warning", "info", "debug"},
+                           [](config& c) -> auto& { return c.log; }),
+  };
+  return fields;
+}
+
 const field_table<config>& dpdk_fields() {
   static const field_table<config> fields = [] {
     field_info arguments{.name = "arguments",
@@ -175,7 +189,8 @@ const field_table<config>& dpdk_fields() {
                                          "port of this file is one",
                               .example = "auto"},
                              {"auto", "on", "off"}, [](config& c) -> auto& { return c.pci; }),
-        {arguments, [](config_reader& reader, const YAML::Node& node, config& c) {
+        {arguments,
+         [](config_reader& reader, const YAML::Node& node, config& c) {
            read_list(reader, node, [&](const YAML::Node& item) {
              std::string text;
              if (!read_scalar(reader, item, text)) return;
@@ -183,14 +198,10 @@ const field_table<config>& dpdk_fields() {
                return reader.complain(item, reason);
              c.eal_arguments.push_back(text);
            });
-         }}};
+         },
+         [](config& c, extent) { return texts_value(c.eal_arguments); }}};
   }();
   return fields;
-}
-
-template <typename Owner, typename Get>
-field<Owner> vlan_field(field_info info, Get get) {
-  return integer_field<Owner>(std::move(info), limits::vlan_min, limits::vlan_max, get);
 }
 
 const field_table<static_entry>& static_fields() {
@@ -214,7 +225,8 @@ const field_table<static_entry>& static_fields() {
            if (const auto reason = check_fib_mac(*value); !reason.empty())
              return reader.complain(node, reason);
            e.mac = *value;
-         }},
+         },
+         [](static_entry& e, extent) { return text_value(net::format_mac(e.mac)); }},
         text_field<static_entry>({.name = "port",
                                   .meaning = "Port of this file that the station is behind",
                                   .example = "p0",
@@ -260,140 +272,23 @@ const field_table<config>& fib_fields() {
                                .meaning = "NUMA node of the table's memory; -1: any",
                                .example = "0"},
                               -1, 63, [](config& c) -> auto& { return c.tables.fib_numa_node; }),
-        {statics, [](config_reader& reader, const YAML::Node& node, config& c) {
+        {statics,
+         [](config_reader& reader, const YAML::Node& node, config& c) {
            read_list(reader, node, [&](const YAML::Node& item) {
              static_entry entry;
              if (item.IsNull()) return reader.complain(item, "has no value");
              read_mapping(reader, item, static_fields(), entry);
              c.statics.push_back(entry);
            });
+         },
+         [](config& c, extent how) {
+           std::vector<config_value> items;
+           for (static_entry& each : c.statics)
+             items.push_back(write_mapping(static_fields(), each, how));
+           return list_value(std::move(items));
          }}};
   }();
   return fields;
-}
-
-const field_table<dp::port_config>& vlans_fields() {
-  using port = dp::port_config;
-  static const field_table<port> fields = [] {
-    field_info tagged{.name = "tagged",
-                      .meaning = "Trunk: VLANs that are carried with a tag",
-                      .example = "[10, 20-30]"};
-    tagged.type = "list of integers and ranges";
-    tagged.range = "1 to 4094, without the native VLAN";
-    tagged.default_value = "none";
-    return field_table<port>{
-        choice_field<port>({.name = "mode",
-                            .meaning = "`access`: untagged frames of one VLAN; `trunk`: tagged "
-                                       "frames of many",
-                            .example = "trunk",
-                            .default_value = "trunk when `tagged` is given, else access"},
-                           {"access", "trunk"}, [](port& p) -> auto& { return p.mode; }),
-        integer_field<port>({.name = "native",
-                             .meaning = "The VLAN of untagged frames; 0 on a trunk: they are "
-                                        "dropped",
-                             .example = "1"},
-                            0, limits::vlan_max, [](port& p) -> auto& { return p.native_vlan; }),
-        {tagged, [](config_reader& reader, const YAML::Node& node, port& p) {
-           std::vector<unsigned> vlans;
-           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, vlans)) return;
-           p.tagged.assign(vlans.begin(), vlans.end());
-           normalise_vlans(p.tagged);
-         }}};
-  }();
-  return fields;
-}
-
-field<dp::port_config> queue_field(std::string name, std::string meaning, unsigned high,
-                                   std::string example, unsigned dp::port_config::*member) {
-  return integer_field<dp::port_config>(
-      {.name = std::move(name), .meaning = std::move(meaning), .example = std::move(example)}, 0,
-      high, [member](dp::port_config& p) -> auto& { return p.*member; });
-}
-
-const field_table<dp::port_config>& port_fields() {
-  using port = dp::port_config;
-  static const field_table<port> fields = {
-      text_field<port>({.name = "name",
-                        .meaning = "Name of the port everywhere; unique",
-                        .example = "p0",
-                        .required = true},
-                       "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
-                       [](port& p) -> auto& { return p.name; }),
-      text_field<port>({.name = "devargs",
-                        .meaning = "The DPDK device: a PCI address, or a driver with a number and "
-                                   "arguments",
-                        .example = "\"net_tap0,iface=tap0\"",
-                        .required = true},
-                       "printable, without blanks, at most 1024 bytes", check_devargs,
-                       [](port& p) -> auto& { return p.devargs; }),
-      queue_field("rx_queues", "Receive queues; 0: one per worker, where the port can",
-                  limits::queues_max, "2", &port::rx_queues),
-      queue_field(
-          "tx_queues",
-          "Transmit queues; 0: one per worker, where the port can. With fewer than workers, "
-          "workers share them",
-          limits::queues_max, "2", &port::tx_queues),
-      queue_field("rx_descriptors", "Length of a receive queue; 0: the driver's default",
-                  limits::descriptors_max, "1024", &port::rx_descriptors),
-      queue_field("tx_descriptors", "Length of a transmit queue; 0: the driver's default",
-                  limits::descriptors_max, "1024", &port::tx_descriptors),
-      integer_field<port>({.name = "mtu",
-                           .meaning = "Largest payload of a frame",
-                           .example = "9000",
-                           .unit = "bytes"},
-                          limits::mtu_min, limits::mtu_max, [](port& p) -> auto& { return p.mtu; }),
-      boolean_field<port>({.name = "promiscuous",
-                           .meaning = "Receive frames for every address, as a switch must",
-                           .example = "true"},
-                          [](port& p) -> auto& { return p.promiscuous; }),
-      boolean_field<port>({.name = "enabled",
-                           .meaning = "Administratively up; a port that is not forwards nothing",
-                           .example = "true"},
-                          [](port& p) -> auto& { return p.enabled; }),
-      boolean_field<port>(
-          {.name = "learning", .meaning = "Learn source addresses", .example = "true"},
-          [](port& p) -> auto& { return p.learning; }),
-      integer_field<port>({.name = "mac_limit",
-                           .meaning = "Addresses that are learned at most; 0: no limit",
-                           .example = "1000",
-                           .unit = "addresses"},
-                          0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),
-      vlan_field<port>(
-          {.name = "vlan",
-           .meaning = "Short for `vlans: {mode: access, native: N}`. Not together with "
-                      "`vlans`",
-           .example = "10"},
-          [](port& p) -> auto& { return p.native_vlan; }),
-      section_field<port>("vlans", "How the port belongs to VLANs",
-                          "{mode: trunk, native: 1, tagged: [10, 20-30]}", vlans_fields(), itself),
-  };
-  return fields;
-}
-
-field<config> ports_field() {
-  field_info info{.name = "ports",
-                  .meaning = "The ports, in the order of their start",
-                  .example = "[{name: p0, devargs: net_null0}]"};
-  info.type = "list of mappings";
-  info.default_value = "none";
-  return {info, [](config_reader& reader, const YAML::Node& node, config& c) {
-            read_list(reader, node, [&](const YAML::Node& item) {
-              dp::port_config port;
-              if (item.IsNull()) return reader.complain(item, "has no value");
-              read_mapping(reader, item, port_fields(), port);
-              if (reader.has(reader.path() + ".vlans.tagged") &&
-                  !reader.has(reader.path() + ".vlans.mode"))
-                port.mode = dp::vlan_mode::trunk;
-              c.ports.push_back(std::move(port));
-            });
-          }};
-}
-
-template <typename Owner>
-section_info describe(std::string path, std::string meaning, const field_table<Owner>& fields) {
-  section_info info{std::move(path), std::move(meaning), {}};
-  for (const auto& f : fields) info.fields.push_back(f.info);
-  return info;
 }
 
 }  // namespace
@@ -433,6 +328,7 @@ const field_table<config>& file_fields() {
   static const field_table<config> fields = {
       section_field<config>("api", "The management API", "{socket: /run/coua/couad.sock}",
                             api_fields(), itself),
+      section_field<config>("log", "What the daemon says", "{level: info}", log_fields(), itself),
       section_field<config>("memory", "Memory for packets", "{huge_pages: auto, packet_mib: 512}",
                             memory_fields(), itself),
       section_field<config>("workers", "The threads that forward", "{cores: [1-3], idle: yield}",
@@ -453,6 +349,7 @@ std::vector<section_info> describe_sections() {
   std::vector<section_info> made = {
       describe("", "The file is one mapping. Every part may be left out.", file_fields()),
       describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
+      describe("log", "What the daemon says on its standard error output.", log_fields()),
       describe("memory", "Memory for packets.", memory_fields()),
       describe("workers", "The threads that forward packets.", worker_fields()),
       describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
@@ -460,8 +357,7 @@ std::vector<section_info> describe_sections() {
       describe("fib.static[]", "One static entry.", static_fields()),
       describe("pipeline", "The OpenFlow pipeline, which all ports belong to.", pipeline_fields())};
   for (section_info& each : describe_openflow()) made.push_back(std::move(each));
-  made.push_back(describe("ports[]", "One port.", port_fields()));
-  made.push_back(describe("ports[].vlans", "The VLANs of a port.", vlans_fields()));
+  for (section_info& each : describe_ports()) made.push_back(std::move(each));
   return made;
 }
 

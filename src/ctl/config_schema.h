@@ -7,11 +7,35 @@
 #include <vector>
 
 #include "ctl/config_reader.h"
+#include "ctl/ranges.h"
 
 namespace coua::ctl {
 
 /// The whole file.
 const field_table<config>& file_fields();
+
+/// A mapping below another: its fields come from a table of their own.
+template <typename Owner, typename Inner, typename Get>
+field<Owner> section_field(std::string name, std::string meaning, std::string example,
+                           const field_table<Inner>& fields, Get get) {
+  field_info info{std::move(name), std::move(meaning), std::move(example)};
+  info.type = "mapping";
+  return {
+      info,
+      [&fields, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+        read_mapping(reader, node, fields, get(owner));
+      },
+      [&fields, get](Owner& owner, extent how) { return write_mapping(fields, get(owner), how); }};
+}
+
+template <typename Owner, typename Get>
+field<Owner> vlan_field(field_info info, Get get) {
+  return integer_field<Owner>(std::move(info), limits::vlan_min, limits::vlan_max, get);
+}
+
+// config_ports.cc
+const field_table<dp::port_config>& port_fields();
+field<config> ports_field();
 
 // config_openflow.cc
 const field_table<openflow_config>& openflow_fields();
@@ -27,7 +51,15 @@ struct section_info {
   std::string meaning;
   std::vector<field_info> fields;
 };
+template <typename Owner>
+section_info describe(std::string path, std::string meaning, const field_table<Owner>& fields) {
+  section_info info{std::move(path), std::move(meaning), {}};
+  for (const auto& f : fields) info.fields.push_back(f.info);
+  return info;
+}
+
 std::vector<section_info> describe_sections();
+std::vector<section_info> describe_ports();
 std::vector<section_info> describe_openflow();
 
 /// The reference part of docs/configuration.md.

@@ -84,4 +84,14 @@ std::optional<std::uint64_t> parse_datapath_id(const std::string& text) {
   return value;
 }
 
+std::string format_datapath_id(std::uint64_t id) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    text += digits[id >> shift & 15];
+    if (shift % 8 == 0 && shift > 0) text += ':';
+  }
+  return text;
+}
+
 }  // namespace coua::ctl

@@ -21,5 +21,7 @@ bool needs_tls(const std::string& target);
 
 /// "0x00000000000000a1", "a1", "00:00:00:00:00:00:00:a1". Not 0.
 std::optional<std::uint64_t> parse_datapath_id(const std::string& text);
+/// "00:00:00:00:00:00:00:a1"
+std::string format_datapath_id(std::uint64_t id);
 
 }  // namespace coua::ctl

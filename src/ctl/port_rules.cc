@@ -99,11 +99,7 @@ void normalise_vlans(std::vector<std::uint16_t>& vlans) {
 bool same_port(dp::port_config a, dp::port_config b) {
   normalise_vlans(a.tagged);
   normalise_vlans(b.tagged);
-  return a.name == b.name && a.devargs == b.devargs && a.rx_queues == b.rx_queues &&
-         a.tx_queues == b.tx_queues && a.rx_descriptors == b.rx_descriptors &&
-         a.tx_descriptors == b.tx_descriptors && a.mtu == b.mtu && a.promiscuous == b.promiscuous &&
-         a.enabled == b.enabled && a.mode == b.mode && a.native_vlan == b.native_vlan &&
-         a.tagged == b.tagged && a.mac_limit == b.mac_limit && a.learning == b.learning;
+  return a == b;
 }
 
 bool is_pci_devargs(std::string_view devargs) {

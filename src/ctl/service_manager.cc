@@ -17,6 +17,11 @@ std::uint64_t rounds_of(const dp::worker_status& worker) {
 
 // A manager that does not listen any more changes nothing for the switch.
 void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + status).c_str()); }
+void tell_reloading() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  sd_notify(0, ("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(us)).c_str());
+}
 void tell_stopping() { sd_notify(0, "STOPPING=1"); }
 void tell_alive() { sd_notify(0, "WATCHDOG=1"); }
 

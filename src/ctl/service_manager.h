@@ -17,6 +17,8 @@ namespace coua::ctl {
 /// `status`: a line for `systemctl status`.
 void tell_ready(const std::string& status);
 void tell_stopping();
+/// That it reads its file again; tell_ready() follows.
+void tell_reloading();
 void tell_alive();
 
 /// How often to say that it lives: a third of the unit's WatchdogSec, so that one time may be

@@ -47,6 +47,7 @@ struct port_config {
   std::vector<std::uint16_t> tagged;  // trunk: VLANs carried with a tag; ignored on access ports
   std::uint64_t mac_limit = 0;        // learned addresses; 0: no limit
   bool learning = true;
+  bool operator==(const port_config&) const = default;
 };
 
 enum class idle_mode { spin, yield, sleep };
@@ -60,6 +61,7 @@ struct pipeline_config {
   std::uint64_t rules_max = 1'000'000;  // 1 to 16,777,216
   unsigned packet_in_rate = 1000;       // packets a second to the controller; 1 to 1,000,000
   unsigned packet_in_burst = 250;       // 1 to 65,536
+  bool operator==(const pipeline_config&) const = default;
 };
 
 struct switch_config {
@@ -75,6 +77,7 @@ struct switch_config {
   unsigned mbufs = 0;         // per NUMA node, shared; 0: per port, computed from its queues
   unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
   pipeline_config pipeline;
+  bool operator==(const switch_config&) const = default;
 };
 
 struct port_status {

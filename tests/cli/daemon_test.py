@@ -145,14 +145,64 @@ class test_life(daemon_case):
             self.assertNotIn("ready:", log)
             self.assertEqual(self.left(), [])
 
-    def test_hangup_is_answered_and_ignored(self):
+    def hang_up(self, process):
+        """What the log says of a SIGHUP, the last line last."""
+        process.send_signal(signal.SIGHUP)
+        lines = []
+        while not lines or not any(word in lines[-1] for word in (" changes", "nothing was changed",
+                                                                  "nothing to read")):
+            lines.append(process.stderr.readline())
+            self.assertNotEqual(lines[-1], "", lines)
+        return lines
+
+    def test_hangup_applies_the_file(self):
         process = self.start()
-        for _ in range(2):
-            process.send_signal(signal.SIGHUP)
-            self.assertIn("SIGHUP: ignored", process.stderr.readline())
-        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+        file = self.directory / "couad.yaml"
+        self.assertIn("0 changes", self.hang_up(process)[-1])
+        good = file.read_text()
+        file.write_text(good.replace("vlan: 10}", "vlan: 20}", 1).replace("ports:", """
+ports:
+  - {name: p2, devargs: "net_null2,no-rx=1"}"""))
+        lines = self.hang_up(process)
+        self.assertTrue(any("p2: added" in line for line in lines), lines)
+        self.assertEqual([port["name"] for port in self.coua("port", "list")["ports"]],
+                         ["p0", "p1", "p2"])
+        # A file that is wrong, one that needs a restart, and a port that does not start.
+        before = self.coua("config", "show")
+        for change in (("ports:", "portz:"), ("entries: 1M", "entries: 2M"),
+                       ("ports:", "ports:\n  - {name: bad, devargs: net_nosuch0}")):
+            file.write_text(good.replace(*change))
+            self.assertIn("nothing was changed", self.hang_up(process)[-1])
+            self.assertEqual(self.coua("config", "show"), before)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(60), 0)
+
+    def test_what_runs_is_saved_and_brings_itself_back(self):
+        process = self.start()
+        file = self.directory / "couad.yaml"
+        self.assertEqual(self.coua("version")["daemon"]["config"], str(file))
+        # It says the same, with its own words.
+        text = file.read_text()
+        self.assertEqual(self.coua("config", "save"), {"changed": False, "file": str(file)})
+        self.assertEqual(file.read_text(), text)
+        self.coua("port", "add", "p2", "net_null2,no-rx=1", "--tagged", "5-7", "--mtu", 1400)
+        self.coua("port", "remove", "p1")
+        self.coua("fib", "add", 5, "02:00:00:00:00:05", "p2")
+        self.coua("fib", "ageing", 60)
+        self.coua("log", "level", "debug")
+        file.chmod(0o640)
+        self.assertTrue(self.coua("config", "save")["changed"])
+        self.assertEqual(file.stat().st_mode & 0o777, 0o640)
+        self.assertEqual(self.coua("config", "apply", file)["changes"], [])
+        shown = self.coua("config", "show")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0)
+        process = self.launch(file)
+        for line in process.stderr:
+            if "ready:" in line:
+                break
+        self.assertEqual(self.coua("config", "show"), shown)
+        self.assertFalse(self.coua("config", "diff", file)["differs"])
 
     def test_stop_with_a_client_that_hangs(self):
         process = self.start()

@@ -3,7 +3,7 @@
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
-//        [pipeline none]
+//        [pipeline none] [config FILE]
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "ctl/api_server.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
+#include "ctl/running_config.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   coua::ctl::api_params params;
   params.pipeline = &pipeline;
   params.version = "0.0.0-fake";
+  coua::ctl::config config;
   for (int i = 2; i + 1 < argc; i += 2) {
     const std::string what = argv[i], value = argv[i + 1];
     if (what == "capacity") sw.set_capacity(std::stoull(value));
@@ -33,6 +35,7 @@ int main(int argc, char** argv) {
       sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
     if (what == "pipeline" && value == "none") params.pipeline = nullptr;
+    if (what == "config") config.file = value;
     if (what == "dumps") params.dumps = static_cast<unsigned>(std::stoul(value));
   }
   auto claim = coua::ctl::socket_claim::take(argv[1]);
@@ -40,7 +43,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", claim.error().message().c_str());
     return 1;
   }
-  const auto server = coua::ctl::api_server::create(sw, std::move(*claim), params);
+  coua::ctl::running_config running(sw, config);
+  const auto server = coua::ctl::api_server::create(sw, running, std::move(*claim), params);
   if (!server) {
     std::fprintf(stderr, "%s\n", server.error().message().c_str());
     return 1;

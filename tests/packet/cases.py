@@ -3,6 +3,8 @@
 
 import itertools
 import json
+import re
+import signal
 import subprocess
 import unittest
 
@@ -81,6 +83,33 @@ class with_switch(unittest.TestCase):
 
         lab.wait_for(still, every=0.2, what="counters at rest")
         return last[0]
+
+    def echoes(self, host, address):
+        """Echo requests from a host to an address, which are answered, until `finish` is called. It
+        answers which were lost: not those that were on their way when they ended, however many these
+        are on a busy machine."""
+        log = self.switch.directory / "ping.log"
+        with open(log, "w") as out:
+            ping = host.start(f"ping -n -i 0.002 {address}", stdout=out)
+        self.addCleanup(ping.wait)
+        self.addCleanup(ping.kill)
+
+        def answered():
+            return {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", log.read_text())}
+
+        def wait_for_more():
+            before = len(answered())
+            lab.wait_for(lambda: len(answered()) > before, what=f"answers of {address}")
+
+        def finish():
+            wait_for_more()
+            ping.send_signal(signal.SIGINT)
+            ping.wait(60)
+            numbers = answered()
+            return set(range(1, max(numbers))) - numbers
+
+        wait_for_more()
+        return finish
 
     def assert_tcp(self, client, server, address):
         """16 MiB are sent, and arrive in frames that are not flooded. How fast is the machine's affair;

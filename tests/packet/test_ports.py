@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports that come, go, lose their link and change while traffic runs; learning and ageing."""
 
-import re
-import signal
 import subprocess
 import time
 
@@ -22,31 +20,7 @@ class test_ports(with_switch):
             host.address(f"10.9.0.{n}/24")
 
     def traffic(self):
-        """Echo requests from h1 to h2, which are answered, until `finish` is called. It answers which
-        were lost: not those that were on their way when they ended, however many these are on a busy
-        machine."""
-        log = self.switch.directory / "ping.log"
-        with open(log, "w") as out:
-            ping = self.h1.start("ping -n -i 0.002 10.9.0.2", stdout=out)
-        self.addCleanup(ping.wait)
-        self.addCleanup(ping.kill)
-
-        def answered():
-            return {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", log.read_text())}
-
-        def wait_for_more():
-            before = len(answered())
-            lab.wait_for(lambda: len(answered()) > before, what="answers of h2")
-
-        def finish():
-            wait_for_more()
-            ping.send_signal(signal.SIGINT)
-            ping.wait(60)
-            numbers = answered()
-            return set(range(1, max(numbers))) - numbers
-
-        wait_for_more()
-        return finish
+        return self.echoes(self.h1, "10.9.0.2")
 
     def test_port_goes_and_comes_under_traffic(self):
         finish = self.traffic()

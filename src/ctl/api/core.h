@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "ctl/api/executor.h"
 #include "ctl/api_server.h"
+#include "ctl/running_config.h"
 #include "dp/switch.h"
 
 namespace coua::ctl {
@@ -23,8 +24,8 @@ namespace coua::ctl {
 grpc::Status to_status(grpc::CallbackServerContext& context, const error& error);
 
 struct api_core {
-  api_core(dp::l2_switch& fabric, const api_params& p)
-      : params(p), sw(fabric), tasks(p.threads, 1024) {}
+  api_core(dp::l2_switch& fabric, const api_params& p, running_config& c)
+      : params(p), sw(fabric), running(c), tasks(p.threads, 1024) {}
 
   /// Answers a call from one of the threads that may wait. `work` returns result<void>; request and
   /// response live until the call is finished.
@@ -46,6 +47,7 @@ struct api_core {
   const api_params params;
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   dp::l2_switch& sw;
+  running_config& running;  // what changes something that a file can say holds its `changing()`
   std::atomic<bool> stopping{false};
   executor tasks;  // last: its threads end before what they use
 };

@@ -41,6 +41,7 @@ void fib_load::OnReadDone(bool ok) {
 result<void> fib_load::store() {
   if (auto named = take_names(); !named) return named;
   if (auto decoded = decode(); !decoded) return decoded;
+  const auto hold = core_.running.changing();
   auto stored = core_.sw.fib_insert(entries_);
   if (!stored) return tl::unexpected(name_gone_port(std::move(stored.error())));
   stored_ += *stored;

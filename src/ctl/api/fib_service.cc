@@ -23,7 +23,7 @@ result<void> fib_service::add(const v1::AddFibEntryRequest& request,
   if (!mac) return tl::unexpected(mac.error());
   const auto port = to_port_id(core_.sw.ports(), request.port());
   if (!port) return tl::unexpected(port.error());
-  const std::lock_guard hold(changing_);
+  const auto hold = core_.running.changing();
   const auto there = core_.sw.fib_find(*vlan, *mac);
   response.set_changed(!there || !there->is_static || there->port != port->number);
   if (!response.changed()) return {};
@@ -40,6 +40,7 @@ result<void> fib_service::remove(const v1::DeleteFibEntryRequest& request,
   if (!vlan) return tl::unexpected(vlan.error());
   const auto mac = to_mac(request.mac());
   if (!mac) return tl::unexpected(mac.error());
+  const auto hold = core_.running.changing();
   auto erased = core_.sw.fib_erase(*vlan, *mac);
   response.set_changed(erased.has_value());
   if (!erased && erased.error().code != errc::not_found) return erased;
@@ -50,6 +51,7 @@ result<void> fib_service::flush(const v1::FlushFibRequest& request,
                                 v1::FlushFibResponse& response) {
   const auto filter = to_filter(core_.sw, request.filter());
   if (!filter) return tl::unexpected(filter.error());
+  const auto hold = core_.running.changing();
   auto removed = core_.sw.fib_flush(*filter);
   if (!removed && filter->port && removed.error().code == errc::not_found)
     return removed_meanwhile(request.filter().port());
@@ -95,7 +97,7 @@ result<void> fib_service::set_ageing(const v1::SetAgeingRequest& request,
   if (seconds != 0 && (seconds < limits::ageing_min_s || seconds > limits::ageing_max_s))
     return fail(errc::invalid, "seconds",
                 std::to_string(seconds) + " is neither 0 (never) nor from 6 to 1000000");
-  const std::lock_guard hold(changing_);
+  const auto hold = core_.running.changing();
   const unsigned before = core_.sw.fib().ageing_s;
   response.set_before_s(before);
   response.set_changed(before != seconds);

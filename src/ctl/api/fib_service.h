@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
-
 #include "coua/v1/fib.grpc.pb.h"
 #include "ctl/api/core.h"
 #include "ctl/api/stream_slots.h"
@@ -39,7 +37,6 @@ class fib_service final : public v1::FibService::CallbackService {
 
   api_core& core_;
   stream_slots dumps_;
-  std::mutex changing_;  // a change looks first, to say whether it changed anything
 };
 
 }  // namespace coua::ctl

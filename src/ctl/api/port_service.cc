@@ -36,7 +36,7 @@ result<dp::port_status> port_service::find(const std::string& name) const {
 result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortResponse& response) {
   const auto wanted = to_port_config(request.spec());
   if (!wanted) return tl::unexpected(wanted.error());
-  const std::lock_guard hold(changing_);
+  const auto hold = core_.running.changing();
   const auto there = find(wanted->name);
   response.set_changed(!there);
   if (there && !same_port(there->config, *wanted))
@@ -52,7 +52,7 @@ result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortRes
 
 result<void> port_service::remove(const v1::RemovePortRequest& request,
                                   v1::RemovePortResponse& response) {
-  const std::lock_guard hold(changing_);
+  const auto hold = core_.running.changing();
   const auto there = find(request.name());
   if (!there && there.error().code != errc::not_found) return tl::unexpected(there.error());
   response.set_changed(there.has_value());
@@ -60,7 +60,7 @@ result<void> port_service::remove(const v1::RemovePortRequest& request,
 }
 
 result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortResponse& response) {
-  const std::lock_guard hold(changing_);
+  const auto hold = core_.running.changing();
   const auto there = find(request.name());
   if (!there) return tl::unexpected(there.error());
   const auto wanted = with_changes(there->config, request);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
-
 #include "coua/v1/port.grpc.pb.h"
 #include "ctl/api/core.h"
 
@@ -30,7 +28,6 @@ class port_service final : public v1::PortService::CallbackService {
   result<void> set(const v1::SetPortRequest& request, v1::SetPortResponse& response);
 
   api_core& core_;
-  std::mutex changing_;  // a change reads the port, decides and writes it
 };
 
 }  // namespace coua::ctl

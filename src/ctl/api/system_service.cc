@@ -35,6 +35,7 @@ result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
 
 result<void> system_service::set_log_level(const v1::SetLogLevelRequest& request,
                                            v1::SetLogLevelResponse& response) {
+  const auto hold = core_.running.changing();
   const log_level before = highest_log_level();
   log_level level = before;
   if (request.has_level() && !parse_log_level(request.level(), level)) {
@@ -61,7 +62,7 @@ grpc::ServerUnaryReactor* system_service::GetVersion(grpc::CallbackServerContext
     response->set_uptime_s(
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()));
     response->set_pid(getpid());
-    response->set_config(core_.params.config);
+    response->set_config(core_.running.file());
     return {};
   });
 }

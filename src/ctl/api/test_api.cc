@@ -11,22 +11,28 @@ std::string fresh_socket() {
   return "/tmp/coua-api-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".sock";
 }
 
+config started() {
+  config made;
+  made.file = "f.yaml";
+  return made;
+}
+
 }  // namespace
 
-api::api() : path_(fresh_socket()) {}
+api::api() : path_(fresh_socket()), running_(sw_, started()) {}
 
 void api::start(api_params params) {
   params.version = "1.2.3";
-  params.config = "f.yaml";
   auto claim = socket_claim::take(path_);
   ASSERT_TRUE(claim) << claim.error().message();
-  auto created = api_server::create(sw_, std::move(*claim), params);
+  auto created = api_server::create(sw_, running_, std::move(*claim), params);
   ASSERT_TRUE(created) << created.error().message();
   server_ = std::move(*created);
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // not the connection of a test before
   const auto channel =
       grpc::CreateCustomChannel("unix:" + path_, grpc::InsecureChannelCredentials(), arguments);
+  config_ = v1::ConfigService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);

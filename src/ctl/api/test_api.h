@@ -13,6 +13,7 @@
 
 #include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/common.pb.h"
+#include "coua/v1/config.grpc.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
 #include "coua/v1/flow.grpc.pb.h"
 #include "coua/v1/port.grpc.pb.h"
@@ -20,6 +21,7 @@
 #include "ctl/api_server.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
+#include "ctl/running_config.h"
 
 namespace coua::ctl {
 
@@ -66,8 +68,10 @@ class api : public testing::Test {
 
   const std::string path_;
   fake_switch sw_;
+  running_config running_;
   fake_pipeline pipeline_;
   std::unique_ptr<api_server> server_;
+  std::unique_ptr<v1::ConfigService::Stub> config_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/replace_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace coua {
+namespace {
+
+errc code_of(int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: return errc::no_room;
+    case EACCES:
+    case EPERM:
+    case EROFS: return errc::denied;
+    case ENOENT:
+    case ENOTDIR: return errc::not_found;
+    default: return errc::io;
+  }
+}
+
+/// A file that is removed again unless it was kept.
+class file_beside {
+ public:
+  explicit file_beside(const std::string& path) : name_(path + ".XXXXXX") {
+    fd_ = mkostemp(name_.data(), O_CLOEXEC);
+  }
+  ~file_beside() {
+    if (fd_ < 0) return;
+    close(fd_);
+    if (!kept_) unlink(name_.c_str());
+  }
+  file_beside(const file_beside&) = delete;
+  file_beside& operator=(const file_beside&) = delete;
+
+  // Each is false with errno set.
+  bool made() const { return fd_ >= 0; }
+  bool fill(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t n = write(fd_, text.data(), text.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+  }
+  /// The owner first: changing it may clear bits of the mode.
+  bool look_like(const struct stat& old) {
+    struct stat now {};
+    if (fstat(fd_, &now) != 0) return false;
+    const bool same_owner = now.st_uid == old.st_uid && now.st_gid == old.st_gid;
+    if (!same_owner && fchown(fd_, old.st_uid, old.st_gid) != 0) return false;
+    return fchmod(fd_, old.st_mode & 07777) == 0;
+  }
+  bool look_new() {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(fd_, 0666 & ~mask) == 0;
+  }
+  bool sync() { return fsync(fd_) == 0; }
+  bool move_to(const std::string& path) {
+    kept_ = rename(name_.c_str(), path.c_str()) == 0;
+    return kept_;
+  }
+
+ private:
+  std::string name_;
+  int fd_;
+  bool kept_ = false;
+};
+
+/// The rename itself survives a crash only when the directory was brought to the disk, too. Where
+/// that cannot be done the file is whole all the same.
+void sync_directory(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
+}  // namespace
+
+result<void> replace_file(const std::string& path, std::string_view text) {
+  const auto failed = [&](const char* what) {
+    const int number = errno;
+    return fail(code_of(number), path, std::string(what) + ": " + std::strerror(number));
+  };
+  std::string target = path;
+  struct stat old {};
+  const bool is_there = stat(path.c_str(), &old) == 0;
+  if (!is_there && errno != ENOENT) return failed("cannot be looked at");
+  if (is_there && !S_ISREG(old.st_mode)) return fail(errc::invalid, path, "is not a regular file");
+  if (is_there) {
+    const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),
+                                                           &std::free);
+    if (!real) return failed("cannot be looked at");
+    target = real.get();
+  }
+  file_beside fresh(target);
+  if (!fresh.made()) return failed("no file can be made beside it");
+  if (!fresh.fill(text)) return failed("cannot be written, and is as it was");
+  if (!(is_there ? fresh.look_like(old) : fresh.look_new()))
+    return failed("its owner or mode cannot be kept, so it is as it was");
+  if (!fresh.sync()) return failed("cannot be brought to the disk, and is as it was");
+  if (!fresh.move_to(target)) return failed("cannot be replaced, and is as it was");
+  sync_directory(target);
+  return {};
+}
+
+}  // namespace coua

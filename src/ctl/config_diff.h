@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What differs between the configuration that runs and one that is wanted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ctl/config.h"
+
+namespace coua::ctl {
+
+/// A port or a static entry that comes (no `before`), goes (no `after`) or changes.
+template <typename Item>
+struct item_change {
+  std::optional<Item> before, after;
+  std::size_t index = 0;     // of `after` in the wanted configuration
+  bool is_replaced = false;  // it goes and comes again: this cannot change while it is there
+};
+
+/// A field by its path, "fib.ageing_s"; values as the file writes them.
+struct field_change {
+  std::string field, before, after;
+};
+
+struct config_difference {
+  std::vector<field_change> restart;  // what only a restart can change
+  std::vector<field_change> running;  // single values that can change while the switch runs
+  std::vector<item_change<dp::port_config>> ports;
+  std::vector<item_change<static_entry>> statics;
+
+  bool any() const {
+    return !restart.empty() || !running.empty() || !ports.empty() || !statics.empty();
+  }
+};
+
+/// The order of ports and of static entries does not matter.
+config_difference compare(const config& now, const config& wanted);
+
+enum class change_kind { removed, replaced, changed, added, restart };
+
+/// A change as a user reads it.
+struct config_change {
+  change_kind kind = change_kind::changed;
+  std::string item;                  // "port p0", "static 10 02:00:00:00:00:01", "fib.ageing_s"
+  std::vector<field_change> fields;  // that differ, or what an item has that comes or goes
+  int line = 0;                      // of the wanted file; 0: it does not say it
+};
+
+/// All changes in the order of their steps; what needs a restart comes last.
+std::vector<config_change> describe(const config_difference& difference, const config& wanted);
+
+/// "port p0: vlan: 10 -> 20, mtu: 1500 -> 9000"
+std::string to_string(const config_change& change);
+
+}  // namespace coua::ctl

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/config_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "ctl/test_random_config.h"
+
+namespace coua::ctl {
+namespace {
+
+config parsed(const std::string& text) {
+  const auto out = parse_config(text, "f");
+  if (!out) ADD_FAILURE() << to_string(out.error().at(0), "f");
+  return out ? *out : config();
+}
+
+std::vector<std::string> texts(const std::string& before, const std::string& after) {
+  const config wanted = parsed(after);
+  std::vector<std::string> out;
+  for (const auto& change : describe(compare(parsed(before), wanted), wanted))
+    out.push_back(to_string(change));
+  return out;
+}
+
+using lines = std::vector<std::string>;
+
+TEST(config_diff, each_kind_of_change_reads_well) {
+  const std::string before =
+      "fib:\n  static:\n    - {vlan: 10, mac: 02:00:00:00:00:01, port: a}\n"
+      "    - {vlan: 10, mac: 02:00:00:00:00:02, port: a}\n"
+      "ports:\n  - {name: a, devargs: net_null0, vlan: 10}\n  - {name: b, devargs: net_null1}\n"
+      "  - {name: c, devargs: net_null2}\n  - {name: d, devargs: net_null3}\n";
+  const std::string after =
+      "log: {level: debug}\nfib:\n  ageing_s: 60\n  entries: 2M\n  static:\n"
+      "    - {vlan: 10, mac: 02:00:00:00:00:02, port: d}\n"
+      "    - {vlan: 10, mac: 02:00:00:00:00:03, port: e}\n"
+      "ports:\n  - {name: e, devargs: net_null4, vlan: 7}\n"
+      "  - {name: d, devargs: net_null3, mtu: 9000, vlans: {tagged: [5-7]}}\n"
+      "  - {name: c, devargs: net_null9}\n  - {name: a, devargs: net_null0, vlan: 20}\n";
+  EXPECT_EQ(texts(before, after),
+            (lines{"static 10 02:00:00:00:00:01: removed", "port b: removed",
+                   "port c: replaced: devargs: net_null2 -> net_null9", "port a: vlan: 10 -> 20",
+                   "port d: mtu: 1500 -> 9000, vlan: 1 -> none, vlans: none -> {mode: trunk, "
+                   "native: 1, tagged: [5-7]}",
+                   "log.level: info -> debug", "fib.ageing_s: 300 -> 60",
+                   "port e: added: devargs: net_null4, vlan: 7",
+                   "static 10 02:00:00:00:00:02: port: a -> d",
+                   "static 10 02:00:00:00:00:03: added: port: e",
+                   "fib.entries: 1000000 -> 2000000 (needs a restart)"}));
+}
+
+TEST(config_diff, order_and_ways_of_writing_do_not_matter) {
+  EXPECT_EQ(texts("ports: [{name: a, devargs: x0}, {name: b, devargs: x1, vlans: {tagged: [3, 1-2],"
+                  " native: 0}}]",
+                  "ports: [{name: b, devargs: x1, vlans: {mode: trunk, tagged: [1-3], native: 0}}, "
+                  "{name: a, devargs: x0, vlans: {mode: access}, mtu: 1500}]"),
+            lines{});
+}
+
+TEST(config_diff, what_only_a_restart_changes) {
+  EXPECT_EQ(texts("workers: {count: 1}", "workers: {cores: [1, 2]}\nmemory: {packet_mib: 64}"),
+            (lines{"memory.packet_mib: 512 -> 64 (needs a restart)",
+                   "workers.count: 1 -> none (needs a restart)",
+                   "workers.cores: none -> [1-2] (needs a restart)"}));
+  EXPECT_EQ(texts("", "openflow: {controllers: [\"tcp:10.0.0.1:6653\"]}"),
+            lines{"openflow.controllers: none -> [\"tcp:10.0.0.1:6653\"] (needs a restart)"});
+}
+
+TEST(config_diff, nothing_differs_from_itself_and_anything_from_something_else) {
+  EXPECT_TRUE(rc::check([] {
+    const config one = random::whole(), other = random::whole();
+    RC_ASSERT(!compare(one, one).any());
+    if (one.tables.fib_huge_pages != other.tables.fib_huge_pages) RC_SUCCEED();
+    RC_ASSERT(compare(one, other).any() == !(one == other));
+  }));
+}
+
+}  // namespace
+}  // namespace coua::ctl

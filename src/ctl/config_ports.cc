@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fields of `ports`.
+#include "ctl/config_schema.h"
+#include "ctl/port_rules.h"
+#include "ctl/ranges.h"
+
+namespace coua::ctl {
+namespace {
+
+using port = dp::port_config;
+
+const field_table<port>& vlans_fields() {
+  static const field_table<port> fields = [] {
+    field_info tagged{.name = "tagged",
+                      .meaning = "Trunk: VLANs that are carried with a tag",
+                      .example = "[10, 20-30]"};
+    tagged.type = "list of integers and ranges";
+    tagged.range = "1 to 4094, without the native VLAN";
+    tagged.default_value = "none";
+    return field_table<port>{
+        choice_field<port>({.name = "mode",
+                            .meaning = "`access`: untagged frames of one VLAN; `trunk`: tagged "
+                                       "frames of many",
+                            .example = "trunk",
+                            .default_value = "trunk when `tagged` is given, else access"},
+                           {"access", "trunk"}, [](port& p) -> auto& { return p.mode; }),
+        integer_field<port>({.name = "native",
+                             .meaning = "The VLAN of untagged frames; 0 on a trunk: they are "
+                                        "dropped",
+                             .example = "1"},
+                            0, limits::vlan_max, [](port& p) -> auto& { return p.native_vlan; }),
+        {tagged,
+         [](config_reader& reader, const YAML::Node& node, port& p) {
+           std::vector<unsigned> vlans;
+           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, vlans)) return;
+           p.tagged.assign(vlans.begin(), vlans.end());
+           normalise_vlans(p.tagged);
+         },
+         [](port& p, extent) {
+           return ranges_value(std::vector<unsigned>(p.tagged.begin(), p.tagged.end()));
+         }}};
+  }();
+  return fields;
+}
+
+field<port> queue_field(std::string name, std::string meaning, unsigned high, std::string example,
+                        unsigned port::*member) {
+  return integer_field<port>(
+      {.name = std::move(name), .meaning = std::move(meaning), .example = std::move(example)}, 0,
+      high, [member](port& p) -> auto& { return p.*member; });
+}
+
+/// Two fields read the same members; one of them says what they are.
+field<port> written_if(dp::vlan_mode mode, field<port> made) {
+  made.write = [mode, inner = made.write](port& p, extent how) {
+    return p.mode == mode ? inner(p, how) : config_value();
+  };
+  return made;
+}
+
+}  // namespace
+
+const field_table<port>& port_fields() {
+  static const field_table<port> fields = {
+      text_field<port>({.name = "name",
+                        .meaning = "Name of the port everywhere; unique",
+                        .example = "p0",
+                        .required = true},
+                       "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
+                       [](port& p) -> auto& { return p.name; }),
+      text_field<port>({.name = "devargs",
+                        .meaning = "The DPDK device: a PCI address, or a driver with a number and "
+                                   "arguments",
+                        .example = "\"net_tap0,iface=tap0\"",
+                        .required = true},
+                       "printable, without blanks, at most 1024 bytes", check_devargs,
+                       [](port& p) -> auto& { return p.devargs; }),
+      queue_field("rx_queues", "Receive queues; 0: one per worker, where the port can",
+                  limits::queues_max, "2", &port::rx_queues),
+      queue_field(
+          "tx_queues",
+          "Transmit queues; 0: one per worker, where the port can. With fewer than workers, "
+          "workers share them",
+          limits::queues_max, "2", &port::tx_queues),
+      queue_field("rx_descriptors", "Length of a receive queue; 0: the driver's default",
+                  limits::descriptors_max, "1024", &port::rx_descriptors),
+      queue_field("tx_descriptors", "Length of a transmit queue; 0: the driver's default",
+                  limits::descriptors_max, "1024", &port::tx_descriptors),
+      integer_field<port>({.name = "mtu",
+                           .meaning = "Largest payload of a frame",
+                           .example = "9000",
+                           .unit = "bytes"},
+                          limits::mtu_min, limits::mtu_max, [](port& p) -> auto& { return p.mtu; }),
+      boolean_field<port>({.name = "promiscuous",
+                           .meaning = "Receive frames for every address, as a switch must",
+                           .example = "true"},
+                          [](port& p) -> auto& { return p.promiscuous; }),
+      boolean_field<port>({.name = "enabled",
+                           .meaning = "Administratively up; a port that is not forwards nothing",
+                           .example = "true"},
+                          [](port& p) -> auto& { return p.enabled; }),
+      boolean_field<port>(
+          {.name = "learning", .meaning = "Learn source addresses", .example = "true"},
+          [](port& p) -> auto& { return p.learning; }),
+      integer_field<port>({.name = "mac_limit",
+                           .meaning = "Addresses that are learned at most; 0: no limit",
+                           .example = "1000",
+                           .unit = "addresses"},
+                          0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),
+      written_if(dp::vlan_mode::access,
+                 vlan_field<port>({.name = "vlan",
+                                   .meaning = "Short for `vlans: {mode: access, native: N}`. Not "
+                                              "together with `vlans`",
+                                   .example = "10"},
+                                  [](port& p) -> auto& { return p.native_vlan; })),
+      written_if(dp::vlan_mode::trunk,
+                 section_field<port>("vlans", "How the port belongs to VLANs",
+                                     "{mode: trunk, native: 1, tagged: [10, 20-30]}",
+                                     vlans_fields(), [](port& p) -> auto& { return p; })),
+  };
+  return fields;
+}
+
+field<config> ports_field() {
+  field_info info{.name = "ports",
+                  .meaning = "The ports, in the order of their start",
+                  .example = "[{name: p0, devargs: net_null0}]"};
+  info.type = "list of mappings";
+  info.default_value = "none";
+  return {info,
+          [](config_reader& reader, const YAML::Node& node, config& c) {
+            read_list(reader, node, [&](const YAML::Node& item) {
+              port one;
+              if (item.IsNull()) return reader.complain(item, "has no value");
+              read_mapping(reader, item, port_fields(), one);
+              if (reader.has(reader.path() + ".vlans.tagged") &&
+                  !reader.has(reader.path() + ".vlans.mode"))
+                one.mode = dp::vlan_mode::trunk;
+              c.ports.push_back(std::move(one));
+            });
+          },
+          [](config& c, extent how) {
+            std::vector<config_value> items;
+            for (port& each : c.ports) items.push_back(write_mapping(port_fields(), each, how));
+            return list_value(std::move(items));
+          }};
+}
+
+std::vector<section_info> describe_ports() {
+  return {describe("ports[]", "One port.", port_fields()),
+          describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
+}
+
+}  // namespace coua::ctl

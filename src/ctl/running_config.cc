@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/running_config.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "base/log.h"
+#include "net/mac.h"
+
+namespace coua::ctl {
+namespace {
+
+constexpr std::size_t entries_at_once = 1024;  // stored by one step: about a millisecond
+// "    - {vlan: 1, mac: "02:00:00:00:00:01", port: p}": no entry takes less of a file.
+constexpr std::size_t entry_bytes = 48;
+constexpr int reads_most = 3;  // of a table whose entries move meanwhile
+
+std::string path_of(const char* list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+/// What could not be taken back, behind why that was tried.
+void add_stuck(error& why, const result<void>& taken_back) {
+  if (!taken_back) why.what += "; not taken back: " + taken_back.error().message();
+}
+
+}  // namespace
+
+result<config> running_config::now() {
+  const auto hold = changing();
+  return read();
+}
+
+result<config> running_config::read() {
+  config out = started_;
+  out.lines.clear();
+  out.log = highest_log_level();
+  out.ports.clear();
+  out.statics.clear();
+  std::map<unsigned, std::string> names;
+  for (const dp::port_status& port : switch_.ports()) {
+    out.ports.push_back(port.config);
+    names[port.number] = port.config.name;
+  }
+  const dp::fib_status fib = switch_.fib();
+  out.tables.ageing_s = fib.ageing_s;
+  if (fib.statics == 0) return out;
+  if (fib.statics > config_bytes_max / entry_bytes)
+    return fail(errc::no_room, "fib.static",
+                "there are " + std::to_string(fib.statics) +
+                    " static entries, more than a file of 64 MiB can have");
+  dp::fib_filter filter;
+  filter.is_static = true;
+  for (int attempt = 1;; attempt++) {
+    out.statics.clear();
+    const auto read = switch_.fib_dump(filter, [&](std::span<const dp::fib_entry> entries) {
+      for (const dp::fib_entry& each : entries)
+        if (names.contains(each.port))
+          out.statics.push_back({each.vlan, each.mac, names[each.port]});
+      return true;
+    });
+    if (read) break;
+    if (read.error().code != errc::busy || attempt == reads_most)
+      return tl::unexpected(read.error());
+  }
+  std::ranges::sort(out.statics, [](const static_entry& a, const static_entry& b) {
+    return std::pair(a.vlan, a.mac) < std::pair(b.vlan, b.mac);
+  });
+  return out;
+}
+
+result<std::string> running_config::print(config_format format) {
+  auto c = now();
+  if (!c) return tl::unexpected(c.error());
+  std::string text = print_config(std::move(*c), format);
+  if (text.size() > config_bytes_max)
+    return fail(errc::no_room, "fib.static", "the file would have more than 64 MiB");
+  return text;
+}
+
+result<std::vector<config_change>> running_config::difference(const config& wanted) {
+  const auto there = now();
+  if (!there) return tl::unexpected(there.error());
+  return describe(compare(*there, wanted), wanted);
+}
+
+result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
+  const auto hold = changing();
+  const auto there = read();
+  if (!there) return tl::unexpected(there.error());
+  const config_difference difference = compare(*there, wanted);
+  if (!difference.restart.empty()) {
+    std::string all;
+    for (const field_change& each : difference.restart)
+      all +=
+          (all.empty() ? "" : ", ") + each.field + " (" + each.before + " -> " + each.after + ")";
+    return fail(errc::unsupported, wanted.place(difference.restart[0].field),
+                "only a restart of couad can change " + all + "; nothing was changed");
+  }
+  auto changes = describe(difference, wanted);
+  if (dry_run) return changes;
+  if (auto done = run(plan(*there, wanted, difference)); !done) return tl::unexpected(done.error());
+  return changes;
+}
+
+result<void> running_config::run(const steps& steps) {
+  for (std::size_t i = 0; i < steps.size(); i++) {
+    auto done = steps[i].go();
+    if (done) continue;
+    error& e = done.error();
+    if (!steps[i].place.empty()) e.where = steps[i].place + (e.where.empty() ? "" : ": " + e.where);
+    std::string stuck;
+    for (std::size_t j = i; j-- > 0;) {
+      if (const auto taken_back = steps[j].back(); !taken_back)
+        stuck += (stuck.empty() ? "" : "; ") + taken_back.error().message();
+    }
+    e.what += stuck.empty() ? "; nothing was changed"
+                            : "; what was done before could not be taken back as a whole: " + stuck;
+    return done;
+  }
+  return {};
+}
+
+running_config::steps running_config::plan(const config& now, const config& wanted,
+                                           const config_difference& difference) {
+  steps out, ports_leaving, ports_changing, coming, statics_coming;
+  plan_statics(now, wanted, difference, out, statics_coming);
+  plan_ports(wanted, difference, ports_leaving, ports_changing, coming);
+  plan_settings(now, wanted, difference, ports_changing);
+  for (auto* part : {&ports_leaving, &ports_changing, &coming, &statics_coming})
+    std::ranges::move(*part, std::back_inserter(out));
+  return out;
+}
+
+void running_config::plan_ports(const config& wanted, const config_difference& difference,
+                                steps& leaving, steps& changing, steps& coming) {
+  const auto add = [this](const dp::port_config& port) {
+    return [this, port]() -> result<void> {
+      if (auto added = switch_.add_port(port); !added) return tl::unexpected(added.error());
+      return {};
+    };
+  };
+  const auto remove = [this](const std::string& name) {
+    return [this, name] { return switch_.remove_port(name); };
+  };
+  const auto update = [this](const dp::port_config& port) {
+    return [this, port] { return switch_.update_port(port); };
+  };
+  for (const auto& [before, after, index, is_replaced] : difference.ports) {
+    const std::string place = after ? wanted.place(path_of("ports", index)) : wanted.file;
+    if (before && after && !is_replaced) {
+      changing.push_back({place, update(*after), update(*before)});
+      continue;
+    }
+    if (before) leaving.push_back({place, remove(before->name), add(*before)});
+    if (after) coming.push_back({place, add(*after), remove(after->name)});
+  }
+}
+
+void running_config::plan_statics(const config& now, const config& wanted,
+                                  const config_difference& difference, steps& leaving,
+                                  steps& coming) {
+  std::set<std::string> ports_leaving;
+  for (const auto& each : difference.ports)
+    if (each.before && (!each.after || each.is_replaced)) ports_leaving.insert(each.before->name);
+  std::map<std::pair<std::uint16_t, std::uint64_t>, const item_change<static_entry>*> changes;
+  for (const auto& each : difference.statics) {
+    const static_entry& entry = each.before ? *each.before : *each.after;
+    changes[{entry.vlan, entry.mac}] = &each;
+  }
+  // An entry goes with its port, and must be stored again when that comes back.
+  struct stored {
+    static_entry entry;
+    std::optional<static_entry> before;  // that is there until it is stored
+    std::string path() const { return named ? path_of("fib.static", index) : "fib.static"; }
+    bool named = false;  // in the wanted file, as:
+    std::size_t index = 0;
+  };
+  std::vector<static_entry> erased;
+  std::vector<stored> added;
+  for (const static_entry& entry : now.statics) {
+    const auto found = changes.find({entry.vlan, entry.mac});
+    const bool changes_itself = found != changes.end();
+    const bool port_leaves = ports_leaving.contains(entry.port);
+    const bool goes = changes_itself && !found->second->after;
+    if (goes || port_leaves) erased.push_back(entry);
+    if (!changes_itself && port_leaves) added.push_back({entry, std::nullopt});
+    if (changes_itself && !goes)
+      added.push_back({*found->second->after, port_leaves ? std::nullopt : found->second->before,
+                       true, found->second->index});
+  }
+  for (const auto& each : difference.statics)
+    if (!each.before) added.push_back({*each.after, std::nullopt, true, each.index});
+
+  for (std::size_t i = 0; i < erased.size(); i += entries_at_once) {
+    const std::size_t end = std::min(i + entries_at_once, erased.size());
+    const auto some = std::make_shared<const std::vector<static_entry>>(
+        erased.begin() + static_cast<std::ptrdiff_t>(i),
+        erased.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto back = [this, some] { return store(*some); };
+    const auto go = [this, some, back]() -> result<void> {
+      auto done = erase(*some);
+      // A step that fails leaves nothing behind.
+      if (!done) add_stuck(done.error(), back());
+      return done;
+    };
+    leaving.push_back({wanted.file, go, back});
+  }
+  for (std::size_t i = 0; i < added.size(); i += entries_at_once) {
+    const std::size_t end = std::min(i + entries_at_once, added.size());
+    const auto some = std::make_shared<const std::vector<stored>>(
+        added.begin() + static_cast<std::ptrdiff_t>(i),
+        added.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto back = [this, some]() -> result<void> {
+      std::vector<static_entry> gone, restored;
+      for (const stored& each : *some) {
+        if (each.before)
+          restored.push_back(*each.before);
+        else
+          gone.push_back(each.entry);
+      }
+      auto erased_them = erase(gone);
+      auto stored_them = store(restored);
+      return erased_them ? stored_them : erased_them;
+    };
+    const auto go = [this, some, back, &wanted]() -> result<void> {
+      std::vector<static_entry> entries;
+      for (const stored& each : *some) entries.push_back(each.entry);
+      std::size_t at = 0;
+      auto done = store(entries, &at);
+      if (done) return done;
+      error& e = done.error();
+      e.where = wanted.place((*some)[at].path()) + (e.where.empty() ? "" : ": " + e.where);
+      add_stuck(e, back());
+      return done;
+    };
+    coming.push_back({"", go, back});
+  }
+}
+
+void running_config::plan_settings(const config& now, const config& wanted,
+                                   const config_difference& difference, steps& out) {
+  for (const field_change& each : difference.running) {
+    const std::string place = wanted.place(each.field);
+    if (each.field == "fib.ageing_s") {
+      const auto set = [this](unsigned seconds) {
+        return [this, seconds] { return switch_.set_ageing(seconds); };
+      };
+      out.push_back({place, set(wanted.tables.ageing_s), set(now.tables.ageing_s)});
+    } else {
+      const auto set = [](log_level level) {
+        return [level]() -> result<void> {
+          set_log_level(level);
+          return {};
+        };
+      };
+      out.push_back({place, set(wanted.log), set(now.log)});
+    }
+  }
+}
+
+/// `failed`: the index of the first that was not stored.
+result<void> running_config::store(std::span<const static_entry> entries, std::size_t* failed) {
+  std::map<std::string, std::pair<unsigned, unsigned>> ports;  // number, serial
+  for (const dp::port_status& port : switch_.ports())
+    ports[port.config.name] = {port.number, port.serial};
+  std::vector<dp::fib_entry> made;
+  const auto refuse = [&](std::size_t at, errc code, std::string what) {
+    if (failed != nullptr) *failed = at;
+    return fail(
+        code,
+        "static entry " + std::to_string(entries[at].vlan) + " " + net::format_mac(entries[at].mac),
+        std::move(what));
+  };
+  for (std::size_t i = 0; i < entries.size(); i++) {
+    const static_entry& each = entries[i];
+    const auto port = ports.find(each.port);
+    if (port == ports.end()) return refuse(i, errc::not_found, "port " + each.port + " is gone");
+    made.push_back({each.vlan, each.mac, port->second.first, true, 0, port->second.second});
+  }
+  const auto stored = switch_.fib_insert(made);
+  if (stored) return {};
+  std::size_t at = 0;
+  for (; at + 1 < made.size(); at++) {
+    const auto there = switch_.fib_find(made[at].vlan, made[at].mac);
+    if (!there || !there->is_static || there->port != made[at].port) break;
+  }
+  return refuse(at, stored.error().code, stored.error().what);
+}
+
+/// Those that are gone already are no error.
+result<void> running_config::erase(std::span<const static_entry> entries) {
+  for (const static_entry& each : entries) {
+    auto erased = switch_.fib_erase(each.vlan, each.mac);
+    if (!erased && erased.error().code != errc::not_found) return erased;
+  }
+  return {};
+}
+
+}  // namespace coua::ctl

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The configuration of a running switch: what it was started with, and what was changed since. It
+// is not kept twice: ports, entries and the ageing time are asked of the switch.
+//
+// A change by difference is a list of steps, each with the one that takes it back:
+//
+//   static entries that go or whose port goes -> ports that go -> ports that change -> settings
+//     -> ports that come -> static entries that come or change
+//
+// Everything that can be checked is checked before the first. When a step fails, those before it
+// are taken back from the last to the first, so the switch is what it was; only what was learned on
+// a port that had gone is gone, and its number may be another.
+//
+// Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <span>
+
+#include "ctl/config_diff.h"
+#include "dp/switch.h"
+
+namespace coua::ctl {
+
+class running_config {
+ public:
+  /// `started`: what the switch was started with. `sw` must outlive this.
+  running_config(dp::l2_switch& sw, config started) : switch_(sw), started_(std::move(started)) {}
+
+  /// Held while one thing is changed, from looking at it to the end. Any thread.
+  [[nodiscard]] std::unique_lock<std::mutex> changing() { return std::unique_lock(mutex_); }
+
+  /// What runs. Waits for who changes it. Errors: of the switch, when entries move faster than they
+  /// are read (busy).
+  result<config> now();
+
+  /// The same as a file. no_room: no file could be that long.
+  result<std::string> print(config_format format);
+
+  /// What would have to change.
+  result<std::vector<config_change>> difference(const config& wanted);
+
+  /// Changes it, or with `dry_run` says only what would be done. Errors: unsupported, for what only
+  /// a restart can change; else that of the step that failed. Both name file, line and field.
+  result<std::vector<config_change>> apply(const config& wanted, bool dry_run = false);
+
+  /// The file that the switch was started with; empty: none.
+  const std::string& file() const { return started_.file; }
+
+ private:
+  struct step {
+    std::string place;  // in the file
+    std::function<result<void>()> go, back;
+  };
+  using steps = std::vector<step>;
+
+  result<config> read();
+  result<void> run(const steps& steps);
+  steps plan(const config& now, const config& wanted, const config_difference& difference);
+  void plan_ports(const config& wanted, const config_difference& difference, steps& leaving,
+                  steps& changing, steps& coming);
+  void plan_statics(const config& now, const config& wanted, const config_difference& difference,
+                    steps& leaving, steps& coming);
+  void plan_settings(const config& now, const config& wanted, const config_difference& difference,
+                     steps& out);
+  result<void> store(std::span<const static_entry> entries, std::size_t* failed = nullptr);
+  result<void> erase(std::span<const static_entry> entries);
+
+  dp::l2_switch& switch_;
+  const config started_;
+  std::mutex mutex_;
+};
+
+}  // namespace coua::ctl

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes by difference, on a switch in memory that can refuse any call.
+#include "ctl/running_config.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "ctl/fake_switch.h"
+#include "ctl/test_random_config.h"
+
+namespace coua::ctl {
+namespace {
+
+/// Refuses the n-th call that changes something, and no other.
+class refusing_switch : public fake_switch {
+ public:
+  void refuse_after(int calls) { left_ = calls; }
+  bool refused() const { return left_ < 0; }
+
+  result<unsigned> add_port(const dp::port_config& port) override {
+    if (refuses()) return no("port " + port.name);
+    return fake_switch::add_port(port);
+  }
+  result<void> remove_port(const std::string& name) override {
+    if (refuses()) return no("port " + name);
+    return fake_switch::remove_port(name);
+  }
+  result<void> update_port(const dp::port_config& port) override {
+    if (refuses()) return no("port " + port.name);
+    return fake_switch::update_port(port);
+  }
+  result<void> set_ageing(unsigned seconds) override {
+    if (refuses()) return no("FIB");
+    return fake_switch::set_ageing(seconds);
+  }
+  result<std::uint64_t> fib_insert(std::span<const dp::fib_entry> entries) override {
+    if (!refuses()) return fake_switch::fib_insert(entries);
+    // Some of them are stored all the same, as by a table that becomes full.
+    static_cast<void>(fake_switch::fib_insert(entries.first(entries.size() / 2)));
+    return no("FIB");
+  }
+  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override {
+    if (refuses()) return no("FIB");
+    return fake_switch::fib_erase(vlan, mac);
+  }
+
+ private:
+  bool refuses() { return left_ >= 0 && left_-- == 0; }
+  static tl::unexpected<error> no(std::string where) {
+    return fail(errc::io, std::move(where), "the driver refuses");
+  }
+  int left_ = -1;
+};
+
+config file(const std::string& text) {
+  const auto out = parse_config(text, "f");
+  if (!out) ADD_FAILURE() << to_string(out.error().at(0), "f");
+  return out ? *out : config();
+}
+
+/// Like what runs now, whatever the order.
+bool runs(running_config& running, const config& wanted) {
+  const auto now = running.now();
+  return now && !compare(*now, wanted).any();
+}
+
+class running_config_of_a_switch : public testing::Test {
+ protected:
+  void TearDown() override { set_log_level(log_level::info); }
+  refusing_switch sw_;
+  running_config running_{sw_, file("fib: {ageing_s: 300}")};
+};
+
+TEST_F(running_config_of_a_switch, applies_all_and_then_nothing_more) {
+  const config wanted = file(
+      "log: {level: warning}\nfib:\n  ageing_s: 60\n  static:\n"
+      "    - {vlan: 10, mac: 02:00:00:00:00:01, port: a}\n"
+      "ports:\n  - {name: a, devargs: net_null0, vlan: 10}\n  - {name: b, devargs: net_null1}\n");
+  const auto planned = running_.apply(wanted, true);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->size(), 5u);
+  EXPECT_TRUE(sw_.ports().empty());
+  const auto done = running_.apply(wanted);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->size(), 5u);
+  EXPECT_EQ(sw_.ports().size(), 2u);
+  EXPECT_EQ(sw_.fib().ageing_s, 60u);
+  EXPECT_EQ(highest_log_level(), log_level::warning);
+  EXPECT_TRUE(sw_.fib_find(10, 0x020000000001)->is_static);
+  EXPECT_TRUE(running_.apply(wanted)->empty());
+}
+
+TEST_F(running_config_of_a_switch, ports_that_stay_are_not_touched) {
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}, {name: b, devargs: x1}]")));
+  const unsigned serial = sw_.ports()[0].serial;
+  sw_.refuse_after(1);  // one call is enough
+  ASSERT_TRUE(
+      running_.apply(file("ports: [{name: b, devargs: x1, vlan: 7}, {name: a, devargs: x0}]")));
+  EXPECT_EQ(sw_.ports()[0].serial, serial);
+  EXPECT_FALSE(sw_.refused());
+}
+
+TEST_F(running_config_of_a_switch, a_device_goes_from_one_port_to_another) {
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}, {name: b, devargs: x1}]")));
+  const config swapped = file("ports: [{name: a, devargs: x1}, {name: b, devargs: x0}]");
+  ASSERT_TRUE(running_.apply(swapped));
+  EXPECT_TRUE(runs(running_, swapped));
+}
+
+TEST_F(running_config_of_a_switch, entries_of_a_replaced_port_are_there_again) {
+  const std::string statics = "fib: {static: [{vlan: 1, mac: 02:00:00:00:00:01, port: a}]}\n";
+  ASSERT_TRUE(running_.apply(file(statics + "ports: [{name: a, devargs: x0}]")));
+  const config replaced = file(statics + "ports: [{name: a, devargs: x1}]");
+  ASSERT_TRUE(running_.apply(replaced));
+  EXPECT_TRUE(runs(running_, replaced));
+  EXPECT_TRUE(sw_.fib_find(1, 0x020000000001));
+}
+
+TEST_F(running_config_of_a_switch, a_restart_is_asked_for_before_anything_is_done) {
+  const auto done = running_.apply(
+      file("workers:\n  count: 2\nmemory:\n  packet_mib: 64\nports: [{name: a, devargs: x0}]"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::unsupported);
+  EXPECT_EQ(done.error().message(),
+            "f:4: memory.packet_mib: only a restart of couad can change memory.packet_mib (512 -> "
+            "64), workers.count (none -> 2); nothing was changed");
+  EXPECT_TRUE(sw_.ports().empty());
+}
+
+TEST_F(running_config_of_a_switch, the_error_of_a_step_names_its_place) {
+  sw_.fail_port("b", {errc::denied, "port b", "the device is not ours"});
+  const auto done =
+      running_.apply(file("ports:\n  - {name: a, devargs: x0}\n  - {name: b, devargs: x1}\n"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::denied);
+  EXPECT_EQ(done.error().message(),
+            "f:3: ports[1]: port b: the device is not ours; nothing was changed");
+  EXPECT_TRUE(sw_.ports().empty());
+  sw_.set_capacity(1);
+  const auto full = running_.apply(
+      file("fib:\n  static:\n    - {vlan: 1, mac: 02:00:00:00:00:01, port: a}\n"
+           "    - {vlan: 1, mac: 02:00:00:00:00:02, port: a}\nports: [{name: a, devargs: x0}]"));
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().where, "f:4: fib.static[1]: static entry 1 02:00:00:00:00:02");
+  EXPECT_EQ(sw_.fib().entries, 0u);
+  EXPECT_TRUE(sw_.ports().empty());
+}
+
+TEST_F(running_config_of_a_switch, what_cannot_be_taken_back_is_named) {
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}]")));
+  sw_.fail_port("a", {errc::io, "port a", "the device is stuck"});
+  sw_.fail_port("b", {errc::io, "port b", "no such device"});
+  const auto done = running_.apply(file("ports: [{name: b, devargs: x0}]"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().what,
+            "no such device; what was done before could not be taken back as a whole: port a: the "
+            "device is stuck");
+}
+
+// From any configuration to any other; and whichever call the switch refuses on the way, it is as
+// before.
+TEST(running_config, all_or_nothing) {
+  EXPECT_TRUE(rc::check([] {
+    const config first = random::running(), second = random::running();
+    refusing_switch sw;
+    running_config running(sw, {});
+    RC_ASSERT(bool(running.apply(first)));
+    RC_ASSERT(runs(running, first));
+    for (int refused = 0;; refused++) {
+      sw.refuse_after(refused);
+      const auto done = running.apply(second);
+      if (done) break;
+      RC_ASSERT(sw.refused());
+      RC_ASSERT(runs(running, first));
+    }
+    sw.refuse_after(-1);
+    RC_ASSERT(runs(running, second));
+    const auto text = running.print(config_format::yaml);
+    RC_ASSERT(bool(text));
+    const auto again = parse_config(*text, "saved");
+    RC_ASSERT(bool(again));
+    RC_ASSERT(running.apply(*again)->empty());
+  }));
+}
+
+// Two that apply and one that looks: it sees the one or the other, and never a part.
+TEST(running_config, changes_do_not_mix) {
+  refusing_switch sw;
+  running_config running(sw, {});
+  const config one = file("ports: [{name: a, devargs: x0, vlan: 1}, {name: b, devargs: x1}]");
+  const config two = file("ports: [{name: c, devargs: x0, vlan: 2}, {name: a, devargs: x1}]");
+  ASSERT_TRUE(running.apply(one));
+  std::atomic<bool> stop{false};
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (const config* wanted : {&one, &two})
+    threads.emplace_back([&, wanted] {
+      for (int i = 0; i < 200; i++) failures += !running.apply(*wanted);
+    });
+  std::thread looker([&] {
+    while (!stop) {
+      const auto now = running.now();
+      failures += !now || (compare(*now, one).any() && compare(*now, two).any());
+    }
+  });
+  for (auto& thread : threads) thread.join();
+  stop = true;
+  looker.join();
+  EXPECT_EQ(failures, 0);
+}
+
+}  // namespace
+}  // namespace coua::ctl

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Valid configurations for property tests, made member by member: what a writer or a comparison
+// forgets shows.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ctl/config.h"
+#include "ctl/port_rules.h"
+
+namespace coua::ctl::random {
+
+// A half-open range. Half of all values are `likely`, the default mostly: what is left out of a
+// file is tested, too.
+template <typename Number>
+Number number(Number low, Number end, Number likely) {
+  return *rc::gen::oneOf(rc::gen::just(likely), rc::gen::inRange(low, end));
+}
+
+inline bool coin() { return *rc::gen::arbitrary<bool>(); }
+
+/// With letters that YAML has a meaning for.
+inline std::string text(std::size_t most, const std::string& letters) {
+  const auto n = *rc::gen::inRange<std::size_t>(1, most + 1);
+  return *rc::gen::container<std::string>(n, rc::gen::elementOf(letters));
+}
+
+inline std::string port_name() {
+  if (coin())
+    return *rc::gen::element<std::string>("p0", "p1", "null", "true", "1", "0x1", "-", ".5");
+  return text(32, "abcXYZ019_.-");
+}
+
+inline std::string path() {
+  return "/" + text(40, "ab/. :#\"'{}[],\\\t\x01\x7f&*!|>%@`~-\xc3\xa4") + "x";
+}
+
+inline dp::port_config port() {
+  dp::port_config out;
+  out.name = port_name();
+  out.devargs = "n" + text(60, "abcnet_0123456789,=.:/-#'\"{}[]&*!|>%@`~\\");
+  out.rx_queues = number(0u, 129u, 0u);
+  out.tx_queues = number(0u, 129u, 0u);
+  out.rx_descriptors = number(0u, 32769u, 0u);
+  out.tx_descriptors = number(0u, 32769u, 0u);
+  out.mtu = number(68u, 9601u, 1500u);
+  out.promiscuous = coin();
+  out.enabled = coin();
+  out.learning = coin();
+  out.mac_limit = number(std::uint64_t{0}, (std::uint64_t{1} << 40) + 1, std::uint64_t{0});
+  if (coin()) {
+    out.native_vlan = number<std::uint16_t>(1, 4095, 1);
+    return out;
+  }
+  out.mode = dp::vlan_mode::trunk;
+  out.native_vlan = number<std::uint16_t>(0, 4095, 1);
+  const std::uint16_t first = *rc::gen::inRange<std::uint16_t>(1, 4000);
+  const std::uint16_t n = *rc::gen::inRange<std::uint16_t>(0, 30);
+  for (std::uint16_t i = 0; i < n; i++)
+    if (coin()) out.tagged.push_back(static_cast<std::uint16_t>(first + i));
+  std::erase(out.tagged, out.native_vlan);
+  if (out.tagged.empty() && out.native_vlan == 0) out.native_vlan = 1;
+  return out;
+}
+
+/// What can change while a switch runs: ports, static entries, the ageing time. Few names and
+/// devices, so that two of them have much in common.
+inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
+  config out;
+  out.tables.ageing_s = *rc::gen::element(0u, 6u, 300u);
+  const auto n = *rc::gen::inRange(0u, most_ports + 1);
+  std::set<unsigned> devices;
+  for (unsigned i = 0; i < n; i++) {
+    dp::port_config one;
+    one.name = "p" + std::to_string(i);
+    const unsigned device = *rc::gen::inRange(0u, 8u);
+    if (!devices.insert(device).second) continue;
+    one.devargs = "net_null" + std::to_string(device);
+    one.native_vlan = *rc::gen::element<std::uint16_t>(1, 10);
+    one.mtu = *rc::gen::element(1500u, 9000u);
+    out.ports.push_back(one);
+  }
+  if (coin()) std::ranges::reverse(out.ports);
+  std::set<std::uint64_t> macs;
+  for (unsigned i = 0; i < most_statics && !out.ports.empty(); i++) {
+    const std::uint64_t mac = 0x020000000000 + *rc::gen::inRange(0u, 20u);
+    if (!macs.insert(mac).second) continue;
+    const auto at = *rc::gen::inRange<std::size_t>(0, out.ports.size());
+    out.statics.push_back({10, mac, out.ports[at].name});
+  }
+  return out;
+}
+
+inline openflow_config controllers() {
+  openflow_config of;
+  if (coin()) of.datapath_id = *rc::gen::arbitrary<std::uint64_t>() | 1;
+  const std::vector<std::string> targets = {"tcp:10.0.0.1:6653", "tcp:[fd00::1]:6653",
+                                            "unix:/run/x.sock"};
+  for (const auto& each : targets)
+    if (coin()) of.controllers.push_back(each);
+  if (coin()) of.listen = {"ptcp:6653:127.0.0.1", "punix:/run/y.sock"};
+  if (coin()) of.management = path();
+  if (coin()) of.fail_mode = fail_mode::standalone;
+  of.probe_s = number(1u, 3601u, 5u);
+  of.backoff_max_s = number(1u, 3601u, 8u);
+  for (std::uint8_t i = 0; i < 3; i++)
+    if (coin()) of.table_names[i] = text(31, "ab 1#:{}[],\"\\'~-");
+  if (!coin()) return of;
+  of.tls_key = path();
+  of.tls_certificate = path();
+  of.tls_authority = path();
+  of.controllers.push_back("ssl:10.0.0.2:6653");
+  return of;
+}
+
+inline config whole() {
+  config out;
+  if (coin()) out.socket = path();
+  out.log =
+      *rc::gen::element(log_level::error, log_level::warning, log_level::info, log_level::debug);
+  out.huge_pages =
+      *rc::gen::element(huge_page_mode::automatic, huge_page_mode::off, huge_page_mode::required);
+  out.packet_mib = number(32u, 1u << 20, 512u);
+  if (coin()) {
+    out.cores = *rc::gen::unique<std::vector<unsigned>>(rc::gen::inRange(0u, 1024u));
+  } else {
+    out.worker_count = number(1u, 1025u, 1u);
+  }
+  out.pci = *rc::gen::element(pci_mode::automatic, pci_mode::on, pci_mode::off);
+  if (coin()) out.eal_arguments = {text(20, "-ab=:#,{}'\""), "--log-level=pmd:debug"};
+  if (!out.eal_arguments.empty() && (out.eal_arguments[0] == "-h")) out.eal_arguments.clear();
+  dp::switch_config& t = out.tables;
+  t.fib_entries = number<std::uint64_t>(1, (std::uint64_t{1} << 40) + 1, 1'000'000);
+  t.fib_max_load = coin() ? 0.95 : 0.05 + 0.94 * (*rc::gen::inRange(0, 1'000'000) / 1e6);
+  t.port_bits = number(4u, 17u, 10u);
+  t.ageing_s = number(6u, 1'000'001u, 0u);
+  t.fib_numa_node = number(-1, 64, -1);
+  t.fib_huge_pages = out.huge_pages != huge_page_mode::off;
+  t.idle = *rc::gen::element(dp::idle_mode::spin, dp::idle_mode::yield, dp::idle_mode::sleep);
+  t.tx_flush_us = number(0u, 10'001u, 50u);
+  t.burst = number(1u, 65u, 32u);
+  t.mbufs = number(0u, (1u << 26) + 1, 0u);
+  t.mbuf_bytes = number(128u, 65408u, 0u);
+  t.pipeline.start = coin() ? dp::first_rules::none : dp::first_rules::normal;
+  t.pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
+  t.pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
+  t.pipeline.packet_in_burst = number(1u, 65'537u, 250u);
+  out.openflow = controllers();
+  std::set<std::string> seen;
+  const auto n = *rc::gen::inRange(0, 6);
+  for (int i = 0; i < n; i++) {
+    dp::port_config one = port();
+    if (seen.insert(one.name).second &&
+        seen.insert(one.devargs.substr(0, one.devargs.find(','))).second)
+      out.ports.push_back(one);
+  }
+  for (std::uint64_t i = 0; i < 5 && !out.ports.empty(); i++)
+    if (coin())
+      out.statics.push_back({number<std::uint16_t>(1, 4095, 10), 0x120000000000 + i,
+                             out.ports[i % out.ports.size()].name});
+  return out;
+}
+
+}  // namespace coua::ctl::random
