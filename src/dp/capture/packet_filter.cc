@@ -15,6 +15,10 @@ void packet_filter::release::operator()(bpf_program* program) const {
 result<packet_filter> packet_filter::compile(const std::string& text) {
   packet_filter made;
   if (text.empty()) return made;
+  if (text.size() > filter_text_max)
+    return fail(errc::invalid, "filter",
+                "has " + std::to_string(text.size()) + " characters, of at most " +
+                    std::to_string(filter_text_max));
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> dead(
       pcap_open_dead(DLT_EN10MB, capture_snap_max), &pcap_close);
   if (!dead) return fail(errc::no_memory, "filter", "no memory to compile it");

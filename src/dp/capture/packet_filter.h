@@ -4,6 +4,7 @@
 // by libpcap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +14,10 @@
 struct bpf_program;
 
 namespace coua::dp {
+
+/// Characters of a filter. libpcap takes a time that grows with their square: 0.3 s for so many,
+/// and nothing can interrupt it.
+inline constexpr std::size_t filter_text_max = 16'384;
 
 class packet_filter {
  public:

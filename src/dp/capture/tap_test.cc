@@ -182,6 +182,8 @@ TEST(tap, refusals_say_where_and_why) {
   spec.filter = "tcp porto 80";
   EXPECT_EQ(refusal(spec).where, "filter");
   EXPECT_NE(refusal(spec).what.find("syntax error"), std::string::npos) << refusal(spec).what;
+  spec.filter = std::string(filter_text_max, ' ') + "tcp";
+  EXPECT_NE(refusal(spec).what.find("of at most 16384"), std::string::npos) << refusal(spec).what;
   spec = {};
   spec.drops = {"hairpin", "boredom"};
   EXPECT_EQ(refusal(spec).where, "drops");
