@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "ctl/fake_switch.h"
@@ -19,6 +20,8 @@ class refusing_switch : public fake_switch {
  public:
   void refuse_after(int calls) { left_ = calls; }
   bool refused() const { return left_ < 0; }
+  /// Every call that changes something takes that long: others have time to come between.
+  void take(std::chrono::microseconds time) { time_ = time; }
 
   result<unsigned> add_port(const dp::port_config& port) override {
     if (refuses()) return no("port " + port.name);
@@ -48,11 +51,15 @@ class refusing_switch : public fake_switch {
   }
 
  private:
-  bool refuses() { return left_ >= 0 && left_-- == 0; }
+  bool refuses() {
+    if (time_.count() > 0) std::this_thread::sleep_for(time_);
+    return left_ >= 0 && left_-- == 0;
+  }
   static tl::unexpected<error> no(std::string where) {
     return fail(errc::io, std::move(where), "the driver refuses");
   }
   int left_ = -1;
+  std::chrono::microseconds time_{};
 };
 
 config file(const std::string& text) {
@@ -193,12 +200,13 @@ TEST(running_config, changes_do_not_mix) {
   const config one = file("ports: [{name: a, devargs: x0, vlan: 1}, {name: b, devargs: x1}]");
   const config two = file("ports: [{name: c, devargs: x0, vlan: 2}, {name: a, devargs: x1}]");
   ASSERT_TRUE(running.apply(one));
+  sw.take(std::chrono::microseconds(100));
   std::atomic<bool> stop{false};
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
   for (const config* wanted : {&one, &two})
     threads.emplace_back([&, wanted] {
-      for (int i = 0; i < 200; i++) failures += !running.apply(*wanted);
+      for (int i = 0; i < 50; i++) failures += !running.apply(*wanted);
     });
   std::thread looker([&] {
     while (!stop) {
