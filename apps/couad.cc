@@ -20,6 +20,8 @@
 #include "ctl/api_server.h"
 #include "ctl/bridge_control.h"
 #include "ctl/config.h"
+#include "ctl/metrics/metrics_server.h"
+#include "ctl/metrics/switch_metrics.h"
 #include "ctl/openflow/server.h"
 #include "ctl/running_config.h"
 #include "ctl/service_manager.h"
@@ -179,6 +181,19 @@ std::string reload(coua::ctl::running_config& running) {
   return std::to_string(done->size()) + " changes by the last reload";
 }
 
+/// Null: the file names no address for them.
+result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
+    const coua::ctl::config& config, const coua::dp::l2_switch& sw,
+    coua::ctl::pipeline_control& pipeline) {
+  if (config.metrics_listen.empty()) return nullptr;
+  auto server = coua::ctl::metrics_server::create(
+      config.metrics_listen,
+      std::make_shared<coua::ctl::switch_metrics>(sw, &pipeline, COUA_VERSION));
+  if (!server) return tl::unexpected(at(config, "metrics.listen", server.error()));
+  coua::log_info("metrics: port %d of %s", (*server)->port(), config.metrics_listen.c_str());
+  return server;
+}
+
 /// Until a signal. A manager with a watchdog is told that all goes on as long as it does: the owner
 /// thread answers, and every worker turns.
 void wait_and_tell(const coua::dp::l2_switch& sw, coua::ctl::running_config& running,
@@ -229,6 +244,8 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const auto openflow =
       coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
   if (!openflow) return tl::unexpected(openflow.error());
+  const auto metrics = serve_metrics(config, **sw, pipeline);
+  if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
   const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;
   coua::log_info("ready: %s", ready.c_str());

@@ -50,6 +50,7 @@ struct config {
   std::string file;    // as given on the command line
   std::string socket;  // of the API; empty: default_socket()
   log_level log = log_level::info;
+  std::string metrics_listen;  // "127.0.0.1:9107"; empty: nowhere
   huge_page_mode huge_pages = huge_page_mode::automatic;
   unsigned packet_mib = 512;
   std::vector<unsigned> cores;  // empty: see `worker_count`

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/default_socket.h"
+#include "ctl/listen_address.h"
 #include "ctl/port_rules.h"
 #include "ctl/ranges.h"
 #include "net/mac.h"
@@ -43,6 +44,20 @@ const field_table<config>& api_fields() {
                             "/tmp/coua-UID/couad.sock"},
           "absolute path, at most 107 bytes", check_socket,
           [](config& c) -> auto& { return c.socket; }),
+  };
+  return fields;
+}
+
+const field_table<config>& metrics_fields() {
+  static const field_table<config> fields = {
+      text_field<config>(
+          {.name = "listen",
+           .meaning = "Where `GET /metrics` is answered, for Prometheus, by HTTP and to whoever "
+                      "asks. Port 0: any that is free, told in the log",
+           .example = "\"127.0.0.1:9107\"",
+           .default_value = "nowhere"},
+          "IPv4 address, or IPv6 address in brackets, and port", check_listen_address,
+          [](config& c) -> auto& { return c.metrics_listen; }),
   };
   return fields;
 }
@@ -329,6 +344,8 @@ const field_table<config>& file_fields() {
       section_field<config>("api", "The management API", "{socket: /run/coua/couad.sock}",
                             api_fields(), itself),
       section_field<config>("log", "What the daemon says", "{level: info}", log_fields(), itself),
+      section_field<config>("metrics", "Metrics for Prometheus", "{listen: \"127.0.0.1:9107\"}",
+                            metrics_fields(), itself),
       section_field<config>("memory", "Memory for packets", "{huge_pages: auto, packet_mib: 512}",
                             memory_fields(), itself),
       section_field<config>("workers", "The threads that forward", "{cores: [1-3], idle: yield}",
@@ -350,6 +367,7 @@ std::vector<section_info> describe_sections() {
       describe("", "The file is one mapping. Every part may be left out.", file_fields()),
       describe("api", "Where `coua` and other clients reach the daemon.", api_fields()),
       describe("log", "What the daemon says on its standard error output.", log_fields()),
+      describe("metrics", "What Prometheus reads; see metrics.md.", metrics_fields()),
       describe("memory", "Memory for packets.", memory_fields()),
       describe("workers", "The threads that forward packets.", worker_fields()),
       describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/openflow_rules.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+
+#include "ctl/listen_address.h"
 
 namespace coua::ctl {
 namespace {
@@ -13,16 +13,7 @@ namespace {
 constexpr std::size_t unix_path_max = 107;
 
 bool is_port(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return wrong == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 65'535;
-}
-
-bool is_address(std::string_view text) {
-  const bool v6 = text.size() > 2 && text.front() == '[' && text.back() == ']';
-  const std::string plain(v6 ? text.substr(1, text.size() - 2) : text);
-  in6_addr into;
-  return inet_pton(v6 ? AF_INET6 : AF_INET, plain.c_str(), &into) == 1;
+  return is_tcp_port(text) && text.find_first_not_of('0') != text.npos;
 }
 
 bool is_path(std::string_view text) {
@@ -50,7 +41,7 @@ std::string check_controller(const std::string& target) {
   if (!place) return wrong;
   const std::size_t colon = place->rfind(':');
   if (colon == std::string_view::npos) return wrong;
-  return is_address(place->substr(0, colon)) && is_port(place->substr(colon + 1)) ? "" : wrong;
+  return is_ip_address(place->substr(0, colon)) && is_port(place->substr(colon + 1)) ? "" : wrong;
 }
 
 std::string check_listener(const std::string& target) {
@@ -61,7 +52,7 @@ std::string check_listener(const std::string& target) {
   if (!place) return wrong;
   const std::size_t colon = place->find(':');
   if (!is_port(place->substr(0, colon))) return wrong;
-  return colon == std::string_view::npos || is_address(place->substr(colon + 1)) ? "" : wrong;
+  return colon == std::string_view::npos || is_ip_address(place->substr(colon + 1)) ? "" : wrong;
 }
 
 std::string check_table_name(const std::string& name) {

@@ -122,6 +122,7 @@ inline openflow_config controllers() {
 inline config whole() {
   config out;
   if (coin()) out.socket = path();
+  if (coin()) out.metrics_listen = *rc::gen::element<std::string>("127.0.0.1:9107", "[::1]:0");
   out.log =
       *rc::gen::element(log_level::error, log_level::warning, log_level::info, log_level::debug);
   out.huge_pages =
