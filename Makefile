@@ -11,7 +11,7 @@ DEPS ?= build demo test lint bench-peers
 
 NINJA = ninja -C $(BUILD)
 
-.PHONY: all deps demo demo-openflow test test-race test-packet fuzz bench lint format install clean help
+.PHONY: all deps demo demo-openflow test test-race test-packet fuzz bench lint format install deb clean help
 .DEFAULT_GOAL := all
 
 ## make: builds couad, coua, coua-bench, libcoua and their tests in build/
@@ -82,6 +82,11 @@ format:
 ## make install: programs, library and header below PREFIX (/usr/local), or in DESTDIR
 install: all
 	@meson install -C $(BUILD) --no-rebuild
+
+## make deb: Debian packages of this tree in build-deb/
+deb:
+	@tools/deps ensure build deb
+	@packaging/deb
 
 ## make clean: removes the build directories
 clean:

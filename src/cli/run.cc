@@ -70,7 +70,7 @@ std::string choose_socket(const invocation& call) {
   if (call.has("socket")) return call.text("socket");
   const char* from_environment = std::getenv("COUA_SOCKET");
   return from_environment != nullptr && from_environment[0] != '\0' ? from_environment
-                                                                    : default_socket();
+                                                                    : socket_to_ask();
 }
 
 /// A shell waits at each TAB: what the daemon does not say within that time is not shown.

@@ -281,7 +281,7 @@ command make_command() {
       {.name = "socket",
        .value = "PATH",
        .help = "of the daemon (COUA_SOCKET, else /run/coua/couad.sock for root, else "
-               "$XDG_RUNTIME_DIR/coua/couad.sock)",
+               "$XDG_RUNTIME_DIR/coua/couad.sock, or root's where there is none)",
        .letter = 's'},
       {.name = "timeout",
        .value = "SECONDS",
