@@ -3,12 +3,13 @@
 // The daemon: one file in, one switch out. In order: check the file, claim the socket, start the
 // environment, add the ports, open the API, wait for a signal, and take all of it down again. What
 // fails on the way up ends the daemon with everything before it undone by its destructor.
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,20 +50,30 @@ class daemon_signals {
     for (int number; stop_ == 0 && (number = sigtimedwait(&set_, nullptr, &now)) > 0;) take(number);
     return stop_ != 0;
   }
-  /// Until a stop. Calls `reload` where that was asked for, and `in_between` after each such period
-  /// that passes without a signal.
+  /// Until a stop. Calls `in_between` once in each such period, whatever else happens, and `reload`
+  /// where that was asked for, on a thread of its own. Returns when a reload that began has ended.
   template <class Reload, class Function>
   void wait(std::chrono::microseconds period, Reload reload, Function in_between) {
-    const timespec longest{period.count() / 1'000'000, period.count() % 1'000'000 * 1000};
+    using clock = std::chrono::steady_clock;
+    clock::time_point next = clock::now() + period;
+    std::future<void> reloading;
     while (stop_ == 0) {
-      if (reload_) {
+      if (reloading.valid() &&
+          reloading.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+        reloading.get();
+      if (reload_ && !reloading.valid()) {
         reload_ = false;
-        reload();
-        continue;
+        reloading = std::async(std::launch::async, reload);
       }
-      const int number = sigtimedwait(&set_, nullptr, &longest);
-      if (number > 0) take(number);
-      if (number < 0 && errno == EAGAIN) in_between();
+      if (clock::now() >= next) {
+        in_between();
+        next = clock::now() + period;
+      }
+      auto left = std::max(clock::duration::zero(), next - clock::now());
+      if (reloading.valid()) left = std::min<clock::duration>(left, std::chrono::milliseconds(100));
+      const auto us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
+      const timespec longest{us / 1'000'000, us % 1'000'000 * 1000};
+      if (const int number = sigtimedwait(&set_, nullptr, &longest); number > 0) take(number);
     }
   }
 
@@ -236,8 +247,8 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   leave_worker_cpus(**sw, cpus);
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
-  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline());
   coua::ctl::running_config running(**sw, config);
+  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline(), running);
   params.pipeline = &pipeline;
   const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
   if (!api) return tl::unexpected(api.error());

@@ -99,6 +99,9 @@ result<void> replace_file(const std::string& path, std::string_view text) {
   struct stat old {};
   const bool is_there = stat(path.c_str(), &old) == 0;
   if (!is_there && errno != ENOENT) return failed("cannot be looked at");
+  struct stat link {};
+  if (!is_there && lstat(path.c_str(), &link) == 0)
+    return fail(errc::invalid, path, "is a link to a file that is not there");
   if (is_there && !S_ISREG(old.st_mode)) return fail(errc::invalid, path, "is not a regular file");
   if (is_there) {
     const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr),

@@ -185,6 +185,8 @@ result<void> run_config_show(const session& s) {
 }
 
 result<void> run_config_save(const session& s) {
+  if (s.call.text("FILE", "") == "-")
+    return s.misuse("a file is saved by its name; coua config show prints what runs");
   const auto got = get(s, v1::GetConfigRequest::FORMAT_YAML);
   if (!got) return tl::unexpected(got.error());
   const std::string file = s.call.text("FILE", got->file());

@@ -225,6 +225,8 @@ pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no numb
   auto changed =
       owner_.change_port(number, [&](pipeline::port& one) { set_port_flags(one, config, mask); });
   if (!changed || (mask & ofp::port_down) == 0) return changed;
+  // Up or down is something that a file says, too: nobody changes the port meanwhile.
+  const auto hold = running_.changing();
   for (const dp::port_status& each : switch_.ports()) {
     if (dp::bridge_port(each.number) != number) continue;
     dp::port_config wanted = each.config;

@@ -6,15 +6,16 @@
 #include <mutex>
 
 #include "ctl/pipeline_control.h"
+#include "ctl/running_config.h"
 #include "dp/pipeline/pipeline_owner.h"
 
 namespace coua::ctl {
 
 class bridge_control final : public pipeline_control {
  public:
-  /// Both must outlive it.
-  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner)
-      : switch_(sw), owner_(owner), explained_at_(dp::pipeline_owner::now()) {}
+  /// All must outlive it.
+  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner, running_config& running)
+      : switch_(sw), owner_(owner), running_(running), explained_at_(dp::pipeline_owner::now()) {}
 
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override;
@@ -50,6 +51,7 @@ class bridge_control final : public pipeline_control {
 
   dp::l2_switch& switch_;
   dp::pipeline_owner& owner_;
+  running_config& running_;
   std::mutex mutex_;  // of what follows: what the last explanation had
   pipeline::worker_counts::timed explained_{};
   pipeline::time_ns explained_at_;

@@ -21,12 +21,18 @@ std::string path_of(const char* list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-/// What could not be taken back, behind why that was tried.
-void add_stuck(error& why, const result<void>& taken_back) {
-  if (!taken_back) why.what += "; not taken back: " + taken_back.error().message();
+/// What the switch does not know.
+config settings_only(config c) {
+  c.lines.clear();
+  c.ports.clear();
+  c.statics.clear();
+  return c;
 }
 
 }  // namespace
+
+running_config::running_config(dp::l2_switch& sw, config started)
+    : switch_(sw), started_(settings_only(std::move(started))) {}
 
 result<config> running_config::now() {
   const auto hold = changing();
@@ -35,10 +41,7 @@ result<config> running_config::now() {
 
 result<config> running_config::read() {
   config out = started_;
-  out.lines.clear();
   out.log = highest_log_level();
-  out.ports.clear();
-  out.statics.clear();
   std::map<unsigned, std::string> names;
   for (const dp::port_status& port : switch_.ports()) {
     out.ports.push_back(port.config);
@@ -112,7 +115,7 @@ result<void> running_config::run(const steps& steps) {
     error& e = done.error();
     if (!steps[i].place.empty()) e.where = steps[i].place + (e.where.empty() ? "" : ": " + e.where);
     std::string stuck;
-    for (std::size_t j = i; j-- > 0;) {
+    for (std::size_t j = i + (steps[i].partial ? 1 : 0); j-- > 0;) {
       if (const auto taken_back = steps[j].back(); !taken_back)
         stuck += (stuck.empty() ? "" : "; ") + taken_back.error().message();
     }
@@ -200,13 +203,7 @@ void running_config::plan_statics(const config& now, const config& wanted,
         erased.begin() + static_cast<std::ptrdiff_t>(i),
         erased.begin() + static_cast<std::ptrdiff_t>(end));
     const auto back = [this, some] { return store(*some); };
-    const auto go = [this, some, back]() -> result<void> {
-      auto done = erase(*some);
-      // A step that fails leaves nothing behind.
-      if (!done) add_stuck(done.error(), back());
-      return done;
-    };
-    leaving.push_back({wanted.file, go, back});
+    leaving.push_back({wanted.file, [this, some] { return erase(*some); }, back, true});
   }
   for (std::size_t i = 0; i < added.size(); i += entries_at_once) {
     const std::size_t end = std::min(i + entries_at_once, added.size());
@@ -225,7 +222,7 @@ void running_config::plan_statics(const config& now, const config& wanted,
       auto stored_them = store(restored);
       return erased_them ? stored_them : erased_them;
     };
-    const auto go = [this, some, back, &wanted]() -> result<void> {
+    const auto go = [this, some, &wanted]() -> result<void> {
       std::vector<static_entry> entries;
       for (const stored& each : *some) entries.push_back(each.entry);
       std::size_t at = 0;
@@ -233,10 +230,9 @@ void running_config::plan_statics(const config& now, const config& wanted,
       if (done) return done;
       error& e = done.error();
       e.where = wanted.place((*some)[at].path()) + (e.where.empty() ? "" : ": " + e.where);
-      add_stuck(e, back());
       return done;
     };
-    coming.push_back({"", go, back});
+    coming.push_back({"", go, back, true});
   }
 }
 

@@ -27,7 +27,7 @@ namespace coua::ctl {
 class running_config {
  public:
   /// `started`: what the switch was started with. `sw` must outlive this.
-  running_config(dp::l2_switch& sw, config started) : switch_(sw), started_(std::move(started)) {}
+  running_config(dp::l2_switch& sw, config started);
 
   /// Held while one thing is changed, from looking at it to the end. Any thread.
   [[nodiscard]] std::unique_lock<std::mutex> changing() { return std::unique_lock(mutex_); }
@@ -53,6 +53,7 @@ class running_config {
   struct step {
     std::string place;  // in the file
     std::function<result<void>()> go, back;
+    bool partial = false;  // one that fails may have done a part of it, which `back` takes back
   };
   using steps = std::vector<step>;
 
@@ -69,7 +70,7 @@ class running_config {
   result<void> erase(std::span<const static_entry> entries);
 
   dp::l2_switch& switch_;
-  const config started_;
+  const config started_;  // without what is asked of the switch
   std::mutex mutex_;
 };
 

@@ -232,6 +232,11 @@ ports:
 class test_config_of_no_file(cli_case):
     def test_save_asks_for_a_name(self):
         self.assertIn("FILE must be given", self.coua("config", "save", status=2).stderr)
+        self.assertIn("by its name", self.coua("config", "save", "-", status=2).stderr)
+        link = pathlib.Path(self.daemon.directory.name) / "link"
+        link.symlink_to("nowhere")
+        self.assertIn("a file that is not there", self.coua("config", "save", link, status=1).stderr)
+        self.assertTrue(link.is_symlink())
 
 
 class test_config_port_that_fails(cli_case):

@@ -127,6 +127,25 @@ class test_life(daemon_case):
             self.assertEqual(said, b"STOPPING=1")
             self.assertEqual(process.wait(60), 0)
 
+    def test_reloads_do_not_keep_it_from_the_watchdog(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.settimeout(60)
+            manager.bind(str(self.directory / "notify"))
+            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
+                                 "WATCHDOG_USEC": "1000000"}
+            process = self.start()
+            said = [manager.recv(4096)]
+            until = time.monotonic() + 3
+            while time.monotonic() < until:  # far more often than the watchdog is told
+                process.send_signal(signal.SIGHUP)
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            while said[-1] != b"STOPPING=1":
+                said.append(manager.recv(4096))
+            self.assertGreaterEqual(said.count(b"WATCHDOG=1"), 3, said)
+            self.assertGreaterEqual(sum(b"RELOADING=1" in each for each in said), 3, said)
+            self.assertEqual(process.wait(60), 0)
+
     def test_interrupt_stops_too(self):
         process = self.start()
         process.send_signal(signal.SIGINT)

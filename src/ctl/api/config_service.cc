@@ -49,7 +49,7 @@ class config_apply final : public grpc::ServerReadReactor<v1::ApplyConfigRequest
       return Finish(to_status(
           *context_,
           {errc::invalid, "last", "the file is not whole: no message said to be the last"}));
-    const bool posted = core_.tasks.post([this] {
+    const bool posted = core_.changes.post([this] {
       const result<void> done =
           core_.stopping ? fail(errc::unavailable, "config", "the daemon is stopping") : apply();
       Finish(done ? grpc::Status::OK : to_status(*context_, done.error()));
@@ -124,7 +124,7 @@ result<void> config_service::get(const v1::GetConfigRequest& request,
 grpc::ServerUnaryReactor* config_service::GetConfig(grpc::CallbackServerContext* context,
                                                     const v1::GetConfigRequest* request,
                                                     v1::GetConfigResponse* response) {
-  return core_.run(context, [this, request, response] { return get(*request, *response); });
+  return core_.run_change(context, [this, request, response] { return get(*request, *response); });
 }
 
 grpc::ServerReadReactor<v1::ApplyConfigRequest>* config_service::ApplyConfig(

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+#include <vector>
+
 #include "ctl/api/test_api.h"
 
 namespace coua::ctl {
@@ -38,6 +42,33 @@ class config_api : public api {
   v1::ApplyConfigResponse response_;
   v1::Error error_;
 };
+
+TEST_F(config_api, a_long_change_keeps_nobody_from_looking) {
+  add_ports();
+  auto hold = running_.changing();  // as a change does
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 8; i++) {  // more than the API has threads
+    waiting.emplace_back([this, i] {
+      if (i % 2 == 0) {
+        shown();
+        return;
+      }
+      v1::SetPortRequest request;
+      request.set_name("p0");
+      request.set_mtu(1400);
+      good(*ports_, &v1::PortService::Stub::SetPort, request);
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  v1::ListPortsResponse listed;
+  const grpc::Status status = ports_->ListPorts(&context, v1::ListPortsRequest(), &listed);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(listed.ports_size(), 2);
+  hold.unlock();
+  for (std::thread& each : waiting) each.join();
+}
 
 TEST_F(config_api, what_calls_have_set_is_shown_and_applied_again_changes_nothing) {
   add_ports();

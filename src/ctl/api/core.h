@@ -31,8 +31,21 @@ struct api_core {
   /// response live until the call is finished.
   template <typename Work>
   grpc::ServerUnaryReactor* run(grpc::CallbackServerContext* context, Work work) {
+    return run_on(tasks, context, work);
+  }
+
+  /// The same for what holds `running.changing()`, or waits for who does: one after the other on a
+  /// thread of its own, so that a long change keeps nobody from looking.
+  template <typename Work>
+  grpc::ServerUnaryReactor* run_change(grpc::CallbackServerContext* context, Work work) {
+    return run_on(changes, context, work);
+  }
+
+  template <typename Work>
+  static grpc::ServerUnaryReactor* run_on(executor& threads, grpc::CallbackServerContext* context,
+                                          Work work) {
     auto* reactor = context->DefaultReactor();
-    const bool posted = tasks.post([context, reactor, work] {
+    const bool posted = threads.post([context, reactor, work] {
       const result<void> done = work();
       reactor->Finish(done ? grpc::Status::OK : to_status(*context, done.error()));
     });
@@ -49,7 +62,8 @@ struct api_core {
   dp::l2_switch& sw;
   running_config& running;  // what changes something that a file can say holds its `changing()`
   std::atomic<bool> stopping{false};
-  executor tasks;  // last: its threads end before what they use
+  executor changes{1, 1024};  // these last: their threads end before what they use
+  executor tasks;
 };
 
 }  // namespace coua::ctl

@@ -25,7 +25,7 @@ void fib_load::OnReadDone(bool ok) {
     response_->set_stored(stored_);
     return Finish(grpc::Status::OK);
   }
-  const bool posted = core_.tasks.post([this] {
+  const bool posted = core_.changes.post([this] {
     auto stored = core_.stopping
                       ? result<void>(fail(errc::unavailable, "fib load", "the daemon is stopping"))
                       : store();

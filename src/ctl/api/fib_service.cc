@@ -112,19 +112,21 @@ grpc::ServerWriteReactor<v1::FibBatch>* fib_service::ShowFib(grpc::CallbackServe
 grpc::ServerUnaryReactor* fib_service::AddFibEntry(grpc::CallbackServerContext* context,
                                                    const v1::AddFibEntryRequest* request,
                                                    v1::AddFibEntryResponse* response) {
-  return core_.run(context, [this, request, response] { return add(*request, *response); });
+  return core_.run_change(context, [this, request, response] { return add(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* fib_service::DeleteFibEntry(grpc::CallbackServerContext* context,
                                                       const v1::DeleteFibEntryRequest* request,
                                                       v1::DeleteFibEntryResponse* response) {
-  return core_.run(context, [this, request, response] { return remove(*request, *response); });
+  return core_.run_change(context,
+                          [this, request, response] { return remove(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* fib_service::FlushFib(grpc::CallbackServerContext* context,
                                                 const v1::FlushFibRequest* request,
                                                 v1::FlushFibResponse* response) {
-  return core_.run(context, [this, request, response] { return flush(*request, *response); });
+  return core_.run_change(context,
+                          [this, request, response] { return flush(*request, *response); });
 }
 
 grpc::ServerReadReactor<v1::FibBatch>* fib_service::LoadFib(grpc::CallbackServerContext* context,
@@ -141,7 +143,8 @@ grpc::ServerUnaryReactor* fib_service::GetFibStats(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* fib_service::SetAgeing(grpc::CallbackServerContext* context,
                                                  const v1::SetAgeingRequest* request,
                                                  v1::SetAgeingResponse* response) {
-  return core_.run(context, [this, request, response] { return set_ageing(*request, *response); });
+  return core_.run_change(context,
+                          [this, request, response] { return set_ageing(*request, *response); });
 }
 
 }  // namespace coua::ctl

@@ -99,19 +99,20 @@ grpc::ServerUnaryReactor* port_service::GetPort(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* port_service::AddPort(grpc::CallbackServerContext* context,
                                                 const v1::AddPortRequest* request,
                                                 v1::AddPortResponse* response) {
-  return core_.run(context, [this, request, response] { return add(*request, *response); });
+  return core_.run_change(context, [this, request, response] { return add(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* port_service::RemovePort(grpc::CallbackServerContext* context,
                                                    const v1::RemovePortRequest* request,
                                                    v1::RemovePortResponse* response) {
-  return core_.run(context, [this, request, response] { return remove(*request, *response); });
+  return core_.run_change(context,
+                          [this, request, response] { return remove(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* port_service::SetPort(grpc::CallbackServerContext* context,
                                                 const v1::SetPortRequest* request,
                                                 v1::SetPortResponse* response) {
-  return core_.run(context, [this, request, response] { return set(*request, *response); });
+  return core_.run_change(context, [this, request, response] { return set(*request, *response); });
 }
 
 }  // namespace coua::ctl

@@ -35,7 +35,8 @@ result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
 
 result<void> system_service::set_log_level(const v1::SetLogLevelRequest& request,
                                            v1::SetLogLevelResponse& response) {
-  const auto hold = core_.running.changing();
+  std::unique_lock<std::mutex> hold;
+  if (request.has_level()) hold = core_.running.changing();
   const log_level before = highest_log_level();
   log_level level = before;
   if (request.has_level() && !parse_log_level(request.level(), level)) {
@@ -112,8 +113,8 @@ grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* system_service::SetLogLevel(grpc::CallbackServerContext* context,
                                                       const v1::SetLogLevelRequest* request,
                                                       v1::SetLogLevelResponse* response) {
-  return core_.run(context,
-                   [this, request, response] { return set_log_level(*request, *response); });
+  const auto work = [this, request, response] { return set_log_level(*request, *response); };
+  return request->has_level() ? core_.run_change(context, work) : core_.run(context, work);
 }
 
 }  // namespace coua::ctl
