@@ -3,6 +3,7 @@
 // Where the daemon listens and its clients look when nobody says otherwise.
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,7 +29,9 @@ inline std::string default_socket() {
 /// Where a client looks: at this user's own daemon; where there is none, at root's, if it may.
 inline std::string socket_to_ask() {
   const std::string own = default_socket();
-  const bool is_there = access(own.c_str(), F_OK) == 0;
+  struct stat of {};  // below /tmp it may be another user's
+  const bool is_there =
+      lstat(own.c_str(), &of) == 0 && S_ISSOCK(of.st_mode) && of.st_uid == geteuid();
   return !is_there && access(system_socket, R_OK | W_OK) == 0 ? system_socket : own;
 }
 

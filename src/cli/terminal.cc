@@ -34,10 +34,12 @@ result<terminal> terminal::create() {
   if (isatty(STDOUT_FILENO) != 1 || tcgetattr(STDIN_FILENO, &before) != 0 || is_dumb)
     return fail(errc::unsupported, "terminal", "cannot be drawn on; use --batch");
   termios keys = before;
-  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  // Keys that would end or stop the process come as bytes, for it must leave its page; so does
+  // Ctrl-S.
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+  keys.c_iflag &= ~static_cast<tcflag_t>(IXON);
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
-  keys.c_cc[VSUSP] = _POSIX_VDISABLE;  // a stopped process would leave its page there
   tcsetattr(STDIN_FILENO, TCSANOW, &keys);
   say(enter);
   return terminal(before);

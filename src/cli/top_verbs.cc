@@ -167,6 +167,8 @@ class top_screen {
     if (key == 0) return;
     changed_ = true;
     switch (key) {
+      case '\x03':  // Ctrl-C
+      case '\x1c':  // Ctrl-backslash
       case 'q': ended_ = true; break;
       case 's': order_ = static_cast<top_order>((static_cast<int>(order_) + 1) % 4); break;
       case 'p':

@@ -59,6 +59,9 @@ class record_ring {
   /// Makes all that was reserved the consumer's. Producer only.
   void publish() noexcept { head_.store(staged_, std::memory_order_release); }
 
+  /// Takes back what was reserved since publish(). Producer only.
+  void forget() noexcept { staged_ = head_.load(std::memory_order_relaxed); }  // own
+
   /// The oldest record; null: there is none. Consumer only.
   const std::uint8_t* front() noexcept {
     const std::size_t head = head_.load(std::memory_order_acquire);

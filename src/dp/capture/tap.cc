@@ -107,21 +107,25 @@ tap::staged tap::stage(unsigned worker, const capture_event& event,
   return one;
 }
 
-void tap::settle(unsigned worker, const staged& one, port_counter::id fate) noexcept {
-  if (!wants(fate) || is_complete()) return;
+bool tap::settle(unsigned worker, const staged& one, port_counter::id fate) noexcept {
+  if (!wants(fate) || is_complete()) return false;
   count(worker, one.interface, seen);
-  if (one.how == staged::full) return count(worker, one.interface, lost);
-  if (one.how != staged::stored) return;
-  if (spec_.count != 0 && taken_.fetch_add(1, std::memory_order_relaxed) >= spec_.count) return;
+  if (one.how == staged::full) count(worker, one.interface, lost);
+  if (one.how != staged::stored) return false;
+  if (spec_.count != 0 && taken_.fetch_add(1, std::memory_order_relaxed) >= spec_.count)
+    return false;
   one.copy->fate = static_cast<std::uint8_t>(fate);
   count(worker, one.interface, captured);
+  return true;
 }
 
 void tap::offer(unsigned worker, const capture_event& event, const frame_view& frame,
                 port_counter::id fate) noexcept {
   if (!wants(fate) || is_complete()) return;
-  settle(worker, stage(worker, event, frame), fate);
-  publish(worker);
+  if (settle(worker, stage(worker, event, frame), fate))
+    publish(worker);
+  else
+    forget(worker);
 }
 
 /// Of all rings; null: there is none. Void records go on the way.

@@ -71,9 +71,12 @@ class tap {
     std::uint32_t interface = 0;
   };
   staged stage(unsigned worker, const capture_event& event, const frame_view& frame) noexcept;
-  void settle(unsigned worker, const staged& one, port_counter::id fate) noexcept;
+  /// True: the reader is to see it.
+  bool settle(unsigned worker, const staged& one, port_counter::id fate) noexcept;
   /// Hands what was settled to the reader.
   void publish(unsigned worker) noexcept { rings_[worker]->publish(); }
+  /// Gives the room of what was staged since back: the reader is to see none of it.
+  void forget(unsigned worker) noexcept { rings_[worker]->forget(); }
   /// All three, of a frame whose fate is known.
   void offer(unsigned worker, const capture_event& event, const frame_view& frame,
              port_counter::id fate) noexcept;

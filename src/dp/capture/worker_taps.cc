@@ -123,9 +123,14 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
   if (sent < n) sent += send_rest(port, mbufs + sent, n - sent, bytes, fate.data() + sent);
   for (std::size_t t = 0; t < taps.size(); ++t) {
     if (!asked[t]) continue;
+    bool any = false;
     for (unsigned i = 0; i < n; ++i)
-      taps[t].what->settle(params_.number, staged[t * max_burst + i], fate[i]);
-    taps[t].what->publish(params_.number);
+      any |= taps[t].what->settle(params_.number, staged[t * max_burst + i], fate[i]);
+    // A capture of drops wants none of what was sent: its buffer stays free for what is not.
+    if (any)
+      taps[t].what->publish(params_.number);
+    else
+      taps[t].what->forget(params_.number);
   }
   return sent;
 }

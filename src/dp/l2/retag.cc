@@ -60,8 +60,9 @@ rte_mbuf* make_sole(rte_mbuf* frame) noexcept {
 
 bool restore_tag(rte_mbuf* frame) noexcept {
   if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0) return true;
+  if (!push(frame, frame->vlan_tci)) return false;
   frame->ol_flags &= ~(RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_VLAN);
-  return push(frame, frame->vlan_tci);
+  return true;
 }
 
 }  // namespace coua::dp
