@@ -8,6 +8,7 @@ usage: daemon_test.py COUAD COUA
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
@@ -138,7 +139,8 @@ class test_life(daemon_case):
             until = time.monotonic() + 3
             while time.monotonic() < until:  # far more often than the watchdog is told
                 process.send_signal(signal.SIGHUP)
-                time.sleep(0.05)
+                while select.select([manager], [], [], 0.05)[0]:
+                    said.append(manager.recv(4096))
             process.send_signal(signal.SIGTERM)
             while said[-1] != b"STOPPING=1":
                 said.append(manager.recv(4096))
