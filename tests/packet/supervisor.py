@@ -28,7 +28,7 @@ def run(command, environment):
     lifeline, held = os.pipe()
     inner = subprocess.Popen(command, env={**environment, LIFELINE: str(lifeline)},
                              pass_fds=[lifeline], start_new_session=True,
-                             preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, ()))
+                             preexec_fn=listen_again)
     os.close(lifeline)
     while inner.poll() is None and signal.sigwait(signals) not in STOPS:
         pass
@@ -36,6 +36,15 @@ def run(command, environment):
     end_children()
     os.close(held)
     return status if status is None or status >= 0 else 128 - status
+
+
+def listen_again():
+    """In the inner process, before its program runs. What came before it had a session of its own was
+    said to both, and the outer one hears it: to ignore a signal takes it away."""
+    for disposition in (signal.SIG_IGN, signal.SIG_DFL):
+        for number in STOPS:
+            signal.signal(number, disposition)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def follow():

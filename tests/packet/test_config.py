@@ -40,7 +40,7 @@ class test_config(with_switch):
         """A port of the original file says `more`."""
         return f'name: "{name}"', f'name: "{name}"\n    {more}'
 
-    EXTRA = "\nports:\n  - {name: extra, devargs: 'net_tap70,iface=extra'}\n"
+    EXTRA = "\nports:\n  - {name: extra, devargs: 'net_tap970,iface=extra'}\n"
 
     def test_other_ports_forward_on(self):
         finish = self.traffic()
@@ -89,7 +89,7 @@ class test_config(with_switch):
         self.assert_conserved()
 
     def test_saved_and_applied_nothing_changes(self):
-        self.switch.coua("port", "add", "more", "net_tap71,iface=more", "--tagged", "5-7")
+        self.switch.coua("port", "add", "more", "net_tap971,iface=more", "--tagged", "5-7")
         self.switch.coua("port", "set", "c3", "--mac-limit", "100")
         self.switch.coua("fib", "add", "1", "02:00:00:00:00:09", "c3")
         saved = self.switch.directory / "saved.yaml"

@@ -26,7 +26,7 @@ class test_ports(with_switch):
         finish = self.traffic()
         for number in range(10):
             device = f"q{number % 2}"
-            self.switch.coua("port", "add", "extra", f"net_tap{50 + number % 2},iface={device}")
+            self.switch.coua("port", "add", "extra", f"net_tap{950 + number % 2},iface={device}")
             self.assertTrue(lab.os.path.exists(f"/sys/class/net/{device}"))
             wire = self.wire(None, device)
             wire.send(frames.make(frames.BROADCAST, station(1), b""))
@@ -157,7 +157,7 @@ class test_mtu(with_switch):
         self.assert_conserved()
 
     def test_port_that_cannot_is_refused(self):
-        refused = self.switch.coua("port", "add", "small", "net_tap93,iface=small", "--mtu", "9000",
+        refused = self.switch.coua("port", "add", "small", "net_tap993,iface=small", "--mtu", "9000",
                                    check=False)
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("port small: mtu: 9000 is not in ", refused.stderr)
