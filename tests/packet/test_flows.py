@@ -39,6 +39,11 @@ class test_flows(with_switch):
         """Packets of the rules that the filter chooses."""
         return sum(rule["packets"] for rule in self.switch.json("flow", "dump", *filter)["flows"])
 
+    def buckets(self, group_id):
+        """Packets of each bucket of a group."""
+        [group] = self.switch.json("group", "dump", group_id, "--stats")["groups"]
+        return [bucket["packets"] for bucket in group["buckets"]]
+
     def routes(self):
         """A router with an arm in each host's subnet."""
         lines = []
@@ -97,14 +102,14 @@ class test_flows(with_switch):
         arms = "".join(f",bucket=watch_port:p{n},actions=mod_dl_dst:{host.mac},output:p{n}"
                        for n, host in ((2, self.h2), (3, self.h3)))
         self.rules(f"group add group_id=1,type=ff{arms}\n"
-                   f"priority=400,ip,in_port=p1,nw_dst=10.2.0.2,actions=dec_ttl,group:1\n")
-        before = self.counters("p3")["tx_packets"]
+                   f"priority=400,icmp,in_port=p1,nw_dst=10.2.0.2,actions=dec_ttl,group:1\n")
+        # The group's own counters: what else is flooded to p3 (a host's reports of its groups) does not count.
         self.assertEqual(self.h1.pings("10.2.0.2", 2), 2)
-        self.assertEqual(self.counters("p3")["tx_packets"], before)
+        self.assertEqual(self.buckets(1), [2, 0])
         self.switch.coua("port", "set", "p2", "--enabled", "off")
         self.addCleanup(self.switch.coua, "port", "set", "p2", "--enabled", "on", check=False)
         lab.wait_for(lambda: self.h1.pings("10.2.0.2", 1, wait=1.0) == 1, what="h3 answers")
-        self.assertGreater(self.counters("p3")["tx_packets"], before)
+        self.assertGreater(self.buckets(1)[1], 0)
 
     def test_a_meter_limits(self):
         self.rules("meter add meter=1,pktps,burst,band=type=drop,rate=1,burst_size=3\n"
