@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <thread>
 
 #include "cli/session.h"
+#include "cli/top_view.h"
 
 namespace coua::cli {
 namespace {
@@ -50,80 +50,46 @@ result<v1::GetStatsResponse> read_stats(const session& s) {
                        v1::GetStatsRequest());
 }
 
-// Counters of one port that a rate is made of.
-struct sample {
-  std::uint64_t rx_packets = 0, tx_packets = 0, rx_bytes = 0, tx_bytes = 0, drops = 0;
-};
-
-sample take_sample(const v1::PortCounters& port) {
-  sample out;
-  for (const auto& counter : port.counters()) {
-    const std::string& name = counter.name();
-    if (name == "rx_packets") out.rx_packets = counter.value();
-    if (name == "tx_packets") out.tx_packets = counter.value();
-    if (name == "rx_bytes") out.rx_bytes = counter.value();
-    if (name == "tx_bytes") out.tx_bytes = counter.value();
-    if (name.starts_with("drop_")) out.drops += counter.value();
-  }
-  return out;
-}
-
-struct rates {
-  double rx_pps = 0, tx_pps = 0, rx_bps = 0, tx_bps = 0, drop_pps = 0;
-
-  void add(const rates& other) {
-    rx_pps += other.rx_pps;
-    tx_pps += other.tx_pps;
-    rx_bps += other.rx_bps;
-    tx_bps += other.tx_bps;
-    drop_pps += other.drop_pps;
-  }
-  json to_json() const {
-    return {{"rx_pps", std::round(rx_pps)},
-            {"tx_pps", std::round(tx_pps)},
-            {"rx_bps", std::round(rx_bps)},
-            {"tx_bps", std::round(tx_bps)},
-            {"drop_pps", std::round(drop_pps)}};
-  }
-};
-
-rates rates_of(const sample& before, const sample& after, double seconds) {
-  // A port that was removed and added again starts at zero: no rate rather than a negative one.
-  const auto rate = [seconds](std::uint64_t a, std::uint64_t b) {
-    return b < a ? 0.0 : static_cast<double>(b - a) / seconds;
-  };
-  return {rate(before.rx_packets, after.rx_packets), rate(before.tx_packets, after.tx_packets),
-          8 * rate(before.rx_bytes, after.rx_bytes), 8 * rate(before.tx_bytes, after.tx_bytes),
-          rate(before.drops, after.drops)};
+json rates_json(const top_port& port) {
+  return {{"rx_pps", std::round(port.rx_pps)},
+          {"tx_pps", std::round(port.tx_pps)},
+          {"rx_bps", std::round(port.rx_bps)},
+          {"tx_bps", std::round(port.tx_bps)},
+          {"drop_pps", std::round(port.drop_pps)}};
 }
 
 result<void> run_rates(const session& s) {
-  const auto before = read_stats(s);
-  if (!before) return tl::unexpected(before.error());
+  top_reading before, after;
+  auto first = read_stats(s);
+  if (!first) return tl::unexpected(first.error());
+  before.stats = std::move(*first);
   std::this_thread::sleep_for(std::chrono::duration<double>(s.call.real("rate", 1)));
-  const auto after = read_stats(s);
-  if (!after) return tl::unexpected(after.error());
-  const double seconds = static_cast<double>(after->time_ns() - before->time_ns()) * 1e-9;
-  std::map<std::string, sample> first;
-  for (const auto& port : before->ports()) first[port.port()] = take_sample(port);
-  rates total;
+  auto last = read_stats(s);
+  if (!last) return tl::unexpected(last.error());
+  after.stats = std::move(*last);
+  const top_view view = make_top_view(before, after);
   json ports = json::object();
   table text({"PORT", "RX PPS", "TX PPS", "RX MBIT/S", "TX MBIT/S", "DROPS/S"});
-  const auto row = [&](const std::string& name, const rates& r) {
-    text.add({name, grouped(static_cast<std::uint64_t>(std::llround(r.rx_pps))),
-              grouped(static_cast<std::uint64_t>(std::llround(r.tx_pps))), fixed(r.rx_bps / 1e6, 1),
-              fixed(r.tx_bps / 1e6, 1),
-              grouped(static_cast<std::uint64_t>(std::llround(r.drop_pps)))});
+  const auto row = [&](const top_port& of) {
+    const auto whole = [](double rate) {
+      return grouped(static_cast<std::uint64_t>(std::llround(rate)));
+    };
+    text.add({of.name, whole(of.rx_pps), whole(of.tx_pps), fixed(of.rx_bps / 1e6, 1),
+              fixed(of.tx_bps / 1e6, 1), whole(of.drop_pps)});
   };
-  for (const auto& port : after->ports()) {
-    if (!first.contains(port.port())) continue;
-    const rates r = rates_of(first[port.port()], take_sample(port), seconds);
-    total.add(r);
-    ports[port.port()] = r.to_json();
-    row(port.port(), r);
+  top_port all;
+  all.name = "all";
+  for (const top_port& port : view.ports) {
+    ports[port.name] = rates_json(port);
+    row(port);
+    all.rx_pps += port.rx_pps;
+    all.tx_pps += port.tx_pps;
+    all.rx_bps += port.rx_bps;
+    all.tx_bps += port.tx_bps;
+    all.drop_pps += port.drop_pps;
   }
-  row("all", total);
-  s.answer({{"seconds", seconds}, {"ports", ports}, {"totals", total.to_json()}}, text.text());
+  row(all);
+  s.answer({{"seconds", view.seconds}, {"ports", ports}, {"totals", rates_json(all)}}, text.text());
   return {};
 }
 

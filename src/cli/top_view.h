@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `coua top` shows: two readings of the daemon's counters, and what happened between them.
-// Reads nothing itself, so tests give it readings.
+// What `coua top` and `coua stats --rate` show: two readings of the daemon's counters, and what
+// happened between them. Reads nothing itself, so tests give it readings.
 #pragma once
 
 #include <array>
