@@ -45,23 +45,48 @@ client::client(std::string socket, std::optional<double> timeout)
   captures_ = v1::CaptureService::NewStub(channel);
 }
 
+namespace {
+
+/// Connected to a socket's path, or -1 with errno.
+int connect_to(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
+  const int reason = errno;
+  close(fd);
+  errno = reason;
+  return -1;
+}
+
+}  // namespace
+
 result<void> client::probe() const {
   const auto unreachable = [this](const std::string& why) {
     return fail(errc::unavailable, "couad at " + socket_, why);
   };
   if (socket_.size() > socket_path_max) return unreachable("the path is too long for a socket");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  socket_.copy(address.sun_path, sizeof address.sun_path - 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return unreachable(std::strerror(errno));
-  const bool connected = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  const int fd = connect_to(socket_);
   const int reason = errno;
-  close(fd);
-  if (connected) return {};
+  if (fd >= 0) {
+    close(fd);
+    return {};
+  }
   if (reason == ENOENT || reason == ECONNREFUSED)
     return unreachable("no daemon listens there; start couad, or name its socket by -s PATH");
   return unreachable(std::strerror(reason));
+}
+
+unsigned client::process() const {
+  if (socket_.size() > socket_path_max) return 0;
+  const int fd = connect_to(socket_);
+  if (fd < 0) return 0;
+  ucred of{};
+  socklen_t bytes = sizeof of;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &of, &bytes) != 0 || of.pid < 0) of.pid = 0;
+  close(fd);
+  return static_cast<unsigned>(of.pid);
 }
 
 void client::limit(grpc::ClientContext& context,

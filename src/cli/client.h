@@ -28,6 +28,10 @@ class client {
   /// Tries to connect, and says why not: unavailable.
   result<void> probe() const;
 
+  /// The process that listens there, also when it answers nothing; 0: none, or it is not to be seen
+  /// from here.
+  unsigned process() const;
+
   /// One call: `method` of `stub`. An error has the code, place and reason that the daemon gave.
   template <typename Stub, typename Request, typename Response>
   result<Response> call(Stub& stub,

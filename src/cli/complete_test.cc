@@ -34,7 +34,7 @@ std::string completed(const std::string& line) {
 TEST(complete, verbs) {
   EXPECT_EQ(completed(""),
             "port fib flow group meter trace explain capture config top vlan stats worker "
-            "log completion "
+            "log doctor completion "
             "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");

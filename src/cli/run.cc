@@ -47,6 +47,7 @@ result<void> carry_out(const session& s) {
     case worker_list: return run_worker_list(s);
     case capture_run: return run_capture(s);
     case top_run: return run_top(s);
+    case doctor_show: return run_doctor(s);
     case log_level_show: return run_log_level(s);
     case config_check: return run_config_check(s);
     case config_show: return run_config_show(s);
@@ -165,7 +166,8 @@ int run(const std::vector<std::string>& words, const file_checker& check) {
     print_completion(s);
     return finish();
   }
-  if (call->what->id != config_check) {
+  // The doctor is called where couad does not run, too.
+  if (call->what->id != config_check && call->what->id != doctor_show) {
     if (auto there = daemon.probe(); !there)
       return complain(there.error(), s.as_json, exit_unreachable);
   }

@@ -85,6 +85,7 @@ result<void> run_stats(const session& s);
 result<void> run_worker_list(const session& s);
 result<void> run_capture(const session& s);
 result<void> run_top(const session& s);
+result<void> run_doctor(const session& s);
 result<void> run_log_level(const session& s);
 result<void> run_version(const session& s);
 

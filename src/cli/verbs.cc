@@ -237,6 +237,22 @@ std::vector<verb> system_verbs() {
        .example = "coua log level debug",
        .json = "{\"level\": \"debug\", \"changed\": true}",
        .id = log_level_show},
+      {.path = "doctor",
+       .summary = "Says what of this machine is in the way of couad, or slows it down",
+       .details =
+           "It asks the kernel, about the couad that runs, or about this process as couad would "
+           "run in its place: privileges, /dev/net/tun, huge pages, cores, NUMA nodes, NICs, and "
+           "virtual cables of the network namespace that it is called in. For each thing it says "
+           "what there is, what that costs, and the commands that mend it, one after another. "
+           "'missing': without it some type of port does not work; 'worse': slower than could be; "
+           "'note': a choice. The exit status is 4 when something is missing.",
+       .options = {option("strict", "", "exit status 4 also when something is worse than could be",
+                          kind::flag)},
+       .example = "coua doctor",
+       .json = R"({"couad": 0, "findings": [{"verdict": "missing", "topic": "/dev/net/tun",
+  "what": "is not there, nor is its driver", "cost": "no TAP ports",
+  "mend": ["sudo modprobe tun"], "then": ""}], "worse": 0, "missing": 1})",
+       .id = doctor_show},
       {.path = "completion",
        .summary = "Prints the script that completes this command's words in a shell",
        .details = "Have your shell read it: source <(coua completion bash), and likewise in zsh. "
@@ -271,6 +287,7 @@ command make_command() {
                 {"top", "live view"},
                 {"config", "configuration"},
                 {"log", "log of the daemon"},
+                {"doctor", "this machine"},
                 {"completion", "shells"},
                 {"version", "versions"}};
   out.options = {
@@ -297,7 +314,7 @@ command make_command() {
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n"
-      "  4  config diff: there is a difference\n";
+      "  4  config diff: there is a difference; doctor: something is missing\n";
   for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &config_verbs,
                       &top_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));

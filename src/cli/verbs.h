@@ -56,6 +56,7 @@ enum verb_id {
   config_save,
   config_diff,
   config_apply,
+  doctor_show,
   completion_show,
   version_show,
 };

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline's verbs: trace, flows, groups, meters, before a pipeline in memory.
+
+usage: flow_test.py COUA FAKE_COUAD DOCS_DIR
+"""
+
+import pathlib
+import struct
+import tempfile
+
+from cli_case import cli_case, main
+
+
+class test_trace(cli_case):
+    def test_a_packet_of_a_file(self):
+        self.coua("flow", "add", "in_port=p1,dl_dst=02:00:00:00:00:09,actions=output:p2")
+        frame = bytes.fromhex("020000000009" "020000000001" "0800") + bytes(46)
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "one.pcap"
+        header = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+        other = struct.pack("<IIII", 0, 0, 20, 20) + bytes(20)
+        path.write_bytes(header + other + struct.pack("<IIII", 1, 0, 60, 60) + frame)
+        said = self.json("trace", "br0", "--pcap", path, "--record", 2, "--in-port", "p1")
+        self.assertEqual([copy["to"] for copy in said["outputs"]], ["p2"])
+        self.assertEqual(said["frame"], frame.hex())
+        self.assertIn("it goes nowhere", self.text("trace", "br0", "--pcap", path, "--in-port", "p1"))
+        done = self.coua("trace", "br0", "--pcap", path, "--record", 3, "--in-port", "p1", status=1)
+        self.assertIn("it has 2 records, none of number 3", done.stderr)
+
+    def test_mistakes(self):
+        for words, status, says in (
+                (("trace", "br0"), 2, "give either PACKET or --pcap FILE"),
+                (("trace", "br0", "tcp", "--record", 1), 2, "--record needs --pcap FILE"),
+                (("trace", "br0", "tcp"), 1, "say by which port it comes in"),
+                (("trace", "br1", "in_port=p1,tcp"), 1, "there is no such bridge; there is br0"),
+                (("trace", "br0", "in_port=p1,tcp", "--pcap", "x"), 2, "give either"),
+                (("trace", "br0", "--pcap", "/nowhere.pcap", "--in-port", "p1"), 1, "nowhere.pcap"),
+                (("explain", "br1"), 1, "there is no such bridge")):
+            self.assertIn(says, self.coua(*words, status=status).stderr, words)
+
+    def test_an_explanation(self):
+        self.coua("flow", "add", "--file", "-", stdin="\n".join(
+            f"tcp,tp_dst={n},actions=drop" for n in range(1, 20)))
+        text = self.text("explain", "br0")
+        self.assertRegex(text, r"(?m)^0 +19 +exact ")
+        self.assertIn("table 0 is not direct: more than 16 rules (19)", text)
+        self.assertRegex(text, r"(?m)^0 +19 +exact .* 1.00 +30 to 90$")
+        self.assertIn("predicted  50 to 130 cycles a packet (25 to 65 ns), in full bursts\n", text)
+        self.assertIn("measured   150 cycles a packet (75 ns), of 100 packets in bursts of 25.0, "
+                      "since the start, 2 s ago\n", text)
+        said = self.json("explain", "br0")
+        self.assertEqual(said["predicted"], {"cycles": {"lower": 50, "upper": 130},
+                                             "ns": {"lower": 25, "upper": 65}})
+        self.assertIsNone(said["measured"])
+        self.assertEqual(said["measured_since"], "explain")
+        self.assertIn("measured   no packets yet, since the last explain, 2 s ago\n",
+                      self.text("explain", "br0"))
+
+
+class test_flows(cli_case):
+    def dump(self, *words):
+        return self.text("flow", "dump", *words).splitlines()
+
+    def test_rules_come_change_and_go(self):
+        rule = "table=1,priority=5,tcp,tp_dst=80 actions=output:p1"
+        self.assertEqual(self.text("flow", "add", rule), "1 operation: 1 change\n")
+        self.assertEqual(self.text("flow", "add", rule), "1 operation: unchanged\n")
+        self.assertEqual(self.dump(),
+                         [" cookie=0x0, duration=0s, table=1, n_packets=0, n_bytes=0, "
+                          "priority=5,tcp,tp_dst=80 actions=output:p1"])
+        self.coua("flow", "mod", "table=1,tcp actions=drop")
+        self.assertIn("actions=drop", self.dump()[0])
+        self.coua("flow", "mod", "--strict", "table=1,priority=4,tcp,tp_dst=80 actions=1")
+        self.assertIn("actions=drop", self.dump()[0])
+        self.coua("flow", "add", "udp,actions=1")
+        self.assertEqual(len(self.dump("udp")), 1)
+        self.assertEqual(len(self.dump("--limit", 1)), 1)
+        self.coua("flow", "del", "--strict", "table=1,priority=5,tcp,tp_dst=80")
+        self.assertEqual(len(self.dump()), 1)
+        self.coua("flow", "del")
+        self.assertEqual(self.dump(), [])
+        self.assertEqual(self.json("flow", "dump"), {"flows": [], "count": 0})
+
+    def test_what_was_printed_can_be_read(self):
+        self.coua("flow", "add", "table=2,priority=7,cookie=0x5,ip,nw_dst=10.0.0.0/8 actions=1")
+        lines = self.text("flow", "dump")
+        self.coua("flow", "del")
+        self.assertEqual(self.text("flow", "add", "--file", "-", stdin=lines),
+                         "1 operation: 1 change\n")
+        self.assertEqual(self.text("flow", "dump"), lines)
+
+    def test_a_file_is_done_as_a_whole(self):
+        lines = ("group group_id=1,type=all,bucket=1\nmeter meter=1,kbps,band=type=drop,rate=1\n"
+                 "# a comment\ntcp actions=meter:1,group:1\n")
+        self.assertEqual(self.json("flow", "add", "--file", "-", stdin=lines),
+                         {"changed": True, "operations": 3, "changes": 3})
+        done = self.coua("flow", "add", "--file", "-", stdin="udp actions=1\nfoo=1 actions=1\n",
+                         status=1)
+        self.assertEqual(done.stderr, "coua: line 2: unknown keyword foo\n")
+        self.assertEqual(len(self.dump()), 1)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("".join(f"ip,nw_dst=10.0.{n // 256}.{n % 256},actions=1\n"
+                               for n in range(20000)))
+            file.flush()
+            self.assertEqual(self.json("flow", "add", "--file", file.name)["changes"], 20000)
+        self.assertEqual(self.json("flow", "dump", "ip,nw_dst=10.0.0.0/16")["count"], 20000)
+        stats = self.json("flow", "stats")
+        self.assertEqual((stats["flows"], stats["groups"], stats["meters"]), (20001, 1, 1))
+        self.assertIn("no such file", self.coua("flow", "add", "--file", "/no/such",
+                                                status=1).stderr.lower())
+
+    def test_errors_name_the_reason(self):
+        for words, reason in ((("flow", "add", "actions=ct(commit)"),
+                               "ct: the switch has no such action"),
+                              (("flow", "add", "tp_dst=80 actions=1"), "TCP"),
+                              (("flow", "dump", "foo=1"), "filter: unknown keyword foo"),
+                              (("group", "mod", "group_id=1,type=all"), "group 1"),
+                              (("meter", "add", "meter=1"), "must specify bands")):
+            self.assertIn(reason, self.coua(*words, status=1).stderr)
+        for words in (("flow", "add"), ("flow", "add", ""), ("flow", "add", "a", "--file", "-"),
+                      ("flow", "del", "--strict"), ("group", "add"), ("meter", "mod")):
+            self.coua(*words, status=2)
+
+    def test_groups_and_meters(self):
+        self.coua("group", "add", "group_id=1,type=ff,bucket=watch_port:1,output:p0")
+        self.coua("group", "add", "group_id=2,type=all", status=0)
+        self.assertEqual(self.text("group", "dump", 1),
+                         " group_id=1,type=ff,bucket=watch_port:p0,actions=output:p0\n")
+        self.assertIn("ref_count=0", self.text("group", "dump", "--stats"))
+        self.assertEqual(self.json("group", "dump")["count"], 2)
+        self.coua("group", "del", "group_id=1")
+        self.coua("group", "del")
+        self.assertEqual(self.json("group", "dump"), {"groups": [], "count": 0})
+        self.coua("meter", "add", "meter=3,pktps,band=type=drop,rate=5")
+        self.coua("meter", "mod", "meter=3,pktps,band=type=drop,rate=6")
+        self.assertEqual(self.text("meter", "dump", 3), " meter=3 pktps bands= type=drop rate=6\n")
+        self.assertIn("flow_count:0", self.text("meter", "dump", "--stats"))
+        self.coua("meter", "del")
+        self.assertEqual(self.json("meter", "dump"), {"meters": [], "count": 0})
+
+
+class test_without_pipeline(cli_case):
+    OPTIONS = ("pipeline", "none")
+
+    def test_it_says_so(self):
+        for words in (("flow", "dump"), ("flow", "add", "actions=1"), ("flow", "stats")):
+            self.assertIn("has no OpenFlow pipeline", self.coua(*words, status=1).stderr)
+
+
+if __name__ == "__main__":
+    main()
