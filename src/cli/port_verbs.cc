@@ -25,6 +25,10 @@ json port_json(const v1::Port& port) {
           {"learning", spec.learning()},
           {"mac_limit", spec.mac_limit()},
           {"learned", port.learned()},
+          {"storm",
+           {{"broadcast", spec.storm().broadcast()},
+            {"multicast", spec.storm().multicast()},
+            {"unknown_unicast", spec.storm().unknown_unicast()}}},
           {"rx_queues", port.rx_queues()},
           {"tx_queues", port.tx_queues()},
           {"tx_shared", port.tx_shared()},
@@ -68,6 +72,19 @@ std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports
   return out.text();
 }
 
+/// The limits of one port, where it has any.
+std::string storm_text(const v1::StormLimits& storm) {
+  std::string out;
+  const auto add = [&](const char* kind, std::uint64_t limit) {
+    if (limit == 0) return;
+    out += (out.empty() ? "storm: at most " : ", ") + grouped(limit) + " " + kind;
+  };
+  add("broadcast", storm.broadcast());
+  add("multicast", storm.multicast());
+  add("unknown unicast", storm.unknown_unicast());
+  return out.empty() ? out : out + " packets/s\n";
+}
+
 void take_tagged(const invocation& call, v1::PortVlans& vlans) {
   vlans.clear_tagged();
   const auto ranges = parse_vlans(call.text("tagged"));
@@ -100,6 +117,12 @@ template <typename Message>
 void take_settings(const invocation& call, Message& out) {
   if (call.has("mtu")) out.set_mtu(static_cast<std::uint32_t>(call.number("mtu")));
   if (call.has("mac-limit")) out.set_mac_limit(call.number("mac-limit"));
+  if (call.has("storm-broadcast"))
+    out.mutable_storm()->set_broadcast(call.number("storm-broadcast"));
+  if (call.has("storm-multicast"))
+    out.mutable_storm()->set_multicast(call.number("storm-multicast"));
+  if (call.has("storm-unknown-unicast"))
+    out.mutable_storm()->set_unknown_unicast(call.number("storm-unknown-unicast"));
   if (call.has("enabled")) out.set_enabled(call.on("enabled"));
   if (call.has("learning")) out.set_learning(call.on("learning"));
   if (call.has("promiscuous")) out.set_promiscuous(call.on("promiscuous"));
@@ -128,8 +151,9 @@ result<void> run_port_show(const session& s) {
   if (!got) return tl::unexpected(got.error());
   google::protobuf::RepeatedPtrField<v1::Port> one;
   *one.Add() = got->port();
-  s.answer({{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
-           ports_text(one) + counters_text(got->counters()));
+  s.answer(
+      {{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
+      ports_text(one) + storm_text(got->port().spec().storm()) + counters_text(got->counters()));
   return {};
 }
 

@@ -181,6 +181,7 @@ std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
   if (!said) return {said.error().message()};
   std::vector<std::string> lines{
       (said->vlan != 0 ? "VLAN " + std::to_string(said->vlan) + ": " : "") + said->what};
+  if (!said->limit.empty()) lines.push_back(said->limit);
   for (dp::l2_verdict::copy& each : said->copies) {
     const pipeline::port_no to = dp::bridge_port(each.port);
     lines.push_back("output:" + pipeline::port_name(to));

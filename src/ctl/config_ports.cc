@@ -44,6 +44,27 @@ const field_table<port>& vlans_fields() {
   return fields;
 }
 
+const field_table<port>& storm_fields() {
+  static const field_table<port> fields = [] {
+    const auto limit = [](std::string name, std::string meaning,
+                          std::uint64_t dp::storm_limits::*member) {
+      return size_field<port>({.name = std::move(name),
+                               .meaning = std::move(meaning),
+                               .example = "1000",
+                               .unit = "packets/s"},
+                              0, limits::storm_max,
+                              [member](port& p) -> auto& { return p.storm.*member; });
+    };
+    return field_table<port>{
+        limit("broadcast", "Frames for all stations; 0: no limit", &dp::storm_limits::broadcast),
+        limit("multicast", "Frames for any other group address; 0: no limit",
+              &dp::storm_limits::multicast),
+        limit("unknown_unicast", "Frames for a station that is not in the FIB; 0: no limit",
+              &dp::storm_limits::unknown_unicast)};
+  }();
+  return fields;
+}
+
 field<port> queue_field(std::string name, std::string meaning, unsigned high, std::string example,
                         unsigned port::*member) {
   return integer_field<port>(
@@ -108,6 +129,11 @@ const field_table<port>& port_fields() {
                            .example = "1000",
                            .unit = "addresses"},
                           0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),
+      section_field<port>("storm",
+                          "Limits of what the port may bring that is flooded; above them it is "
+                          "dropped (operations.md)",
+                          "{broadcast: 1000, unknown_unicast: 5K}", storm_fields(),
+                          [](port& p) -> auto& { return p; }),
       written_if(dp::vlan_mode::access,
                  vlan_field<port>({.name = "vlan",
                                    .meaning = "Short for `vlans: {mode: access, native: N}`. Not "
@@ -149,6 +175,7 @@ field<config> ports_field() {
 
 std::vector<section_info> describe_ports() {
   return {describe("ports[]", "One port.", port_fields()),
+          describe("ports[].storm", "Storm control of a port.", storm_fields()),
           describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
 }
 

@@ -139,6 +139,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_FALSE(p.enabled);
   EXPECT_FALSE(p.learning);
   EXPECT_EQ(p.mac_limit, 100u);
+  EXPECT_EQ(p.storm, (dp::storm_limits{1000, 0, 200'000'000}));
   EXPECT_EQ(c.ports[1].mode, dp::vlan_mode::trunk);
   EXPECT_EQ(c.ports[1].native_vlan, 0);
   EXPECT_EQ(c.ports[1].tagged, (std::vector<std::uint16_t>{10, 20, 21, 22}));
@@ -289,6 +290,8 @@ TEST(config_document, the_example_of_each_field_is_valid) {
         text = pair;
       else if (section.path == "ports[]")
         text = port(pair);
+      else if (section.path == "ports[].storm")
+        text = port("storm: {" + pair + "}");
       else if (section.path == "ports[].vlans")
         text = port("vlans: {" + pair + (field.name == "mode" ? ", tagged: [5]}" : "}"));
       else if (section.path == "fib.static[]")

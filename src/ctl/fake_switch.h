@@ -208,7 +208,7 @@ class fake_switch : public dp::l2_switch {
   }
 
   result<dp::l2_verdict> trace_l2(unsigned, std::span<const std::uint8_t>) const override {
-    return dp::l2_verdict{"flooded", 1, {}};
+    return dp::l2_verdict{"flooded", 1, {}, ""};
   }
 
   result<void> fib_dump(

@@ -21,28 +21,32 @@ namespace coua::dp {
 
 namespace port_counter {
 enum id : unsigned {
-  rx_packets,               // received
-  rx_bytes,                 //   without the frame check sequence
-  tx_packets,               // taken by the driver
-  tx_bytes,                 //
-  forwarded,                // received here, sent to the one port that the FIB or a rule names
-  flooded,                  // received here, sent to the other ports of the VLAN
-  flood_copies,             //   copies made by that, one per port
-  to_controller,            // received here, handed on to the controller
-  from_controller,          // sent by the controller, as if received here
-  pipeline_copies,          // sent once more by the pipeline: what a frame is beyond the first one
-  drop_pipeline,            // (rx) the pipeline sent it nowhere: `coua flow stats` says why
-  drop_packet_in_rate,      // (rx) for the controller, above the rate that is allowed
-  drop_packet_in_full,      // (rx) for the controller, which does not keep up
-  drop_truncated,           // (rx) shorter than its Ethernet or VLAN header
-  drop_ingress_vlan,        // (rx) the port does not carry this VLAN
-  drop_source_multicast,    // (rx) its source is a group address
-  drop_link_local,          // (rx) for 01:80:C2:00:00:0x, which no bridge forwards
-  drop_hairpin,             // (rx) its destination is behind the port that it came from
-  drop_egress_vlan,         // (rx) the port of its destination does not carry this VLAN
-  drop_port_down,           // (rx) the port that it is for is down, disabled or gone
-  drop_no_fwd,              // (rx) a controller lets nothing be forwarded to that port (no_fwd)
-  drop_no_member,           // (rx) to be flooded, but no other port of the VLAN is up
+  rx_packets,             // received
+  rx_bytes,               //   without the frame check sequence
+  tx_packets,             // taken by the driver
+  tx_bytes,               //
+  forwarded,              // received here, sent to the one port that the FIB or a rule names
+  flooded,                // received here, sent to the other ports of the VLAN
+  flood_copies,           //   copies made by that, one per port
+  to_controller,          // received here, handed on to the controller
+  from_controller,        // sent by the controller, as if received here
+  pipeline_copies,        // sent once more by the pipeline: what a frame is beyond the first one
+  drop_pipeline,          // (rx) the pipeline sent it nowhere: `coua flow stats` says why
+  drop_packet_in_rate,    // (rx) for the controller, above the rate that is allowed
+  drop_packet_in_full,    // (rx) for the controller, which does not keep up
+  drop_truncated,         // (rx) shorter than its Ethernet or VLAN header
+  drop_ingress_vlan,      // (rx) the port does not carry this VLAN
+  drop_source_multicast,  // (rx) its source is a group address
+  drop_link_local,        // (rx) for 01:80:C2:00:00:0x, which no bridge forwards
+  drop_hairpin,           // (rx) its destination is behind the port that it came from
+  drop_egress_vlan,       // (rx) the port of its destination does not carry this VLAN
+  drop_port_down,         // (rx) the port that it is for is down, disabled or gone
+  drop_no_fwd,            // (rx) a controller lets nothing be forwarded to that port (no_fwd)
+  drop_no_member,         // (rx) to be flooded, but no other port of the VLAN is up
+  // (rx) to be flooded, above the port's limit for its kind (l2/storm.h); in the order of kinds
+  drop_storm_broadcast,
+  drop_storm_multicast,
+  drop_storm_unknown_unicast,
   drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to change
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full

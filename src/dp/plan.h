@@ -20,6 +20,8 @@
 #include <memory>
 #include <vector>
 
+#include "dp/l2/storm.h"
+
 namespace coua::dp {
 
 inline constexpr unsigned max_ports = 64;  // bits of a port_set; DPDK's own limit is 32 devices
@@ -48,6 +50,15 @@ struct plan_port {
   std::uint16_t native_vlan = 0;    // 0: untagged frames are dropped
   std::uint32_t longest_frame = 0;  // bytes, by the MTU; a driver may refuse a longer one
   bool any_vlan = false;            // whatever the sets of VLANs say
+};
+
+/// Limits of what a port may bring that is flooded.
+struct plan_storm {
+  storm_buckets* buckets = nullptr;  // null: no limit at all
+  std::array<storm_rate, n_storm_kinds> rates{};
+  const storm_rate& operator[](storm_kind kind) const noexcept {
+    return rates[static_cast<unsigned>(kind)];
+  }
 };
 
 /// One transmit queue as one worker sees it.
@@ -81,6 +92,7 @@ struct plan {
   std::array<plan_port, max_ports + 1> ports{};  // the last: controller_port
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;
+  std::array<plan_storm, max_ports + 1> storms{};  // by port number
 };
 
 }  // namespace coua::dp

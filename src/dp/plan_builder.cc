@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "dp/port.h"
 
 namespace coua::dp {
@@ -12,6 +13,15 @@ void add_vlans(plan& built, unsigned number, const port_config& config) {
   if (config.native_vlan != 0) built.vlans[config.native_vlan].untagged |= port_bit(number);
   if (config.mode != vlan_mode::trunk) return;
   for (const std::uint16_t vlan : config.tagged) built.vlans[vlan].tagged |= port_bit(number);
+}
+
+plan_storm storm_of(const port_view& view) {
+  const storm_limits& limits = view.device->config().storm;
+  if (limits == storm_limits{}) return {};
+  const double hz = cycles_hz();
+  const auto rate = [&](std::uint64_t per_second) { return storm_rate::of(per_second, hz); };
+  return {view.storm,
+          {rate(limits.broadcast), rate(limits.multicast), rate(limits.unknown_unicast)}};
 }
 
 bool near(const worker_place& worker, int node) { return node < 0 || worker.numa_node == node; }
@@ -68,6 +78,7 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  view.device->strips_tags(),
                                  config.native_vlan,
                                  view.device->longest_frame()};
+    built->storms[view.number] = storm_of(view);
     add_vlans(*built, view.number, config);
     if (config.enabled && !view.lost) spread_queues(*built, view, workers);
     for (std::size_t w = 0; w < workers.size(); ++w)

@@ -20,7 +20,8 @@ struct port_view {
   unsigned number = 0;
   const port* device = nullptr;
   bool link_up = false;
-  bool lost = false;  // the device went away: it is neither polled nor sent to
+  bool lost = false;               // the device went away: it is neither polled nor sent to
+  storm_buckets* storm = nullptr;  // of the number; needed where the port has limits
 };
 
 struct worker_place {

@@ -170,8 +170,8 @@ void switch_impl::publish() {
   std::vector<port_view> views;
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
-      views.push_back(
-          {number, slots_[number].device.get(), slots_[number].link.up, slots_[number].link.lost});
+      views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
+                       slots_[number].link.lost, &storms_[number]});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;
   show_captures(*next);

@@ -32,6 +32,14 @@ struct eal_params {
 
 enum class vlan_mode { access, trunk };
 
+/// Frames a second that a port may bring and that are flooded (l2/storm.h); 0: no limit.
+struct storm_limits {
+  std::uint64_t broadcast = 0;
+  std::uint64_t multicast = 0;
+  std::uint64_t unknown_unicast = 0;
+  bool operator==(const storm_limits&) const = default;
+};
+
 struct port_config {
   std::string name;        // 1 to 32 of [A-Za-z0-9_.-]; unique
   std::string devargs;     // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
@@ -47,6 +55,7 @@ struct port_config {
   std::vector<std::uint16_t> tagged;  // trunk: VLANs carried with a tag; ignored on access ports
   std::uint64_t mac_limit = 0;        // learned addresses; 0: no limit
   bool learning = true;
+  storm_limits storm;
   bool operator==(const port_config&) const = default;
 };
 
@@ -156,6 +165,7 @@ struct l2_verdict {
   std::string what;        // "forwarded", "flooded", or the counter of the drop
   std::uint16_t vlan = 0;  // 0: it belongs to none
   std::vector<copy> copies;
+  std::string limit;  // that it falls under, and whether there is room just now; empty: none
 };
 
 class pipeline_owner;

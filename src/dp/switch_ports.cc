@@ -55,6 +55,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
+  storms_[*number].fill(cycles());
   last_number_ = *number;
   slot.serial = ++last_serial_;
   set_rules(*number);
@@ -149,11 +150,14 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   left.vlans.reset();
   for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
   const bool was_enabled = slot.device->config().enabled;
+  // Tokens of another limit mean another time.
+  const bool storm_changed = slot.device->config().storm != config.storm;
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (config.enabled != was_enabled) slot.link = slot.device->link();
   set_rules(number);
   publish();
+  if (storm_changed) storms_[number].fill(cycles());
   tell_pipeline(number);
   if (was_enabled && !config.enabled) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);

@@ -2,6 +2,7 @@
 //
 // What the L2 switch would do with one frame: the rules of the workers (l2/classify.h,
 // l2/egress.h), on the plan that they have.
+#include "base/clock.h"
 #include "dp/l2/classify.h"
 #include "dp/l2/egress.h"
 #include "dp/switch_impl.h"
@@ -26,6 +27,24 @@ std::vector<std::uint8_t> retagged(std::span<const std::uint8_t> frame, tag_stat
   return made;
 }
 
+constexpr const char* storm_words[n_storm_kinds] = {"broadcast", "multicast", "unknown_unicast"};
+
+/// Of a frame that is to be flooded: under which limit of the port it falls, and what that would
+/// say now.
+void ask_storm(const plan_storm& storm, const storm_limits& limits, std::uint64_t destination,
+               l2_verdict& made, egress& to) {
+  const storm_kind kind = storm_kind_of(destination);
+  if (storm.buckets == nullptr || storm[kind].between == 0) return;
+  const std::uint64_t per_second[n_storm_kinds] = {limits.broadcast, limits.multicast,
+                                                   limits.unknown_unicast};
+  const auto index = static_cast<unsigned>(kind);
+  const bool passes = (*storm.buckets)[kind].would_take(storm[kind], cycles());
+  made.limit = std::string("storm.") + storm_words[index] + ": at most " +
+               std::to_string(per_second[index]) + " packets/s by this port, " +
+               (passes ? "not reached now" : "reached now");
+  if (!passes) to = {storm_drop(kind)};
+}
+
 }  // namespace
 
 result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uint8_t> frame) const {
@@ -38,8 +57,10 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
     made.what = port_counter::name(in.verdict);
     if (in.verdict != port_counter::forwarded) return made;
     made.vlan = in.vlan;
-    const egress to =
+    egress to =
         decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
+    if (to.verdict == port_counter::flooded)
+      ask_storm(plan_->storms[port], slots_[port].device->config().storm, in.destination, made, to);
     made.what = port_counter::name(to.verdict);
     const plan_vlan& vlan = plan_->vlans[in.vlan];
     for (port_set left = to.ports; left != 0; left &= left - 1) {

@@ -41,6 +41,12 @@ void apply_vlans(const v1::PortVlans& vlans, dp::port_config& port,
   normalise_vlans(port.tagged);
 }
 
+void apply_storm(const v1::StormLimits& from, dp::storm_limits& to) {
+  if (from.has_broadcast()) to.broadcast = from.broadcast();
+  if (from.has_multicast()) to.multicast = from.multicast();
+  if (from.has_unknown_unicast()) to.unknown_unicast = from.unknown_unicast();
+}
+
 // The first problem with its field as the place; the others follow in the text.
 result<dp::port_config> checked(dp::port_config port, std::vector<field_problem> problems) {
   if (problems.empty()) problems = check_port(port);
@@ -67,6 +73,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   if (spec.has_enabled()) port.enabled = spec.enabled();
   if (spec.has_learning()) port.learning = spec.learning();
   port.mac_limit = spec.mac_limit();
+  apply_storm(spec.storm(), port.storm);
   if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
   return checked(std::move(port), std::move(problems));
 }
@@ -78,6 +85,7 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   if (change.has_enabled()) base.enabled = change.enabled();
   if (change.has_learning()) base.learning = change.learning();
   if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
+  apply_storm(change.storm(), base.storm);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
   return checked(std::move(base), std::move(problems));
 }
@@ -96,6 +104,10 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   spec.set_enabled(config.enabled);
   spec.set_learning(config.learning);
   spec.set_mac_limit(config.mac_limit);
+  v1::StormLimits& storm = *spec.mutable_storm();
+  storm.set_broadcast(config.storm.broadcast);
+  storm.set_multicast(config.storm.multicast);
+  storm.set_unknown_unicast(config.storm.unknown_unicast);
   v1::PortVlans& vlans = *spec.mutable_vlans();
   const bool trunk = config.mode == dp::vlan_mode::trunk;
   vlans.set_mode(trunk ? v1::VLAN_MODE_TRUNK : v1::VLAN_MODE_ACCESS);

@@ -19,6 +19,7 @@ std::string difference(const dp::port_config& there, const dp::port_config& want
   if (there.mode != wanted.mode || there.native_vlan != wanted.native_vlan ||
       there.tagged != wanted.tagged)
     return "VLANs";
+  if (there.storm != wanted.storm) return "storm limits";
   return "settings";
 }
 

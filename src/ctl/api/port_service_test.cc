@@ -68,6 +68,14 @@ TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
   EXPECT_EQ(config.mac_limit, 5u);
   EXPECT_EQ(config.native_vlan, 10);
   EXPECT_TRUE(config.learning);
+  request.mutable_storm()->set_broadcast(1000);
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
+  request.mutable_storm()->Clear();
+  request.mutable_storm()->set_multicast(7);
+  const auto storm = good(*ports_, &v1::PortService::Stub::SetPort, request).port().spec().storm();
+  EXPECT_EQ(sw_.ports()[1].config.storm, (dp::storm_limits{1000, 7, 0}));
+  EXPECT_EQ(storm.broadcast(), 1000u);
+  EXPECT_EQ(storm.multicast(), 7u);
   request.set_mtu(1);
   EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
                     grpc::StatusCode::INVALID_ARGUMENT),
@@ -104,6 +112,12 @@ TEST_F(port_api, odd_ports_are_refused_by_field) {
   EXPECT_EQ(refused_port([](auto& s) { s.set_tx_descriptors(1u << 20); }), "tx_descriptors");
   EXPECT_EQ(refused_port([](auto& s) { s.set_mtu(67); }), "mtu");
   EXPECT_EQ(refused_port([](auto& s) { s.set_mac_limit(UINT64_MAX); }), "mac_limit");
+  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_broadcast(200'000'001); }),
+            "storm.broadcast");
+  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_multicast(UINT64_MAX); }),
+            "storm.multicast");
+  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_unknown_unicast(UINT64_MAX); }),
+            "storm.unknown_unicast");
 }
 
 TEST_F(port_api, odd_vlans_are_refused_by_field) {

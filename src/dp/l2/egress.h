@@ -2,7 +2,8 @@
 //
 // Where the L2 switch sends a frame, by what the FIB says of its destination. Knows no DPDK.
 //
-//   nothing                    flooded: to all other members of the VLAN that are up
+//   nothing                    flooded: to all other members of the VLAN that are up, unless the
+//                              port has brought more of its kind than it may: drop_storm_...
 //   nothing, and no such port  drop_no_member
 //   the port it came by        drop_hairpin
 //   a port that is down        drop_port_down
@@ -37,6 +38,23 @@ inline egress decide_egress(const plan& view, port_set no_fwd, unsigned from, st
   if ((no_fwd & port_bit(out)) != 0) return {port_counter::drop_no_fwd};
   if ((members & port_bit(out)) == 0) return {port_counter::drop_egress_vlan};
   return {port_counter::forwarded, port_bit(out)};
+}
+
+inline port_counter::id storm_drop(storm_kind kind) noexcept {
+  return static_cast<port_counter::id>(port_counter::drop_storm_broadcast +
+                                       static_cast<unsigned>(kind));
+}
+
+/// Of a frame that is to be flooded: flooded, or the counter of its drop. Takes a token.
+inline port_counter::id pass_storm(const plan& view, unsigned from, std::uint64_t destination,
+                                   std::uint64_t now) noexcept {
+  const plan_storm& storm = view.storms[from];
+  if (storm.buckets == nullptr) [[likely]]
+    return port_counter::flooded;
+  const storm_kind kind = storm_kind_of(destination);
+  const storm_rate& rate = storm[kind];
+  const bool passes = rate.between == 0 || (*storm.buckets)[kind].take(rate, now);
+  return passes ? port_counter::flooded : storm_drop(kind);
 }
 
 }  // namespace coua::dp

@@ -126,7 +126,10 @@ template void worker::send_all<false>(burst&) noexcept;
 /// A frame that floods, is dropped, or needs its tag changed.
 [[gnu::noinline, gnu::cold]] void worker::send_other(burst& b, unsigned i) noexcept {
   const egress to = decide_egress(*plan_, pipeline_->no_fwd(), b.port, b.vlan_of(i), b.entries[i]);
-  if (to.verdict == port_counter::flooded) return flood(b, i, to.ports);
+  if (to.verdict == port_counter::flooded) {
+    const port_counter::id fate = pass_storm(*plan_, b.port, b.destination(i), now_);
+    return fate == port_counter::flooded ? flood(b, i, to.ports) : drop(b, i, fate);
+  }
   if (to.verdict != port_counter::forwarded) return drop(b, i, to.verdict);
   const bool tagged = (plan_->vlans[b.vlan_of(i)].tagged & to.ports) != 0;
   send_retagged(b, i, static_cast<unsigned>(std::countr_zero(to.ports)), tagged);

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Storm control: what a host that floods may do to the others, by file, command and trace."""
+
+import time
+
+import frames
+import lab
+from cases import station, tap, with_switch
+
+GROUP = "01:00:5e:00:00:01"
+KINDS = {"broadcast": frames.BROADCAST, "multicast": GROUP, "unknown_unicast": station(200)}
+
+
+def most(limit, seconds):
+    """What may pass of a storm: a burst, and the rate."""
+    return max(limit // 10, 32) + limit * seconds
+
+
+class test_storm(with_switch):
+    CONFIG = {"ports": [tap("s1", storm={"broadcast": 50}), tap("s2"), tap("s3")]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"s{n}") for n in (1, 2, 3))
+        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
+            host.address(f"10.9.0.{n}/24")
+        cls.original = cls.switch.file.read_text()
+
+    def tearDown(self):
+        self.switch.file.write_text(self.original)
+        self.switch.coua("config", "apply", self.switch.file)
+
+    def storm(self, to, n=3000):
+        """Sends it from h1. Returns what h1's port dropped of it, by counter, what it flooded, and how
+        long that took at most."""
+        before, start = self.counters("s1"), time.monotonic()
+        wire = self.wire(self.h1)
+        for _ in range(n):
+            wire.send(frames.make(to, station(1), b"storm"))
+        wire.close()
+
+        def grown():
+            now = self.counters("s1")
+            return {name: now[name] - before[name] for name in now
+                    if name == "flooded" or name.startswith("drop_storm_")}
+
+        lab.wait_for(lambda: sum(grown().values()) >= n, what="all of the storm has come")
+        took = time.monotonic() - start
+        counts = grown()
+        return {name: n for name, n in counts.items() if n and name != "flooded"}, counts["flooded"], took
+
+    def test_each_kind_by_command(self):
+        for kind, to in KINDS.items():
+            for other in KINDS:
+                option = "--storm-" + other.replace("_", "-")
+                self.switch.coua("port", "set", "s1", option, "100" if other == kind else "0")
+            dropped, passed, took = self.storm(to)
+            self.assertEqual(set(dropped), {f"drop_storm_{kind}"})
+            self.assertLessEqual(passed, most(100, took) + 20)  # hosts speak, too
+            self.assertGreaterEqual(passed, 32)
+            metered = dropped[f"drop_storm_{kind}"]
+            self.assertGreaterEqual(metered, 3000 - most(100, took))
+        self.assert_conserved()
+
+    def test_others_are_heard_during_a_storm(self):
+        ear = self.wire(self.h2)
+        finish = self.echoes(self.h3, "10.9.0.2")
+        dropped, _, took = self.storm(frames.BROADCAST)
+        self.assertEqual(finish(), set())
+        self.assertEqual(set(dropped), {"drop_storm_broadcast"})
+        heard = ear.collect(0.5, lambda frame: frame.payload.startswith(b"storm"))
+        self.assertLessEqual(len(heard), most(50, took))
+        # ARP of h1 passes again as soon as there is a token.
+        time.sleep(0.2)
+        self.h1.run("ip neigh flush dev eth0")
+        self.assertEqual(self.h1.pings("10.9.0.2"), 1)
+
+    def test_show_trace_save_diff_and_apply(self):
+        self.switch.coua("port", "set", "s1", "--storm-multicast", "2K")
+        wanted = {"broadcast": 50, "multicast": 2000, "unknown_unicast": 0}
+        self.assertEqual(self.ports()["s1"]["storm"], wanted)
+        shown = self.switch.coua("port", "show", "s1").stdout
+        self.assertIn("storm: at most 50 broadcast, 2,000 multicast packets/s", shown)
+        again = self.switch.coua("port", "set", "s1", "--storm-multicast", "2000").stdout
+        self.assertIn("unchanged", again)
+        difference = self.switch.coua("config", "diff", self.switch.file, check=False)
+        self.assertEqual(difference.returncode, 4)
+        self.assertIn("port s1: storm: {broadcast: 50, multicast: 2000, unknown_unicast: 0} -> "
+                      "{broadcast: 50, multicast: 0, unknown_unicast: 0}", difference.stdout)
+        self.switch.coua("config", "save")
+        self.assertIn("storm: {broadcast: 50, multicast: 2000}", self.switch.file.read_text())
+        self.switch.coua("config", "diff", self.switch.file)  # nothing differs
+        said = self.switch.coua("trace", "br0", f"in_port=s1,dl_dst={GROUP},dl_src={station(1)}").stdout
+        self.assertIn("storm.multicast: at most 2000 packets/s by this port, not reached now", said)
+        self.switch.file.write_text(self.original)
+        self.switch.coua("config", "apply", self.switch.file)
+        self.assertEqual(self.ports()["s1"]["storm"]["multicast"], 0)
+
+    def test_a_limit_that_is_wrong_names_its_line(self):
+        self.switch.file.write_text(self.original.replace("broadcast: 50", "broadcast: -1"))
+        done = self.switch.coua("config", "apply", self.switch.file, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        line = 1 + self.original[:self.original.index("broadcast")].count("\n")
+        self.assertIn(f"couad.yaml:{line}: ports[0].storm.broadcast: ", done.stderr)
+        done = self.switch.coua("port", "set", "s1", "--storm-broadcast", "300M", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("storm-broadcast", done.stderr)
