@@ -4,6 +4,17 @@
 namespace coua::cli {
 namespace {
 
+const std::pair<const char*, v1::MacLimitAction> actions[] = {
+    {"forward", v1::MAC_LIMIT_ACTION_FORWARD},
+    {"drop", v1::MAC_LIMIT_ACTION_DROP},
+    {"shutdown", v1::MAC_LIMIT_ACTION_SHUTDOWN}};
+
+std::string action_text(v1::MacLimitAction action) {
+  for (const auto& [word, is] : actions)
+    if (is == action) return word;
+  return actions[0].first;
+}
+
 json port_json(const v1::Port& port) {
   const v1::PortSpec& spec = port.spec();
   json tagged = json::array();
@@ -24,6 +35,8 @@ json port_json(const v1::Port& port) {
           {"promiscuous", spec.promiscuous()},
           {"learning", spec.learning()},
           {"mac_limit", spec.mac_limit()},
+          {"mac_limit_action", action_text(spec.mac_limit_action())},
+          {"shut_down", port.shut_down().empty() ? json() : json(port.shut_down())},
           {"learned", port.learned()},
           {"storm",
            {{"broadcast", spec.storm().broadcast()},
@@ -54,6 +67,7 @@ std::string vlans_text(const v1::PortVlans& vlans) {
 std::string link_text(const v1::Port& port) {
   if (port.lost()) return "lost";
   if (!port.spec().enabled()) return "disabled";
+  if (!port.shut_down().empty()) return "shut down: " + port.shut_down();
   if (!port.link_up()) return "down";
   const unsigned mbps = port.link_mbps();
   if (mbps == 0) return "up";
@@ -123,6 +137,9 @@ void take_settings(const invocation& call, Message& out) {
     out.mutable_storm()->set_multicast(call.number("storm-multicast"));
   if (call.has("storm-unknown-unicast"))
     out.mutable_storm()->set_unknown_unicast(call.number("storm-unknown-unicast"));
+  if (call.has("mac-limit-action"))
+    for (const auto& [word, is] : actions)
+      if (call.text("mac-limit-action") == word) out.set_mac_limit_action(is);
   if (call.has("enabled")) out.set_enabled(call.on("enabled"));
   if (call.has("learning")) out.set_learning(call.on("learning"));
   if (call.has("promiscuous")) out.set_promiscuous(call.on("promiscuous"));

@@ -35,6 +35,11 @@ const std::vector<parameter> running_options = {
     option("mtu", "BYTES", "largest payload, 68 to 9600", kind::number, 68, 9600),
     option("mac-limit", "COUNT", "addresses learned at most, 0: no limit", kind::size, 0,
            std::uint64_t{1} << 40),
+    {.name = "mac-limit-action",
+     .value = "WORD",
+     .help = "what becomes of frames from other addresses then: forward, drop, or shutdown (of the "
+             "port, until --enabled on)",
+     .choices = {"forward", "drop", "shutdown"}},
     option("storm-broadcast", "PPS", "broadcast frames a second, 0: no limit", kind::size, 0,
            200'000'000),
     option("storm-multicast", "PPS", "other group frames a second, 0: no limit", kind::size, 0,
@@ -62,7 +67,7 @@ const char* const port_example =
     R"({"name": "p0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
-  "mac_limit": 0, "learned": 2,
+  "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "learned": 2,
   "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";

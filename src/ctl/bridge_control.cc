@@ -210,8 +210,9 @@ std::vector<ofp::port_facts> bridge_control::ports() {
     one.name = each.config.name;
     std::ranges::copy(each.mac, one.mac.begin());
     one.link_up = each.link_up;
-    one.live = each.link_up && each.config.enabled;
-    one.config = port_flags(known->port) | (each.config.enabled ? 0 : ofp::port_down);
+    const bool enabled = each.config.enabled && each.shut_down.empty();
+    one.live = each.link_up && enabled;
+    one.config = port_flags(known->port) | (enabled ? 0 : ofp::port_down);
     one.speed_mbps = each.link_mbps;
     one.added = known->added;
     if (const auto counters = switch_.port_counters(one.name)) count(*counters, one);
@@ -232,8 +233,10 @@ pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no numb
     if (dp::bridge_port(each.number) != number) continue;
     dp::port_config wanted = each.config;
     wanted.enabled = (config & ofp::port_down) == 0;
-    if (wanted.enabled == each.config.enabled) return {};
-    if (auto done = switch_.update_port(wanted); !done) {
+    const bool reopens = wanted.enabled && !each.shut_down.empty();
+    if (wanted.enabled == each.config.enabled && !reopens) return {};
+    if (auto done = reopens ? switch_.reopen_port(wanted.name) : switch_.update_port(wanted);
+        !done) {
       return pipeline::refuse(pipeline::of_error::port_mod_bad_port, each.config.name,
                               done.error().message());
     }

@@ -129,6 +129,14 @@ const field_table<port>& port_fields() {
                            .example = "1000",
                            .unit = "addresses"},
                           0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),
+      choice_field<port>(
+          {.name = "mac_limit_action",
+           .meaning =
+               "At `mac_limit`, what becomes of frames from other addresses: `forward`: they "
+               "go on, and answers are flooded; `drop`: they are dropped; `shutdown`: the "
+               "port is shut down until it is enabled again",
+           .example = "drop"},
+          {"forward", "drop", "shutdown"}, [](port& p) -> auto& { return p.mac_limit_action; }),
       section_field<port>("storm",
                           "Limits of what the port may bring that is flooded; above them it is "
                           "dropped (operations.md)",

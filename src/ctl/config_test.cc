@@ -139,6 +139,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_FALSE(p.enabled);
   EXPECT_FALSE(p.learning);
   EXPECT_EQ(p.mac_limit, 100u);
+  EXPECT_EQ(p.mac_limit_action, dp::limit_action::shutdown);
   EXPECT_EQ(p.storm, (dp::storm_limits{1000, 0, 200'000'000}));
   EXPECT_EQ(c.ports[1].mode, dp::vlan_mode::trunk);
   EXPECT_EQ(c.ports[1].native_vlan, 0);

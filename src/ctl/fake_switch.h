@@ -71,7 +71,21 @@ class fake_switch : public dp::l2_switch {
     if (port->config.devargs != config.devargs)
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
     port->config = config;
+    if (!config.enabled) port->shut_down.clear();
     return {};
+  }
+
+  result<void> reopen_port(const std::string& name) override {
+    const std::lock_guard hold(mutex_);
+    const auto port = find(name);
+    if (port == ports_.end()) return no_port(name);
+    port->shut_down.clear();
+    return {};
+  }
+  /// As if the port had brought too many addresses.
+  void shut_port(const std::string& name) {
+    const std::lock_guard hold(mutex_);
+    find(name)->shut_down = "mac_limit";
   }
 
   std::vector<dp::port_status> ports() const override {

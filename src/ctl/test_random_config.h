@@ -54,6 +54,8 @@ inline dp::port_config port() {
   out.enabled = coin();
   out.learning = coin();
   out.mac_limit = number(std::uint64_t{0}, (std::uint64_t{1} << 40) + 1, std::uint64_t{0});
+  out.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop,
+                                           dp::limit_action::shutdown);
   const auto storm = [] { return number<std::uint64_t>(0, 200'000'001, 0); };
   out.storm = {storm(), storm(), storm()};
   if (coin()) {
@@ -86,6 +88,7 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
     one.devargs = "net_null" + std::to_string(device);
     one.native_vlan = *rc::gen::element<std::uint16_t>(1, 10);
     one.mtu = *rc::gen::element(1500u, 9000u);
+    one.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop);
     one.storm.broadcast = *rc::gen::element<std::uint64_t>(0, 1000);
     out.ports.push_back(one);
   }

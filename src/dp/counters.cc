@@ -32,6 +32,7 @@ constexpr std::array<const char*, port_counter::count> port_names{
     "drop_storm_broadcast",
     "drop_storm_multicast",
     "drop_storm_unknown_unicast",
+    "drop_mac_limit",
     "drop_no_headroom",
     "drop_no_mbuf",
     "drop_tx_full",

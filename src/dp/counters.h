@@ -47,6 +47,7 @@ enum id : unsigned {
   drop_storm_broadcast,
   drop_storm_multicast,
   drop_storm_unknown_unicast,
+  drop_mac_limit,           // (rx) from an address above the port's limit, which keeps such out
   drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to change
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full

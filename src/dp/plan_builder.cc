@@ -71,7 +71,8 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
   for (const port_view& view : ports) {
     const port_config& config = view.device->config();
     built->present |= port_bit(view.number);
-    if (config.enabled && view.link_up) built->up |= port_bit(view.number);
+    const bool enabled = config.enabled && !view.shut;
+    if (enabled && view.link_up) built->up |= port_bit(view.number);
     built->ports[view.number] = {true,
                                  config.mode == vlan_mode::trunk,
                                  config.learning,
@@ -80,7 +81,7 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  view.device->longest_frame()};
     built->storms[view.number] = storm_of(view);
     add_vlans(*built, view.number, config);
-    if (config.enabled && !view.lost) spread_queues(*built, view, workers);
+    if (enabled && !view.lost) spread_queues(*built, view, workers);
     for (std::size_t w = 0; w < workers.size(); ++w)
       built->workers[w].tx[view.number] = view.device->tx_queue_of(static_cast<unsigned>(w));
   }

@@ -21,6 +21,7 @@ struct port_view {
   const port* device = nullptr;
   bool link_up = false;
   bool lost = false;               // the device went away: it is neither polled nor sent to
+  bool shut = false;               // by the switch: as if it were not enabled
   storm_buckets* storm = nullptr;  // of the number; needed where the port has limits
 };
 

@@ -320,8 +320,8 @@ result<void> port::start() {
   return config_.enabled ? result<void>{} : set_link(false);
 }
 
-/// What the other end of the cable sees. The plan keeps a disabled port out of forwarding whatever
-/// its driver can, so one that cannot is no reason to refuse.
+/// The plan keeps a disabled port out of forwarding whatever its driver can, so one that cannot is
+/// no reason to refuse.
 result<void> port::set_link(bool up) {
   if (is_out_of_sight()) return {};
   const eal_call step;

@@ -60,6 +60,9 @@ class port {
   /// Applies what can change while the port runs. Nothing is changed on failure.
   result<void> update(const port_config& config);
 
+  /// What the other end of the cable sees. A driver that cannot is no error.
+  result<void> set_link(bool up);
+
   std::uint16_t device() const { return device_; }
   unsigned rx_queues() const { return rx_queues_; }
   unsigned tx_queues() const { return tx_queues_; }
@@ -89,7 +92,6 @@ class port {
   result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
   unsigned longest_received() const;
   result<void> set_mtu(unsigned mtu);
-  result<void> set_link(bool up);
   result<void> set_promiscuous(bool on);
   bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;

@@ -84,6 +84,7 @@ result<void> switch_impl::start() {
   table.huge_pages = config_.fib_huge_pages;
   table.flap_cycles = static_cast<std::uint64_t>(flap_s * hz);
   table.epoch = &shared_.epoch;
+  table.closed = &shared_.closed;
   auto owner = fib_owner::create(table);
   if (!owner) return tl::unexpected(owner.error());
   owner_ = std::move(*owner);
@@ -171,7 +172,7 @@ void switch_impl::publish() {
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
-                       slots_[number].link.lost, &storms_[number]});
+                       slots_[number].link.lost, slots_[number].shut, &storms_[number]});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;
   show_captures(*next);
@@ -191,6 +192,7 @@ void switch_impl::wait_for_workers() {
 
 bool switch_impl::housekeeping() {
   bool more = drain();
+  shut_violators();
   const std::uint64_t now = now_ns();
   more |= owner_->age(now);
   more |= owner_->flush_slice(flush_records);

@@ -32,6 +32,10 @@ struct eal_params {
 
 enum class vlan_mode { access, trunk };
 
+/// What becomes of a frame whose source address is not learned because of mac_limit: it goes on; it
+/// is dropped; or it is dropped and the port is shut down.
+enum class limit_action { forward, drop, shutdown };
+
 /// Frames a second that a port may bring and that are flooded (l2/storm.h); 0: no limit.
 struct storm_limits {
   std::uint64_t broadcast = 0;
@@ -54,6 +58,7 @@ struct port_config {
   std::uint16_t native_vlan = 1;      // access: the VLAN; trunk: of untagged frames, 0: none
   std::vector<std::uint16_t> tagged;  // trunk: VLANs carried with a tag; ignored on access ports
   std::uint64_t mac_limit = 0;        // learned addresses; 0: no limit
+  limit_action mac_limit_action = limit_action::forward;
   bool learning = true;
   storm_limits storm;
   bool operator==(const port_config&) const = default;
@@ -102,6 +107,9 @@ struct port_status {
   bool tx_shared;  // fewer transmit queues than workers
   bool lost;       // the device went away
   std::uint64_t learned;
+  // By what the switch has shut it down ("mac_limit"), as if it were not enabled, until
+  // reopen_port() or until it was disabled in between; empty: it has not.
+  std::string shut_down = {};
 };
 
 /// One named counter, as the CLI and the metrics show it.
@@ -186,6 +194,9 @@ class l2_switch {
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, learning, promiscuous,
   /// mtu); name, devargs, queues and descriptors must be the same (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
+  /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
+  /// not_found, and of the driver.
+  virtual result<void> reopen_port(const std::string& name) = 0;
   virtual std::vector<port_status> ports() const = 0;
   virtual result<std::vector<counter>> port_counters(const std::string& name) const = 0;
 

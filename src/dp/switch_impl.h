@@ -39,6 +39,7 @@ class switch_impl final : public l2_switch {
   result<unsigned> add_port(const port_config& config) override;
   result<void> remove_port(const std::string& name) override;
   result<void> update_port(const port_config& config) override;
+  result<void> reopen_port(const std::string& name) override;
   std::vector<port_status> ports() const override;
   result<std::vector<counter>> port_counters(const std::string& name) const override;
   std::vector<vlan_status> vlans() const override;
@@ -72,6 +73,7 @@ class switch_impl final : public l2_switch {
     link_state link;
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
+    bool shut = false;                    // by the switch, as if the port were not enabled
     bool learns = false;
     std::uint64_t learns_since = 0;  // cycles()
     unsigned serial = 0;             // of the port that has the number, or had it last
@@ -94,6 +96,11 @@ class switch_impl final : public l2_switch {
   result<unsigned> add_port_here(const port_config& config);
   result<flush_ptr> remove_port_here(const std::string& name);
   result<void> update_port_here(const port_config& config);
+  result<void> reopen_port_here(const std::string& name);
+  void shut_violators();
+  void shut_port(unsigned number);
+  /// After its state or its configuration: what others know of a port.
+  void tell_all(unsigned number);
   result<unsigned> free_number() const;
   int number_of(const std::string& name) const;
   result<packet_pool*> shared_pool(int numa_node, unsigned room);

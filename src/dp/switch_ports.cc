@@ -52,6 +52,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.device = std::move(*opened);
   slot.link = slot.device->link();
   slot.flush.reset();
+  slot.shut = false;
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
@@ -82,8 +83,9 @@ void switch_impl::set_rules(unsigned number) {
   port_rule rule;
   if (slot.device) {
     const port_config& config = slot.device->config();
-    rule.learns = config.learning && config.enabled && slot.link.up;
+    rule.learns = config.learning && config.enabled && !slot.shut && slot.link.up;
     rule.mac_limit = config.mac_limit;
+    rule.closes = config.learning && config.mac_limit_action != limit_action::forward;
   }
   if (rule.learns && !slot.learns) slot.learns_since = cycles();
   slot.learns = rule.learns;
@@ -97,7 +99,7 @@ void switch_impl::tell_pipeline(unsigned number) {
   if (!slot.device) return pipeline_->remove_port(bridge_port(number));
   pipeline::port one;
   one.number = bridge_port(number);
-  one.live = slot.link.up && slot.device->config().enabled;
+  one.live = slot.link.up && slot.device->config().enabled && !slot.shut;
   pipeline_->set_port(one);
 }
 
@@ -154,14 +156,65 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   const bool storm_changed = slot.device->config().storm != config.storm;
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
+  if (!config.enabled) slot.shut = false;  // what enables it again brings it back
   if (config.enabled != was_enabled) slot.link = slot.device->link();
-  set_rules(number);
-  publish();
+  tell_all(number);
   if (storm_changed) storms_[number].fill(cycles());
-  tell_pipeline(number);
   if (was_enabled && !config.enabled) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
   return {};
+}
+
+void switch_impl::tell_all(unsigned number) {
+  set_rules(number);
+  publish();
+  tell_pipeline(number);
+}
+
+result<void> switch_impl::reopen_port(const std::string& name) {
+  return tables_->call([&] { return reopen_port_here(name); });
+}
+
+result<void> switch_impl::reopen_port_here(const std::string& name) {
+  const int found = number_of(name);
+  if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
+  const auto number = static_cast<unsigned>(found);
+  port_slot& slot = slots_[number];
+  if (!slot.shut) return {};
+  if (auto done = slot.device->set_link(true); !done) return done;
+  slot.shut = false;
+  slot.link = slot.device->link();
+  tell_all(number);
+  log_info("port %s: brought back", name.c_str());
+  return {};
+}
+
+/// Ports that brought an address above their limit, where that is what they are shut down for.
+void switch_impl::shut_violators() {
+  for (port_set left = owner_->take_violations(); left != 0; left &= left - 1) {
+    const auto number = static_cast<unsigned>(std::countr_zero(left));
+    const port_slot& slot = slots_[number];
+    if (slot.device && !slot.shut && slot.device->config().enabled &&
+        slot.device->config().mac_limit_action == limit_action::shutdown)
+      shut_port(number);
+  }
+}
+
+void switch_impl::shut_port(unsigned number) {
+  port_slot& slot = slots_[number];
+  const port_config& config = slot.device->config();
+  log_warning(
+      "port %s: shut down: it brought more addresses than its mac_limit of %llu; "
+      "`coua port set %s --enabled on` brings it back",
+      config.name.c_str(), static_cast<unsigned long long>(config.mac_limit), config.name.c_str());
+  slot.shut = true;
+  if (const auto done = slot.device->set_link(false); !done)
+    log_warning("%s", done.error().message().c_str());
+  slot.link = slot.device->link();
+  tell_all(number);
+  flush_filter filter;
+  filter.ports = port_bit(number);
+  flush(filter, config.name);
 }
 
 void switch_impl::watch_links() {
@@ -184,9 +237,7 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
     log_info("port %s: link is %s", name, now.up ? "up" : "down");
   const bool went_down = slot.link.up && !now.up;
   slot.link = now;
-  set_rules(number);
-  publish();
-  tell_pipeline(number);
+  tell_all(number);
   if (!went_down) return;
   flush_filter filter;
   filter.ports = port_bit(number);

@@ -62,6 +62,7 @@ std::vector<port_status> switch_impl::ports() const {
       status.tx_shared = device.tx_shared();
       status.lost = slot.link.lost;
       status.learned = owner_->learned_on_port(number);
+      if (slot.shut) status.shut_down = "mac_limit";
       list.push_back(std::move(status));
     }
     return list;

@@ -57,6 +57,11 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
     made.what = port_counter::name(in.verdict);
     if (in.verdict != port_counter::forwarded) return made;
     made.vlan = in.vlan;
+    if (owner_->is_closed(port) && is_stranger(owner_->find(in.source), port)) {
+      made.what = port_counter::name(port_counter::drop_mac_limit);
+      made.limit = "mac_limit: this port has learned all the addresses that it may";
+      return made;
+    }
     egress to =
         decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
     if (to.verdict == port_counter::flooded)

@@ -51,6 +51,9 @@ struct worker_shared {
   std::atomic<const plan*> current{nullptr};  // released by tables
   std::atomic<std::uint32_t> epoch{0};        // age stamp of the FIB; relaxed: a hint, the owner
                                               // decides
+  // Ports closed to addresses that are not learned on them. Released by tables after what was
+  // learned, acquired before a worker looks once more whether an address was.
+  std::atomic<port_set> closed{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> standalone{false};  // the pipeline is passed over; relaxed: some bursts later
   std::atomic<bool> raw_io{false};      // bench_hooks.h
@@ -160,7 +163,10 @@ class worker {
   void flood(burst& b, unsigned i, port_set targets) noexcept;
   // l2/learn.cc
   void learn(burst& b) noexcept;
+  void learn_unknown(burst& b, std::uint64_t unknown) noexcept;
   void report(const burst& b, unsigned i) noexcept;
+  bool is_stranger(const burst& b, unsigned i) noexcept;
+  void drop_strangers(burst& b, std::uint64_t strangers) noexcept;
 
   // pipeline/run_burst.cc
   void run_pipeline(burst& b) noexcept;

@@ -47,6 +47,26 @@ void apply_storm(const v1::StormLimits& from, dp::storm_limits& to) {
   if (from.has_unknown_unicast()) to.unknown_unicast = from.unknown_unicast();
 }
 
+void apply_action(v1::MacLimitAction from, dp::port_config& to,
+                  std::vector<field_problem>& problems) {
+  switch (from) {
+    case v1::MAC_LIMIT_ACTION_UNSPECIFIED:
+    case v1::MAC_LIMIT_ACTION_FORWARD: to.mac_limit_action = dp::limit_action::forward; return;
+    case v1::MAC_LIMIT_ACTION_DROP: to.mac_limit_action = dp::limit_action::drop; return;
+    case v1::MAC_LIMIT_ACTION_SHUTDOWN: to.mac_limit_action = dp::limit_action::shutdown; return;
+    default: problems.push_back({"mac_limit_action", std::to_string(from) + " is not an action"});
+  }
+}
+
+v1::MacLimitAction to_message(dp::limit_action action) {
+  switch (action) {
+    case dp::limit_action::drop: return v1::MAC_LIMIT_ACTION_DROP;
+    case dp::limit_action::shutdown: return v1::MAC_LIMIT_ACTION_SHUTDOWN;
+    case dp::limit_action::forward: break;
+  }
+  return v1::MAC_LIMIT_ACTION_FORWARD;
+}
+
 // The first problem with its field as the place; the others follow in the text.
 result<dp::port_config> checked(dp::port_config port, std::vector<field_problem> problems) {
   if (problems.empty()) problems = check_port(port);
@@ -73,6 +93,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   if (spec.has_enabled()) port.enabled = spec.enabled();
   if (spec.has_learning()) port.learning = spec.learning();
   port.mac_limit = spec.mac_limit();
+  apply_action(spec.mac_limit_action(), port, problems);
   apply_storm(spec.storm(), port.storm);
   if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
   return checked(std::move(port), std::move(problems));
@@ -85,6 +106,7 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   if (change.has_enabled()) base.enabled = change.enabled();
   if (change.has_learning()) base.learning = change.learning();
   if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
+  if (change.has_mac_limit_action()) apply_action(change.mac_limit_action(), base, problems);
   apply_storm(change.storm(), base.storm);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
   return checked(std::move(base), std::move(problems));
@@ -104,6 +126,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   spec.set_enabled(config.enabled);
   spec.set_learning(config.learning);
   spec.set_mac_limit(config.mac_limit);
+  spec.set_mac_limit_action(to_message(config.mac_limit_action));
   v1::StormLimits& storm = *spec.mutable_storm();
   storm.set_broadcast(config.storm.broadcast);
   storm.set_multicast(config.storm.multicast);
@@ -135,6 +158,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   out.set_tx_shared(port.tx_shared);
   out.set_lost(port.lost);
   out.set_learned(port.learned);
+  out.set_shut_down(port.shut_down);
   out.set_number(port.number);
 }
 

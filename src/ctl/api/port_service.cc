@@ -66,9 +66,14 @@ result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortRes
   if (!there) return tl::unexpected(there.error());
   const auto wanted = with_changes(there->config, request);
   if (!wanted) return tl::unexpected(wanted.error());
-  response.set_changed(!same_port(there->config, *wanted));
-  if (response.changed()) {
+  const bool reopens = !there->shut_down.empty() && request.has_enabled() && request.enabled();
+  const bool differs = !same_port(there->config, *wanted);
+  response.set_changed(differs || reopens);
+  if (differs) {
     if (auto updated = core_.sw.update_port(*wanted); !updated) return updated;
+  }
+  if (reopens) {
+    if (auto reopened = core_.sw.reopen_port(wanted->name); !reopened) return reopened;
   }
   if (const auto now = find(request.name())) to_message(*now, *response.mutable_port());
   return {};

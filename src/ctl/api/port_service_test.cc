@@ -85,6 +85,33 @@ TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
             "port nobody");
 }
 
+TEST_F(port_api, what_happens_at_the_limit_is_set_and_undone) {
+  add_ports();
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  request.set_mac_limit_action(v1::MAC_LIMIT_ACTION_SHUTDOWN);
+  const auto set = [&] { return good(*ports_, &v1::PortService::Stub::SetPort, request); };
+  EXPECT_EQ(set().port().spec().mac_limit_action(), v1::MAC_LIMIT_ACTION_SHUTDOWN);
+  EXPECT_FALSE(set().changed());
+  sw_.shut_port("p1");
+  EXPECT_EQ(set().port().shut_down(), "mac_limit") << "only who asks for it brings it back";
+  request.set_mtu(1400);
+  EXPECT_EQ(set().port().shut_down(), "mac_limit");
+  request.set_enabled(true);
+  const auto back = set();
+  EXPECT_TRUE(back.changed());
+  EXPECT_EQ(back.port().shut_down(), "");
+  EXPECT_FALSE(set().changed());
+  request.set_mac_limit_action(v1::MAC_LIMIT_ACTION_DROP);
+  EXPECT_EQ(set().port().spec().mac_limit_action(), v1::MAC_LIMIT_ACTION_DROP);
+  request.set_mac_limit_action(v1::MAC_LIMIT_ACTION_UNSPECIFIED);
+  EXPECT_EQ(set().port().spec().mac_limit_action(), v1::MAC_LIMIT_ACTION_FORWARD);
+  request.set_mac_limit_action(static_cast<v1::MacLimitAction>(9));
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "mac_limit_action");
+}
+
 TEST_F(port_api, the_reason_of_the_switch_reaches_the_client) {
   sw_.fail_port("p9", {errc::denied, "port p9", "needs CAP_NET_ADMIN"});
   v1::AddPortRequest request;

@@ -71,10 +71,13 @@ class families {
 void add_ports(const dp::l2_switch& from, families& to) {
   for (const auto& port : from.ports()) {
     const labels which{{"port", port.config.name}};
-    to.gauge("port_up", "1: administratively up, and its link is", which,
-             std::uint64_t{port.config.enabled && port.link_up && !port.lost});
+    to.gauge(
+        "port_up", "1: administratively up, and its link is", which,
+        std::uint64_t{port.config.enabled && port.shut_down.empty() && port.link_up && !port.lost});
     to.gauge("port_enabled", "1: nobody has taken it down", which,
              std::uint64_t{port.config.enabled});
+    to.gauge("port_shut_down", "1: the switch has shut it down, at its mac_limit", which,
+             std::uint64_t{!port.shut_down.empty()});
     to.gauge("port_lost", "1: its device went away", which, std::uint64_t{port.lost});
     to.gauge("port_link_mbps", "Of the link; 0: unknown", which, std::uint64_t{port.link_mbps});
     to.gauge("port_learned", "Addresses that are learned on it", which, port.learned);

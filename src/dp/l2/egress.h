@@ -40,6 +40,13 @@ inline egress decide_egress(const plan& view, port_set no_fwd, unsigned from, st
   return {port_counter::forwarded, port_bit(out)};
 }
 
+/// Whether a port that is closed (fib_owner.h) keeps a source out, by what the FIB says of it. A
+/// static entry elsewhere is the operator's word, and not learned: as on other ports it goes on.
+inline bool is_stranger(std::uint32_t entry, unsigned port) noexcept {
+  if (entry == COUA_FIB_MISS) return true;
+  return (entry & COUA_FIB_ENTRY_STATIC) == 0 && entry >> COUA_FIB_ENTRY_VALUE_SHIFT != port;
+}
+
 inline port_counter::id storm_drop(storm_kind kind) noexcept {
   return static_cast<port_counter::id>(port_counter::drop_storm_broadcast +
                                        static_cast<unsigned>(kind));

@@ -73,8 +73,19 @@ fib_owner::~fib_owner() {
 }
 
 void fib_owner::count(std::uint64_t key, unsigned port, int difference) {
-  if (port < max_ports) on_port_[port] += static_cast<std::uint64_t>(difference);
+  if (port < max_ports) {
+    on_port_[port] += static_cast<std::uint64_t>(difference);
+    close_or_open(port);
+  }
   in_vlan_[key >> domain_shift] += static_cast<std::uint64_t>(difference);
+}
+
+void fib_owner::close_or_open(unsigned port) {
+  const port_rule& rule = rules_[port];
+  const bool closed = rule.closes && rule.mac_limit != 0 && on_port_[port] >= rule.mac_limit;
+  if (closed == is_closed(port)) return;
+  closed_ ^= port_bit(port);
+  if (params_.closed != nullptr) params_.closed->store(closed_, std::memory_order_release);
 }
 
 /// An entry is about to go or to be replaced.
@@ -107,6 +118,7 @@ bool fib_owner::below_limit(unsigned port) {
   const std::uint64_t limit = rules_[port].mac_limit;
   if (limit == 0 || on_port_[port] < limit) return true;
   ++counts_.limited;
+  if (flushes_.empty()) violated_ |= port_bit(port);
   return false;
 }
 

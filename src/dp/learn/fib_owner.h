@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +43,9 @@ struct fib_owner_params {
   bool huge_pages = true;                       // false: never reserved ones
   std::uint64_t flap_cycles = 0;                // of the report clock: moves closer than this flap
   std::atomic<std::uint32_t>* epoch = nullptr;  // told each new epoch, when not null
+  // Told which ports are closed to addresses that are not learned on them, when not null: released
+  // after the address that closed the port is in the FIB.
+  std::atomic<port_set>* closed = nullptr;
 };
 
 /// What the owner needs to know of a port before it believes a report from it.
@@ -51,6 +55,7 @@ struct port_rule {
   // Reports of frames seen before this moment (of the report clock) are stale: the number was
   // another port's, or the port's link was down meanwhile.
   std::uint64_t since = 0;
+  bool closes = false;  // at the limit, to addresses that are not learned (what `closed` tells)
 };
 
 struct learn_counts {
@@ -82,7 +87,14 @@ class fib_owner {
 
   coua_fib* fib() const { return fib_; }
 
-  void set_rule(unsigned port, const port_rule& rule) { rules_[port] = rule; }
+  void set_rule(unsigned port, const port_rule& rule) {
+    rules_[port] = rule;
+    close_or_open(port);
+  }
+  /// Ports that an address above their limit was reported on since the last call. Not while a flush
+  /// runs, after which there may be room.
+  port_set take_violations() { return std::exchange(violated_, 0); }
+  bool is_closed(unsigned port) const { return (closed_ & port_bit(port)) != 0; }
   /// The ports of a VLAN; a report from another port is stale.
   void set_members(std::uint16_t vlan, port_set ports) { members_[vlan] = ports; }
 
@@ -128,6 +140,7 @@ class fib_owner {
   void apply_one(const learn_report& report);
   void move(const learn_report& report, std::uint32_t entry, change& memory);
   bool below_limit(unsigned port);
+  void close_or_open(unsigned port);
   int insert_dynamic(std::uint64_t key, unsigned port);
   void count(std::uint64_t key, unsigned port, int difference);
   void forget(std::uint64_t key, std::uint32_t entry);
@@ -146,6 +159,8 @@ class fib_owner {
   std::vector<port_set> members_ = std::vector<port_set>(n_vlans);
   std::vector<change> memory_ = std::vector<change>(std::size_t{1} << memory_bits);
   std::array<std::uint64_t, max_ports> on_port_{};
+  port_set closed_ = 0;
+  port_set violated_ = 0;
   std::vector<std::uint64_t> in_vlan_ = std::vector<std::uint64_t>(n_vlans);
   std::vector<std::shared_ptr<flush_job>> flushes_;
   learn_counts counts_;

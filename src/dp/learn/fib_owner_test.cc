@@ -23,6 +23,7 @@ class fib_owner_test : public ::testing::Test {
     params.ageing_s = 60;
     params.flap_cycles = flap;
     params.epoch = &published_;
+    params.closed = &closed_;
     auto made = fib_owner::create(params);
     ASSERT_TRUE(made) << made.error().message();
     owner_ = std::move(*made);
@@ -62,6 +63,7 @@ class fib_owner_test : public ::testing::Test {
   }
 
   std::atomic<std::uint32_t> published_{99};
+  std::atomic<port_set> closed_{0};
   std::unique_ptr<fib_owner> owner_;
   std::uint64_t now_ns_ = second_ns;
 };
@@ -122,6 +124,57 @@ TEST_F(fib_owner_test, static_entries_stay) {
   EXPECT_EQ(port_of(key), 3);
   EXPECT_EQ(owner_->counts().static_kept, 1u);
   EXPECT_EQ(owner_->learned_on_port(3), 0u) << "static entries are not learned";
+}
+
+// Red when the port stays closed after there is room, or open at its limit.
+TEST_F(fib_owner_test, a_port_is_closed_while_it_is_at_its_limit) {
+  const port_rule two{.learns = true, .mac_limit = 2, .closes = true};
+  owner_->set_rule(1, two);
+  report(key_of(10, 1), 1, 100);
+  EXPECT_EQ(closed_, 0u);
+  report(key_of(10, 2), 1, 101);
+  EXPECT_EQ(closed_, port_bit(1));
+  EXPECT_EQ(owner_->take_violations(), 0u) << "the limit is reached, not passed";
+  report(key_of(10, 3), 1, 102);
+  EXPECT_EQ(owner_->take_violations(), port_bit(1));
+  EXPECT_EQ(owner_->take_violations(), 0u);
+  report(key_of(10, 2), 2, 5000);  // moves away
+  EXPECT_EQ(closed_, 0u);
+  report(key_of(10, 3), 1, 5001);
+  EXPECT_EQ(closed_, port_bit(1));
+  EXPECT_TRUE(owner_->erase(key_of(10, 3)));
+  EXPECT_EQ(closed_, 0u);
+  report(key_of(10, 4), 1, 5002);
+  store_static(key_of(10, 4), 1);  // which is not learned
+  EXPECT_EQ(closed_, 0u);
+  report(key_of(10, 5), 1, 5003);
+  EXPECT_EQ(closed_, port_bit(1));
+  owner_->set_rule(1, {.learns = true, .mac_limit = 3, .closes = true});
+  EXPECT_EQ(closed_, 0u);
+  owner_->set_rule(1, two);
+  EXPECT_EQ(closed_, port_bit(1));
+  owner_->set_rule(1, {.learns = true, .mac_limit = 2});
+  EXPECT_EQ(closed_, 0u);
+  owner_->set_rule(1, two);
+  pass(80);  // all of them age
+  EXPECT_EQ(owner_->learned_on_port(1), 0u);
+  EXPECT_EQ(closed_, 0u);
+}
+
+TEST_F(fib_owner_test, what_is_being_flushed_violates_nothing) {
+  owner_->set_rule(1, {.learns = true, .mac_limit = 1, .closes = true});
+  report(key_of(10, 1), 1, 100);
+  const auto job = owner_->start_flush({});
+  report(key_of(10, 2), 1, 101);
+  EXPECT_EQ(owner_->counts().limited, 1u);
+  EXPECT_EQ(owner_->take_violations(), 0u);
+  while (owner_->flush_slice(16)) {
+  }
+  EXPECT_TRUE(job->done());
+  EXPECT_EQ(closed_, 0u);
+  report(key_of(10, 2), 1, 200);
+  report(key_of(10, 3), 1, 201);
+  EXPECT_EQ(owner_->take_violations(), port_bit(1));
 }
 
 TEST_F(fib_owner_test, limits_count_and_hold) {

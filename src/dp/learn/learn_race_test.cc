@@ -98,5 +98,48 @@ TEST(learn_race, reports_of_two_workers_reach_one_owner) {
   EXPECT_GE((*owner)->counts().moved, moves_wanted);
 }
 
+// A port closes with the address that fills it. Red when a worker can see it closed before that
+// address is in the FIB: then frames of a host that has just been learned are dropped.
+TEST(learn_race, who_sees_a_port_closed_sees_its_addresses) {
+  constexpr unsigned n_rounds = 100;
+  std::atomic<std::uint64_t> wrong{0}, seen{0};
+  for (unsigned round = 0; round < n_rounds; ++round) {
+    std::atomic<port_set> closed{0};
+    fib_owner_params params;
+    params.entries = 200;
+    params.closed = &closed;
+    auto owner = fib_owner::create(params);
+    ASSERT_TRUE(owner) << owner.error().message();
+    (*owner)->set_members(10, ~port_set{0});
+    for (unsigned port = 0; port < max_ports; ++port)
+      (*owner)->set_rule(port, {.learns = true, .mac_limit = 1, .closes = true});
+    std::array<coua_fib_reader*, n_workers> readers{};
+    for (auto& each : readers) ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &each), 0);
+    std::vector<std::thread> threads;
+    for (coua_fib_reader* reader : readers)
+      threads.emplace_back([&closed, &wrong, &seen, reader] {
+        for (port_set checked = 0; ~checked != 0;) {
+          const port_set now = closed.load(std::memory_order_acquire) & ~checked;
+          if (now == 0) std::this_thread::yield();
+          for (port_set left = now; left != 0; left &= left - 1) {
+            const auto port = static_cast<std::uint64_t>(std::countr_zero(left));
+            if (coua_fib_lookup(reader, domain | port) == COUA_FIB_MISS) ++wrong;
+            ++seen;
+          }
+          checked |= now;
+        }
+      });
+    for (unsigned port = 0; port < max_ports; ++port) {
+      learn_report one{domain | port, 1, port, 0};
+      (*owner)->apply(std::span(&one, 1));
+      if (port % 8 == 0) std::this_thread::yield();
+    }
+    for (std::thread& each : threads) each.join();
+    for (coua_fib_reader* reader : readers) coua_fib_reader_destroy(reader);
+  }
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(seen, n_rounds * n_workers * max_ports);
+}
+
 }  // namespace
 }  // namespace coua::dp
