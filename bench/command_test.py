@@ -217,6 +217,19 @@ class CommandTest(unittest.TestCase):
         rows = self.report("forward", "--case", "lb", "--flows", "100,300", *short)["rows"]
         self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "testpmd-mac"] * 2)
 
+    def test_stalls(self):
+        words = ("stalls", "--entries", "2K", "--batch", "100", "--rules", "20", "--repetitions", "2")
+        if "no DPDK" in run(*words).stderr:
+            self.skipTest("built without DPDK")
+        with self.nothing_left() as environment:
+            rows = self.report(*words, env=environment)["rows"]
+        self.assertEqual([r["name"] for r in rows[:2]], ["nothing", "another CPU busy"])
+        for wanted in ("port add", "port remove", "fib flush", "capture of all", "flow bundle"):
+            [row] = [r for r in rows if r["name"] == wanted]
+            self.assertLessEqual(row["gap_us"], row["longest_gap_us"])
+            self.assertGreater(row["gap_us"], 0)
+        self.assertGreater(rows[0]["action_ms"], 19)
+
     def test_traffic(self):
         with tempfile.TemporaryDirectory() as folder:
             packets, addresses = folder + "/x.pcap", folder + "/x.txt"

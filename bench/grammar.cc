@@ -577,6 +577,7 @@ request parse_command_line(int count, char** arguments) {
   plan_options plan;
   setsep_options setsep;
   forward_options forward;
+  stalls_options stalls;
   traffic_options traffic;
   rules_options rules;
   plot_options plot;
@@ -590,6 +591,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_plan = add_plan(root, plan);
     const CLI::App* const is_setsep = add_setsep(root, setsep);
     const CLI::App* const is_forward = add_forward(root, forward);
+    const CLI::App* const is_stalls = add_stalls(root, stalls);
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
     add_plot(root, plot);
@@ -603,6 +605,7 @@ request parse_command_line(int count, char** arguments) {
     if (is_plan->parsed()) return plan;
     if (is_setsep->parsed()) return setsep;
     if (is_forward->parsed()) return forward;
+    if (is_stalls->parsed()) return stalls;
     if (is_traffic->parsed()) return traffic;
     if (is_rules->parsed()) return rules;
     return plot;

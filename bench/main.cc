@@ -17,6 +17,7 @@
 #include "bench/plot/plot_command.h"
 #include "bench/rules/rules_command.h"
 #include "bench/setsep/setsep_command.h"
+#include "bench/stalls/stalls_command.h"
 #include "bench/traffic/traffic_command.h"
 
 namespace {
@@ -68,9 +69,13 @@ struct runner {
   int operator()(const traffic_options& asked) const { return show(run_traffic(asked), asked.run); }
 #ifdef COUA_BENCH_DPDK
   int operator()(const forward_options& asked) const { return show(run_forward(asked), asked.run); }
+  int operator()(const stalls_options& asked) const { return show(run_stalls(asked), asked.run); }
 #else
   int operator()(const forward_options& asked) const {
     return show(fail(errc::unsupported, "forward", "this build has no DPDK"), asked.run);
+  }
+  int operator()(const stalls_options& asked) const {
+    return show(fail(errc::unsupported, "stalls", "this build has no DPDK"), asked.run);
   }
 #endif
 };

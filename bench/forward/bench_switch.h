@@ -47,6 +47,8 @@ class bench_switch {
   /// Errors: of the switch. Returns its number.
   result<unsigned> add_port(const dp::port_config&);
   dp::l2_switch& device() { return *device_; }
+  /// Their threads.
+  const std::vector<pid_t>& workers() const { return workers_; }
   /// Of all ports that were added.
   std::unique_ptr<worker_mover> make_mover(worker_mode) const;
 

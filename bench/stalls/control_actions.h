@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done to a switch while it forwards: each of the ways to change it or to look at it, there
+// and back.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/stalls/stalls_command.h"
+#include "dp/switch.h"
+
+namespace coua::bench {
+
+struct control_action {
+  std::string name;
+  std::function<result<void>()> go, back;  // `back` leaves the switch as it was
+};
+
+/// `bystander` is a port without traffic, `entries` addresses from `first` on are in nobody's FIB.
+/// All must outlive the actions.
+std::vector<control_action> control_actions(dp::l2_switch& sw, const dp::port_config& bystander,
+                                            std::uint64_t first, const stalls_options& options);
+
+}  // namespace coua::bench

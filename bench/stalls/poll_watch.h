@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Says how regularly a port's queue is polled: it hooks into the driver's receive call, so the
+// worker runs as ever, and sees what a packet in that queue would see.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+struct rte_eth_rxtx_callback;
+
+namespace coua::bench {
+
+class poll_watch {
+ public:
+  /// `device`: the name of a port that runs. It must be closed before this goes. Errors: io.
+  static result<std::unique_ptr<poll_watch>> create(const std::string& device);
+
+  /// The longest time between two polls since the last call, in seconds.
+  double take_longest();
+
+ private:
+  poll_watch() = default;
+
+  struct alignas(64) watched {
+    std::atomic<std::uint64_t> longest{0};
+    std::uint64_t last = 0;  // the worker's
+  };
+  watched watched_;
+};
+
+}  // namespace coua::bench

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/stalls/stalls_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "bench/forward/bench_switch.h"
+#include "bench/harness/progress.h"
+#include "bench/harness/scratch_folder.h"
+#include "bench/harness/stats.h"
+#include "bench/stalls/control_actions.h"
+#include "bench/stalls/poll_watch.h"
+#include "bench/traffic/l2_traffic.h"
+#include "dp/bench_hooks.h"
+
+namespace coua::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t flows_most = 100'000;
+constexpr std::uint64_t load_entries = 65'536;
+constexpr std::uint64_t spare_mib = 256;  // for ports that come, and their packets
+// After an action that has answered: a worker may still take what it made.
+constexpr milliseconds aftermath{5};
+
+class bed {
+ public:
+  static result<std::unique_ptr<bed>> create(const stalls_options& asked, const std::string& place,
+                                             progress& shown) {
+    const l2_traffic traffic{asked.entries, std::min(asked.entries, flows_most), 1, 64, 1};
+    if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
+    shown.step("writing packets");
+    const std::string file = place + "/packets.pcap";
+    if (result<void> made = write_packets(traffic, file); !made)
+      return tl::unexpected(made.error());
+    const port_plan ports = plan_ports({file, traffic.flows, frame_bytes(traffic)}, 0, 1, 1024);
+    dp::switch_config config;
+    config.fib_entries = asked.entries + asked.batch + 1000;
+    config.pipeline.rules_max = std::max<std::uint64_t>(asked.rules + 100, 1000);
+    forward_options options;
+    auto device =
+        bench_switch::create(config, ports, options, {2 * ports.memory_mib + spare_mib, false});
+    if (!device) return tl::unexpected(device.error());
+    std::unique_ptr<bed> made(new bed);
+    made->switch_ = std::move(*device);
+    for (const auto& [name, devargs] : {std::pair<const char*, std::string>{"out", ports.out},
+                                        {"in", ports.in},
+                                        {"bystander", "net_null997,no-rx=1"}}) {
+      dp::port_config port;
+      port.name = name;
+      port.devargs = devargs;
+      port.mtu = 500;
+      if (port.name == std::string("bystander")) made->bystander_ = port;
+      if (const auto added = made->switch_->add_port(port); !added)
+        return tl::unexpected(added.error());
+    }
+    shown.step("loading addresses");
+    if (result<void> loaded = made->load(traffic); !loaded) return tl::unexpected(loaded.error());
+    auto watch = poll_watch::create(ports.in.substr(0, ports.in.find(',')));
+    if (!watch) return tl::unexpected(watch.error());
+    made->watch_ = std::move(*watch);
+    dp::set_paused(made->device(), false);
+    return made;
+  }
+
+  ~bed() {
+    switch_.reset();  // the hook goes with its port
+  }
+
+  dp::l2_switch& device() { return switch_->device(); }
+  const dp::port_config& bystander() const { return bystander_; }
+  poll_watch& watch() { return *watch_; }
+  pid_t worker() const { return switch_->workers().front(); }
+
+ private:
+  bed() = default;
+
+  result<void> load(const l2_traffic& traffic) {
+    std::vector<dp::fib_entry> entries;
+    for (std::uint64_t i = 0; i < traffic.rules;) {
+      entries.clear();
+      for (; i < traffic.rules && entries.size() < load_entries; ++i)
+        entries.push_back({traffic.vlan, l2_address(i), 0, true, 0});
+      if (const auto stored = device().fib_insert(entries); !stored)
+        return tl::unexpected(stored.error());
+    }
+    return {};
+  }
+
+  std::unique_ptr<poll_watch> watch_;
+  std::unique_ptr<bench_switch> switch_;
+  dp::port_config bystander_;
+};
+
+/// For how long a thread was ready to run and had no CPU, since it started: others were on it.
+double cpu_wait_s(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/schedstat");
+  double ran_ns = 0, waited_ns = 0;
+  file >> ran_ns >> waited_ns;
+  return 1e-9 * waited_ns;
+}
+
+struct measured {
+  std::vector<double> gaps_s, waits_s, took_s;
+};
+
+result<void> measure(bed& on, const control_action& action, measured& to) {
+  std::this_thread::sleep_for(aftermath);
+  (void)on.watch().take_longest();
+  const double waited = cpu_wait_s(on.worker());
+  const std::uint64_t start = now_ns();
+  if (result<void> gone = action.go(); !gone) return gone;
+  to.took_s.push_back(1e-9 * static_cast<double>(now_ns() - start));
+  std::this_thread::sleep_for(aftermath);
+  to.gaps_s.push_back(on.watch().take_longest());
+  to.waits_s.push_back(cpu_wait_s(on.worker()) - waited);
+  return action.back();
+}
+
+}  // namespace
+
+result<report> run_stalls(const stalls_options& asked) {
+  progress shown("stalls");
+  report out;
+  out.bench = "stalls";
+  out.params = {{"entries", asked.entries},
+                {"batch", asked.batch},
+                {"rules", asked.rules},
+                {"repetitions", asked.run.repetitions}};
+  auto files = scratch_folder::create();
+  if (!files) return tl::unexpected(files.error());
+  set_log_level(log_level::warning);  // what drivers say of ports that come and go
+  auto made = bed::create(asked, (*files)->path(), shown);
+  if (!made) return tl::unexpected(made.error());
+  bed& on = **made;
+  const std::vector<control_action> actions =
+      control_actions(on.device(), on.bystander(), asked.entries + 1, asked);
+  std::vector<measured> all(actions.size());
+  for (unsigned turn = 0; turn < asked.run.repetitions; ++turn) {
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      shown.step(actions[i].name);
+      if (result<void> done = measure(on, actions[i], all[i]); !done)
+        return fail(done.error().code, actions[i].name + ": " + done.error().where,
+                    done.error().what);
+    }
+  }
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    row one;
+    one.name = actions[i].name;
+    const std::vector<double>& gaps = all[i].gaps_s;
+    one.more["gap_us"] = 1e6 * median(gaps);
+    const auto longest = std::max_element(gaps.begin(), gaps.end()) - gaps.begin();
+    one.more["longest_gap_us"] = 1e6 * gaps[static_cast<std::size_t>(longest)];
+    one.more["cpu_wait_us"] = 1e6 * all[i].waits_s[static_cast<std::size_t>(longest)];
+    one.more["action_ms"] = 1e3 * median(all[i].took_s);
+    out.rows.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace coua::bench
