@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A thousand changes of a switch that forwards: nothing is lost beside them, and nothing is kept."""
+
+import os
+import pathlib
+
+import lab
+from cases import tap, with_switch
+
+
+class test_reconfigure(with_switch):
+    CONFIG = {"ports": [tap("r1"), tap("r2"), tap("r3")]}
+    CHANGES = 1000
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.h1, cls.h2 = (cls.switch.tap_host(f"h{n}", f"r{n}") for n in (1, 2))
+        for n, host in enumerate((cls.h1, cls.h2), 1):
+            host.address(f"10.11.0.{n}/24")
+        cls.original = cls.switch.file.read_text()
+
+    def held(self):
+        """What couad holds of the machine: bytes of memory, files, threads, network devices."""
+        process = pathlib.Path(f"/proc/{self.switch.process.pid}")
+        status = (process / "status").read_text()
+        return {"memory": int(status.split("RssAnon:")[1].split()[0]) * 1024,
+                "files": len(os.listdir(process / "fd")),
+                "threads": len(os.listdir(process / "task")),
+                "devices": len(os.listdir("/sys/class/net"))}
+
+    def other(self, n):
+        """The file of every second change: a port that was not there, and others of r3's settings,
+        ageing, log level and static entries."""
+        assert 'name: "r3"' in self.original
+        statics = ", ".join(f"{{vlan: {vlan}, mac: '02:00:00:00:0{i}:{n % 256:02x}', port: {port}}}"
+                            for i, (vlan, port) in enumerate(((1, "r1"), (1, "extra"))))
+        return (self.original.replace('name: "r3"', f'name: "r3"\n    vlan: {2 + n % 4000}')
+                .replace("\nports:\n", "\nports:\n  - {name: extra, devargs: 'net_tap972,iface=extra'}\n")
+                .replace("\nfib:\n", f"\nfib:\n  ageing_s: {301 + n % 1000}\n  static: [{statics}]\n")
+                + f"log: {{level: {('error', 'warning')[n % 2]}}}\n")
+
+    def flip(self, n):
+        """There and back; how many changes these were."""
+        made = 0
+        for text in (self.other(n), self.original):
+            self.switch.file.write_text(text)
+            made += len(self.switch.json("config", "apply", self.switch.file)["changes"])
+        # Those that no file says.
+        rules = f"flow add priority={n % 1000},tcp,tp_dst={n % 60000},actions=drop\n" \
+                f"group add group_id={n},type=all,bucket=output:r1\n" \
+                f"meter add meter={n % 1000 + 1},pktps,band=type=drop,rate=1\n"
+        back = f"flow delete tcp\ngroup delete group_id={n}\nmeter delete meter={n % 1000 + 1}\n"
+        for text in (rules, back):
+            self.switch.coua("flow", "add", "--file", "-", stdin=text)
+            made += 3
+        return made
+
+    def test_a_thousand_changes_leave_nothing_behind(self):
+        finish = self.echoes(self.h1, "10.11.0.2")
+        before = self.switch.coua("config", "show").stdout
+        made, n = 0, 1
+        while made < self.CHANGES // 4:  # buffers grow to what they need
+            made, n = made + self.flip(n), n + 1
+        first = self.held()
+        while made < self.CHANGES:
+            made, n = made + self.flip(n), n + 1
+        last = self.held()
+        self.assertEqual(finish(), set())
+        self.assertEqual(self.switch.coua("config", "show").stdout, before)
+        self.assertEqual(self.fib_stats()["statics"], 0)
+        self.assert_conserved()
+        for what in ("files", "threads", "devices"):
+            self.assertEqual(last[what], first[what], what)
+        # One KiB for each change would be three times this.
+        self.assertLess(last["memory"] - first["memory"], 256 << 10, f"{first} {last}")
