@@ -98,47 +98,55 @@ TEST(learn_race, reports_of_two_workers_reach_one_owner) {
   EXPECT_GE((*owner)->counts().moved, moves_wanted);
 }
 
-// A port closes with the address that fills it. Red when a worker can see it closed before that
-// address is in the FIB: then frames of a host that has just been learned are dropped.
+// A port closes with the address that fills it. In each round all ports may learn one more. Red
+// when a worker can see a port closed before that address is in the FIB: then frames of a host that
+// has just been learned are dropped.
 TEST(learn_race, who_sees_a_port_closed_sees_its_addresses) {
-  constexpr unsigned n_rounds = 100;
-  std::atomic<std::uint64_t> wrong{0}, seen{0};
-  for (unsigned round = 0; round < n_rounds; ++round) {
-    std::atomic<port_set> closed{0};
-    fib_owner_params params;
-    params.entries = 200;
-    params.closed = &closed;
-    auto owner = fib_owner::create(params);
-    ASSERT_TRUE(owner) << owner.error().message();
-    (*owner)->set_members(10, ~port_set{0});
-    for (unsigned port = 0; port < max_ports; ++port)
-      (*owner)->set_rule(port, {.learns = true, .mac_limit = 1, .closes = true});
-    std::array<coua_fib_reader*, n_workers> readers{};
-    for (auto& each : readers) ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &each), 0);
-    std::vector<std::thread> threads;
-    for (coua_fib_reader* reader : readers)
-      threads.emplace_back([&closed, &wrong, &seen, reader] {
-        for (port_set checked = 0; ~checked != 0;) {
-          const port_set now = closed.load(std::memory_order_acquire) & ~checked;
-          if (now == 0) std::this_thread::yield();
-          for (port_set left = now; left != 0; left &= left - 1) {
-            const auto port = static_cast<std::uint64_t>(std::countr_zero(left));
-            if (coua_fib_lookup(reader, domain | port) == COUA_FIB_MISS) ++wrong;
-            ++seen;
-          }
-          checked |= now;
-        }
-      });
-    for (unsigned port = 0; port < max_ports; ++port) {
-      learn_report one{domain | port, 1, port, 0};
-      (*owner)->apply(std::span(&one, 1));
-      if (port % 8 == 0) std::this_thread::yield();
-    }
-    for (std::thread& each : threads) each.join();
-    for (coua_fib_reader* reader : readers) coua_fib_reader_destroy(reader);
+  constexpr std::uint64_t n_rounds = 4000;
+  const auto key_of = [](std::uint64_t port, std::uint64_t round) {
+    return domain | round << 8 | port;
+  };
+  std::atomic<port_set> closed{0};
+  fib_owner_params params;
+  params.entries = n_rounds * max_ports;
+  params.closed = &closed;
+  auto owner = fib_owner::create(params);
+  ASSERT_TRUE(owner) << owner.error().message();
+  (*owner)->set_members(10, ~port_set{0});
+
+  std::atomic<std::uint64_t> round{0}, wrong{0}, seen{0};
+  std::array<coua_fib_reader*, n_workers> readers{};
+  std::vector<std::thread> threads;
+  for (coua_fib_reader*& reader : readers) {
+    ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &reader), 0);
+    threads.emplace_back([&] {
+      for (std::uint64_t at = 0; at <= n_rounds;) {
+        at = round.load(std::memory_order_acquire);
+        // What is closed in a round is not open again before the next, whose addresses come on top.
+        const port_set now = closed.load(std::memory_order_acquire);
+        if (at == 0 || at > n_rounds || now == 0) continue;
+        const auto port = static_cast<std::uint64_t>(std::bit_width(now) - 1);
+        if (coua_fib_lookup(reader, key_of(port, at)) == COUA_FIB_MISS) ++wrong;
+        ++seen;
+      }
+    });
   }
+  for (std::uint64_t r = 1; r <= n_rounds; ++r) {
+    for (unsigned port = 0; port < max_ports; ++port)
+      (*owner)->set_rule(port, {.learns = true, .mac_limit = r, .closes = true});
+    ASSERT_EQ(closed, 0u);
+    round.store(r, std::memory_order_release);
+    for (unsigned port = 0; port < max_ports; ++port) {
+      learn_report one{key_of(port, r), 1, port, 0};
+      (*owner)->apply(std::span(&one, 1));
+    }
+    ASSERT_EQ(~closed, 0u);
+  }
+  round = n_rounds + 1;
+  for (std::thread& each : threads) each.join();
+  for (coua_fib_reader* reader : readers) coua_fib_reader_destroy(reader);
   EXPECT_EQ(wrong, 0u);
-  EXPECT_EQ(seen, n_rounds * n_workers * max_ports);
+  EXPECT_GT(seen, 0u);
 }
 
 }  // namespace
