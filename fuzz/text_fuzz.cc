@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that people type: sizes and MAC addresses. What is read must be what was written.
+// The words that people type: sizes, MAC addresses, and lines of words. What is read must be what
+// was written.
 #include <cctype>
 #include <string>
 
 #include "base/size.h"
+#include "cli/words.h"
 #include "fuzz.h"
 #include "net/mac.h"
 
@@ -37,11 +39,29 @@ void check_mac(std::string_view text) {
   COUA_CHECK(digits == 12 && (text.size() == 17 || text.size() == 14));
 }
 
+void check_words(std::string_view text) {
+  const auto words = coua::cli::split_words(text);
+  const coua::cli::begun_line begun = coua::cli::split_begun(text);
+  COUA_CHECK(begun.start <= text.size() && !begun.words.empty());
+  if (!words) {
+    COUA_CHECK(words.error().code == coua::errc::invalid);
+    return;
+  }
+  std::string line;
+  for (const std::string& word : *words) line += coua::cli::quoted_word(word) + " ";
+  COUA_CHECK(coua::cli::split_words(line) == *words);
+  // What the cursor stands in is the last word, or a new one.
+  auto with_new = *words;
+  with_new.emplace_back();
+  COUA_CHECK(begun.words == *words || begun.words == with_new);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   check_size(text);
   check_mac(text);
+  check_words(text);
   return 0;
 }

@@ -87,8 +87,7 @@ result<void> run_capture(const session& s) {
   capture_file target;
   const std::string name = file.empty() || file == "-" ? "standard output" : file;
 
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   interruption stop([&] { context.TryCancel(); });
   const auto stream = s.daemon.captures().Capture(&context, request);
   v1::CaptureBatch batch;

@@ -89,12 +89,38 @@ unsigned client::process() const {
   return static_cast<unsigned>(of.pid);
 }
 
-void client::limit(grpc::ClientContext& context,
-                   std::optional<std::chrono::duration<double>> fallback) const {
-  if (timeout_) fallback = std::chrono::duration<double>(*timeout_);
-  if (!fallback) return;
-  context.set_deadline(std::chrono::system_clock::now() +
-                       std::chrono::duration_cast<std::chrono::nanoseconds>(*fallback));
+call_context::call_context(const client& of, std::optional<std::chrono::duration<double>> fallback)
+    : of_(of) {
+  if (of.timeout_) fallback = std::chrono::duration<double>(*of.timeout_);
+  if (fallback) {
+    set_deadline(std::chrono::system_clock::now() +
+                 std::chrono::duration_cast<std::chrono::nanoseconds>(*fallback));
+  }
+  const std::lock_guard lock(of.mutex_);
+  of.running_.insert(this);
+  if (of.stopped_) TryCancel();  // before it begins: it then ends at once
+}
+
+call_context::~call_context() {
+  const std::lock_guard lock(of_.mutex_);
+  of_.running_.erase(this);
+}
+
+void client::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (grpc::ClientContext* each : running_) each->TryCancel();
+  changed_.notify_all();
+}
+
+void client::allow() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = false;
+}
+
+bool client::wait(std::chrono::duration<double> time) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [this] { return stopped_; });
 }
 
 error client::to_error(const grpc::Status& status, const grpc::ClientContext& context) {

@@ -6,8 +6,11 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -19,6 +22,23 @@
 #include "coua/v1/system.grpc.pb.h"
 
 namespace coua::cli {
+
+class client;
+
+/// Of one call: it has the time that the user gave for it, and ends when the client is told to
+/// stop.
+class call_context : public grpc::ClientContext {
+ public:
+  /// `fallback`: the time where the user gave none; empty: as long as it takes, as for a stream.
+  explicit call_context(const client& of,
+                        std::optional<std::chrono::duration<double>> fallback = std::nullopt);
+  ~call_context();
+  call_context(const call_context&) = delete;
+  call_context& operator=(const call_context&) = delete;
+
+ private:
+  const client& of_;
+};
 
 class client {
  public:
@@ -38,17 +58,22 @@ class client {
                         grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                      Response*),
                         const Request& request) const {
-    grpc::ClientContext context;
-    limit(context, std::chrono::duration<double>(30));
+    call_context context(*this, std::chrono::duration<double>(30));
     Response response;
     const grpc::Status status = (stub.*method)(&context, request, &response);
     if (!status.ok()) return tl::unexpected(to_error(status, context));
     return response;
   }
 
-  /// Sets the deadline of a stream, where the user gave one.
-  void limit(grpc::ClientContext& context,
-             std::optional<std::chrono::duration<double>> fallback = std::nullopt) const;
+  /// From now on; as in the constructor. Not while a call runs.
+  void set_timeout(std::optional<double> timeout) { timeout_ = timeout; }
+
+  /// Calls that run end, and those that come fail, until allow(). Any thread.
+  void stop();
+  void allow();
+  /// Returns when that time has passed, or at stop(): true.
+  bool wait(std::chrono::duration<double> time) const;
+
   static error to_error(const grpc::Status& status, const grpc::ClientContext& context);
 
   const std::string& socket() const { return socket_; }
@@ -60,8 +85,14 @@ class client {
   v1::CaptureService::Stub& captures() { return *captures_; }
 
  private:
+  friend class call_context;
+
   const std::string socket_;
-  const std::optional<double> timeout_;
+  std::optional<double> timeout_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::condition_variable changed_;
+  mutable std::set<grpc::ClientContext*> running_;
+  bool stopped_ = false;
   std::unique_ptr<v1::ConfigService::Stub> config_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;

@@ -69,8 +69,7 @@ result<text_file> read_good(const session& s) {
 
 result<v1::ApplyConfigResponse> send(const session& s, const text_file& file,
                                      config_request::Mode mode) {
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   v1::ApplyConfigResponse response;
   const auto out = s.daemon.config().ApplyConfig(&context, &response);
   for (std::size_t at = 0;; at += file_piece_bytes) {

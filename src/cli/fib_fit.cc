@@ -13,8 +13,7 @@ constexpr std::uint64_t key_mask = (std::uint64_t{1} << 60) - 1;
 
 /// Entries of the table that are among those to come. Nothing when the table cannot be read now.
 std::optional<std::uint64_t> count_there(client& daemon, const fib_source& source) {
-  grpc::ClientContext context;
-  daemon.limit(context);
+  call_context context(daemon);
   const auto stream = daemon.fib().ShowFib(&context, {});
   std::uint64_t n = 0;
   for (v1::FibBatch batch; stream->Read(&batch);)

@@ -146,8 +146,7 @@ result<void> run_fib_show(const session& s) {
   v1::ShowFibRequest request;
   *request.mutable_filter() = take_filter(s.call);
   request.set_limit(s.call.number("limit"));
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   const auto stream = s.daemon.fib().ShowFib(&context, request);
   v1::FibBatch batch;
   std::optional<entry_printer> printer;  // a refused call prints nothing
@@ -206,8 +205,7 @@ result<void> run_fib_load(const session& s) {
   const auto source = open_source(s);
   if (!source) return tl::unexpected(source.error());
   if (auto fits = check_fit(s.daemon, **source); !fits) return fits;
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   v1::LoadFibResponse response;
   const std::uint64_t start = now_ns();
   const auto stream = s.daemon.fib().LoadFib(&context, &response);

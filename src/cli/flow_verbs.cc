@@ -48,8 +48,7 @@ result<std::string> take_text(const session& s, const char* argument, const char
 
 result<void> apply(const session& s, const std::string& text, request::Kind kind,
                    request::Command command) {
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   v1::ApplyFlowsResponse got;
   const auto stream = s.daemon.flows().ApplyFlows(&context, &got);
   request piece;
@@ -190,8 +189,7 @@ result<void> run_flow_dump(const session& s) {
   v1::DumpFlowsRequest asked;
   asked.set_filter(s.call.text("FILTER"));
   asked.set_limit(s.call.number("limit"));
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpFlows(&context, asked);
   return print_dump<v1::FlowBatch>(s, "flows", context, *stream);
 }
@@ -236,8 +234,7 @@ result<void> run_group_del(const session& s) {
 result<void> run_group_dump(const session& s) {
   v1::DumpGroupsRequest asked;
   if (s.call.has("ID")) asked.set_group_id(static_cast<std::uint32_t>(s.call.number("ID")));
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpGroups(&context, asked);
   return print_dump<v1::GroupBatch>(s, "groups", context, *stream);
 }
@@ -255,8 +252,7 @@ result<void> run_meter_del(const session& s) {
 result<void> run_meter_dump(const session& s) {
   v1::DumpMetersRequest asked;
   if (s.call.has("ID")) asked.set_meter_id(static_cast<std::uint32_t>(s.call.number("ID")));
-  grpc::ClientContext context;
-  s.daemon.limit(context);
+  call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpMeters(&context, asked);
   return print_dump<v1::MeterBatch>(s, "meters", context, *stream);
 }

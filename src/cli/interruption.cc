@@ -19,11 +19,13 @@ namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGPIPE};
 std::atomic<int> wake_fd{-1};
+std::atomic<int> last_signal{0};
 // What was begun before a stop is written to its end, if who reads it still does.
 constexpr int patience_ms = 1000;
 
-void on_signal(int) {
+void on_signal(int number) {
   const int saved = errno;
+  if (number != 0) last_signal.store(number, std::memory_order_relaxed);
   const char byte = 0;
   const int fd = wake_fd.load(std::memory_order_relaxed);
   if (fd >= 0) static_cast<void>(!::write(fd, &byte, 1));
@@ -40,6 +42,7 @@ bool is_ready(int fd) {
 interruption::interruption(std::function<void()> stop) : stop_(std::move(stop)) {
   COUA_CHECK(pipe2(wake_, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(changed_, O_CLOEXEC) == 0);
   wake_fd = wake_[1];
+  last_signal = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     struct sigaction action {};
     action.sa_handler = signals[i] == SIGPIPE ? SIG_IGN : on_signal;
@@ -65,6 +68,8 @@ void interruption::watch(int fd) {
 }
 
 bool interruption::is_stopped() const { return is_ready(wake_[0]); }
+
+int interruption::signal() const { return last_signal.load(std::memory_order_relaxed); }
 
 bool interruption::wait(std::chrono::milliseconds time) const {
   const auto end = std::chrono::steady_clock::now() + time;

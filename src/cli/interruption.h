@@ -28,6 +28,8 @@ class interruption {
   bool is_stopped() const;
   /// Returns when that time has passed, or at a stop: true.
   bool wait(std::chrono::milliseconds time) const;
+  /// SIGINT or SIGTERM, or 0: it was another reason, or no stop yet.
+  int signal() const;
   /// Readable from the stop on: for poll().
   int fd() const { return wake_[0]; }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/default_socket.h"
 #include "cli/complete.h"
+#include "cli/interruption.h"
+#include "cli/runner.h"
 #include "cli/session.h"
+#include "cli/shell.h"
 #include "cli/verbs.h"
 
 namespace coua::cli {
@@ -67,41 +73,14 @@ int complain(const error& e, bool as_json, int status) {
   return status;
 }
 
-std::string choose_socket(const invocation& call) {
-  if (call.has("socket")) return call.text("socket");
-  const char* from_environment = std::getenv("COUA_SOCKET");
-  return from_environment != nullptr && from_environment[0] != '\0' ? from_environment
-                                                                    : socket_to_ask();
-}
-
-/// A shell waits at each TAB: what the daemon does not say within that time is not shown.
-constexpr double completion_timeout_s = 1;
-
-std::vector<std::string> names_of(thing what, const invocation& call) {
-  if (what == thing::bridge) return {"br0"};
-  client daemon(choose_socket(call), completion_timeout_s);
-  std::vector<std::string> names;
-  if (!daemon.probe()) return names;
-  const auto got =
-      daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
-  if (!got) return names;
-  for (const auto& port : got->ports()) {
-    const std::string& name = port.spec().name();
-    // Names of ports are of letters and digits; nothing else goes into a command line.
-    const bool plain = std::ranges::all_of(name, [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
-    });
-    if (plain) names.push_back(name);
-  }
-  return names;
-}
-
 /// "coua complete -- WORD...", for the scripts of shells: a line for each word, then a tab and what
 /// it means. A line ":files" stands for the names of files.
 int run_complete(std::vector<std::string> words) {
   words.erase(words.begin(), words.begin() + std::min<std::size_t>(words.size(), 2));
   const completion found = complete(coua_command(), words, [](thing what, const auto& given) {
-    return names_of(what, {.values = given});
+    const invocation call{.values = given};
+    client daemon(choose_socket(call), std::nullopt);
+    return names_of(what, daemon);
   });
   for (const candidate& each : found.words) {
     std::printf("%s\t%s\n", each.word.c_str(), each.help.c_str());
@@ -110,7 +89,6 @@ int run_complete(std::vector<std::string> words) {
   return exit_ok;
 }
 
-/// Asks no daemon.
 void print_completion(const session& s) {
   const std::string shell = s.call.text("SHELL");
   const std::string script = script_of(coua_command(), shell);
@@ -137,48 +115,127 @@ void session::answer_change(json object, bool changed, const std::string& what,
   answer(out, what + ": " + (changed ? done : "unchanged") + "\n");
 }
 
-int run(const std::vector<std::string>& words, const file_checker& check) {
-  if (!words.empty() && words[0] == "complete") return run_complete(words);
+std::string choose_socket(const invocation& call) {
+  if (call.has("socket")) return call.text("socket");
+  const char* from_environment = std::getenv("COUA_SOCKET");
+  return from_environment != nullptr && from_environment[0] != '\0' ? from_environment
+                                                                    : socket_to_ask();
+}
+
+std::vector<std::string> names_of(thing what, client& daemon) {
+  if (what == thing::bridge) return {"br0"};
+  // Someone waits at each TAB: what the daemon does not say within that time is not shown.
+  constexpr double patience_s = 1;
+  daemon.set_timeout(patience_s);
+  std::vector<std::string> names;
+  if (!daemon.probe()) return names;
+  const auto got =
+      daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+  if (!got) return names;
+  for (const auto& port : got->ports()) {
+    const std::string& name = port.spec().name();
+    // Names of ports are of letters and digits; nothing else goes into a command line.
+    const bool plain = std::ranges::all_of(name, [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+    });
+    if (plain) names.push_back(name);
+  }
+  return names;
+}
+
+runner::runner(const file_checker& check) : check_(check) {}
+runner::~runner() = default;
+
+client& runner::daemon_of(const invocation& call) {
+  std::string socket = choose_socket(call);
+  // Where another daemon took the place of the first, the connection is one to nobody, which the
+  // library would learn from a call that fails.
+  const bool is_same =
+      daemon_ && daemon_->socket() == socket && (!stays_ || daemon_->process() == process_);
+  if (!is_same) daemon_ = std::make_unique<client>(std::move(socket), std::nullopt);
+  if (stays_ && !is_same) process_ = daemon_->process();
+  std::optional<double> timeout;
+  if (call.has("timeout")) timeout = call.real("timeout");
+  daemon_->set_timeout(timeout);
+  return *daemon_;
+}
+
+int runner::run(const std::vector<std::string>& words, const no_verb& without) {
   std::optional<std::string> help;
-  const auto call = parse(coua_command(), words, help);
+  auto call = parse(coua_command(), words, help);
   if (help) {
     std::fputs(help->c_str(), stdout);
     return finish();
   }
   if (!call) {
-    const bool as_json = std::ranges::any_of(
-        words, [](const std::string& word) { return word == "-j" || word == "--json"; });
+    const bool as_json =
+        defaults_.contains("json") || std::ranges::any_of(words, [](const std::string& word) {
+          return word == "-j" || word == "--json";
+        });
     return complain(call.error(), as_json, exit_usage);
   }
   if (call->has("version")) {
     std::printf("coua %s\n", COUA_VERSION);
     return finish();
   }
-  if (call->what == nullptr) {
-    std::fputs(help_command(coua_command()).c_str(), stderr);
-    return exit_usage;
-  }
-  std::optional<double> timeout;
-  if (call->has("timeout")) timeout = call->real("timeout");
-  client daemon(choose_socket(*call), timeout);
-  const session s{.daemon = daemon, .call = *call, .as_json = call->has("json"), .check = check};
-  if (call->what->id == completion_show) {
+  if (call->what == nullptr) return without(*call);
+  for (const auto& each : defaults_) call->values.insert(each);
+  return execute(*call);
+}
+
+int runner::execute(const invocation& call) {
+  client& daemon = daemon_of(call);
+  const session s{.daemon = daemon, .call = call, .as_json = call.has("json"), .check = check_};
+  const int id = call.what->id;
+  if (id == completion_show) {
     print_completion(s);
     return finish();
   }
   // The doctor is called where couad does not run, too.
-  if (call->what->id != config_check && call->what->id != doctor_show) {
+  if (id != config_check && id != doctor_show) {
     if (auto there = daemon.probe(); !there)
       return complain(there.error(), s.as_json, exit_unreachable);
   }
-  const auto done = carry_out(s);
+  // Those two end by themselves.
+  if (!stays_ || id == capture_run || id == top_run) return answer_of(s, carry_out(s));
+  result<void> done;
+  int signal = 0;
+  {
+    interruption stop([&] { daemon.stop(); });
+    done = carry_out(s);
+    signal = stop.signal();
+  }
+  daemon.allow();
+  if (signal == SIGTERM) std::raise(SIGTERM);
+  if (signal != SIGINT || done) return answer_of(s, done);
+  std::fputs("coua: interrupted\n", stderr);
+  static_cast<void>(finish());
+  return exit_interrupted;
+}
+
+int runner::answer_of(const session& s, const result<void>& done) {
   if (done) {
     const int written = finish();
     return written != exit_ok ? written : s.status;
   }
   if (s.misused) return complain(done.error(), s.as_json, exit_usage);
+  const bool is_unreachable = done.error().code == errc::unavailable;
   return complain(done.error(), s.as_json && !s.answered,
-                  done.error().code == errc::unavailable ? exit_unreachable : exit_failed);
+                  is_unreachable ? exit_unreachable : exit_failed);
+}
+
+int run(const std::vector<std::string>& words, const file_checker& check) {
+  if (!words.empty() && words[0] == "complete") return run_complete(words);
+  runner one(check);
+  return one.run(words, [&](const invocation& given) {
+    const bool reads_terminal = isatty(STDIN_FILENO) == 1;
+    if (reads_terminal && isatty(STDOUT_FILENO) == 1) return run_shell(one, given);
+    const std::optional<int> status =
+        reads_terminal ? std::nullopt : run_script(one, given, "standard input");
+    if (status) return *status;
+    std::fputs(help_command(coua_command()).c_str(), stderr);
+    return static_cast<int>(exit_usage);
+  });
 }
 
 }  // namespace coua::cli

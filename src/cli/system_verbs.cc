@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
-#include <thread>
 
 #include "cli/session.h"
 #include "cli/top_view.h"
@@ -63,7 +62,8 @@ result<void> run_rates(const session& s) {
   auto first = read_stats(s);
   if (!first) return tl::unexpected(first.error());
   before.stats = std::move(*first);
-  std::this_thread::sleep_for(std::chrono::duration<double>(s.call.real("rate", 1)));
+  if (s.daemon.wait(std::chrono::duration<double>(s.call.real("rate", 1))))
+    return fail(errc::unavailable, "stats", "was interrupted");
   auto last = read_stats(s);
   if (!last) return tl::unexpected(last.error());
   after.stats = std::move(*last);

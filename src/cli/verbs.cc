@@ -322,6 +322,15 @@ command make_command() {
       {.name = "version", .help = "the version of this command alone", .type = kind::flag},
   };
   out.epilogue =
+      "without a verb\n"
+      "  At a terminal: a shell with history and completion. Else the lines of the standard input\n"
+      "  are carried out one after another, up to the first that fails: coua < FILE. Words are "
+      "split\n"
+      "  as by a shell ('a b', \"a b\", a\\ b, # comment); options of coua stand for all lines.\n"
+      "\n"
+      "files\n"
+      "  $XDG_STATE_HOME/coua/history, else ~/.local/state/coua/history: lines of that shell\n"
+      "\n"
       "exit status\n"
       "  0  done, also when nothing had to be changed\n"
       "  1  refused or failed; the reason is on the standard error output\n"

@@ -13,7 +13,8 @@ enum exit_status {
   exit_failed = 1,
   exit_usage = 2,
   exit_unreachable = 3,
-  exit_differs = 4
+  exit_differs = 4,
+  exit_interrupted = 130  // of a verb that Ctrl-C ended: as shells have it
 };
 
 enum verb_id {
