@@ -50,10 +50,10 @@ TEST(complete, verbs) {
 TEST(complete, options_that_are_not_there_yet) {
   EXPECT_EQ(completed("port set p0 --e"), "--enabled ");
   EXPECT_EQ(completed("fib flush --"),
-            "--vlan --port --mac --static --json --socket --timeout --version --help ");
+            "--vlan --port --mac --static --json --socket --timeout --no-pager --version --help ");
   EXPECT_EQ(completed("fib flush --static -j -s/x --vlan=3 --port p0 --"),
-            "--mac --timeout --version --help ");
-  EXPECT_EQ(completed("-"), "--json --socket --timeout --version --help ");
+            "--mac --timeout --no-pager --version --help ");
+  EXPECT_EQ(completed("-"), "--json --socket --timeout --no-pager --version --help ");
   EXPECT_EQ(completed("port del -- --"), "");  // after "--" there are arguments alone
 }
 

@@ -10,6 +10,7 @@
 #include "base/default_socket.h"
 #include "cli/complete.h"
 #include "cli/interruption.h"
+#include "cli/pager.h"
 #include "cli/runner.h"
 #include "cli/session.h"
 #include "cli/shell.h"
@@ -89,6 +90,15 @@ int run_complete(std::vector<std::string> words) {
   return exit_ok;
 }
 
+/// Tables may have more lines than a terminal.
+bool has_long_answer(int id) {
+  constexpr int those[] = {port_list,   port_show,  fib_show,   fib_stats,   flow_dump,
+                           flow_stats,  group_dump, meter_dump, trace_show,  explain_show,
+                           vlan_list,   vlan_show,  stats_show, worker_list, config_show,
+                           config_diff, doctor_show};
+  return std::ranges::find(those, id) != std::end(those);
+}
+
 void print_completion(const session& s) {
   const std::string shell = s.call.text("SHELL");
   const std::string script = script_of(coua_command(), shell);
@@ -164,7 +174,12 @@ int runner::run(const std::vector<std::string>& words, const no_verb& without) {
   std::optional<std::string> help;
   auto call = parse(coua_command(), words, help);
   if (help) {
-    std::fputs(help->c_str(), stdout);
+    const bool at_once =
+        defaults_.contains("no-pager") || std::ranges::find(words, "--no-pager") != words.end();
+    {
+      const pager pages(at_once ? "" : pager_command());
+      std::fputs(help->c_str(), stdout);
+    }
     return finish();
   }
   if (!call) {
@@ -196,17 +211,26 @@ int runner::execute(const invocation& call) {
     if (auto there = daemon.probe(); !there)
       return complain(there.error(), s.as_json, exit_unreachable);
   }
+  const std::string command =
+      has_long_answer(id) && !s.as_json && !call.has("no-pager") ? pager_command() : "";
   // Those two end by themselves.
-  if (!stays_ || id == capture_run || id == top_run) return answer_of(s, carry_out(s));
+  if ((!stays_ && command.empty()) || id == capture_run || id == top_run)
+    return answer_of(s, carry_out(s));
   result<void> done;
   int signal = 0;
+  bool is_left = false;  // the pager, by its user, before the end
   {
+    const pager pages(command);
     interruption stop([&] { daemon.stop(); });
+    if (pages.runs()) stop.watch(STDOUT_FILENO);
     done = carry_out(s);
+    std::fflush(stdout);
     signal = stop.signal();
+    is_left = pages.runs() && signal == 0 && stop.is_stopped();
   }
   daemon.allow();
   if (signal == SIGTERM) std::raise(SIGTERM);
+  if (is_left) return exit_ok;
   if (signal != SIGINT || done) return answer_of(s, done);
   std::fputs("coua: interrupted\n", stderr);
   static_cast<void>(finish());

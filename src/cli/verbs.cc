@@ -319,6 +319,7 @@ command make_command() {
        .type = kind::real,
        .high = 86400,
        .letter = 't'},
+      {.name = "no-pager", .help = "print long answers at once", .type = kind::flag},
       {.name = "version", .help = "the version of this command alone", .type = kind::flag},
   };
   out.epilogue =
@@ -328,6 +329,9 @@ command make_command() {
       "split\n"
       "  as by a shell ('a b', \"a b\", a\\ b, # comment); options of coua stand for all lines.\n"
       "\n"
+      "long answers at a terminal\n"
+      "  go through the command in COUA_PAGER, else PAGER, else less; none: COUA_PAGER=cat\n"
+      "\n"
       "files\n"
       "  $XDG_STATE_HOME/coua/history, else ~/.local/state/coua/history: lines of that shell\n"
       "\n"
@@ -336,7 +340,8 @@ command make_command() {
       "  1  refused or failed; the reason is on the standard error output\n"
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n"
-      "  4  config diff: there is a difference; doctor: something is missing\n";
+      "  4  config diff: there is a difference; doctor: something is missing\n"
+      "  130  Ctrl-C ended it\n";
   for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &config_verbs,
                       &top_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));

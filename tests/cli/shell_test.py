@@ -37,7 +37,7 @@ class shell:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
             os.chdir(state)
             os.execvpe(program, ["coua", "-s", socket, *words],
-                       {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": state, "HOME": state})
+                       {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": state, "COUA_PAGER": "", "HOME": state})
         self.until(PROMPT)
 
     def until(self, mark):
