@@ -217,6 +217,29 @@ class CommandTest(unittest.TestCase):
         rows = self.report("forward", "--case", "lb", "--flows", "100,300", *short)["rows"]
         self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "testpmd-mac"] * 2)
 
+    def test_forward_beside_ovs(self):
+        if "no DPDK" in run("forward", "--rules", "1", "--flows", "2").stderr:
+            self.skipTest("built without DPDK")
+        refused = run("forward", "--case", "l2", "--peer", "ovs")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--peer", refused.stderr)
+        if not os.path.exists("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"):
+            self.skipTest("no Open vSwitch with DPDK")
+        if len(os.sched_getaffinity(0)) < 2 or os.geteuid() != 0:
+            self.skipTest("Open vSwitch needs a second CPU, and root")
+        words = ("forward", "--case", "lb", "--peer", "ovs", "--no-testpmd", "--seconds", "0.05",
+                 "--repetitions", "2", "--flows")
+        with self.nothing_left() as environment:
+            rows = self.report(*words, "200", env=environment)["rows"]
+        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "ovs"])
+        self.assertAlmostEqual(rows[2]["ratio_to_ovs"], 1)
+        self.assertAlmostEqual(rows[0]["mops"] / rows[2]["mops"], rows[0]["ratio_to_ovs"], 3)
+        self.assertGreater(sum(rows[2][cache] for cache in ("emc", "simple_match", "megaflow")), 0.9)
+        # More packets than its pool holds.
+        refused = run(*words, "300K")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("do not fit its pool of 262", refused.stderr)
+
     def test_stalls(self):
         words = ("stalls", "--entries", "2K", "--batch", "100", "--rules", "20", "--repetitions", "2")
         if "no DPDK" in run(*words).stderr:

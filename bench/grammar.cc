@@ -444,6 +444,10 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->check(CLI::Range(0, 65000))
       ->capture_default_str();
   app->add_flag("!--no-testpmd", out.testpmd, "Leave testpmd out");
+  app->add_option_function<std::string>(
+         "--peer", [&out](const std::string&) { out.ovs = true; },
+         "Beside another switch with the same rules: ovs (not with --case l2)")
+      ->check(CLI::IsMember({"ovs"}));
   app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
       ->check(CLI::IsMember({8U, 9U, 10U}));
   app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
@@ -451,7 +455,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   add_common(*app, out.run);
   app->final_callback([app, &out] {
     if (out.which.name == l2_traffic::case_name) {
-      refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction"});
+      refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction", "--peer"});
     } else {
       refuse_with_case(*app, out.which, {"--sources", "--figure", "--table"});
       if (out.which.direction == flow_direction::both) {

@@ -25,6 +25,7 @@ struct forward_options {
   unsigned burst = 32;
   unsigned mbuf_bytes = 0;  // data room; 0: fits the frames
   bool testpmd = true;
+  bool ovs = false;     // beside Open vSwitch (of use cases)
   unsigned figure = 0;  // 8, 9, 10
   unsigned table = 0;   // 2, 3
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "bench/harness/report.h"
 
 namespace coua::bench {
 
@@ -16,6 +17,8 @@ class mover {
   /// Works for `seconds` after a short start; millions of packets per second that left the second
   /// port. Errors: io (packets were lost, or went elsewhere).
   virtual result<double> run(double seconds) = 0;
+  /// Further numbers of its row.
+  virtual json more() const { return json::object(); }
 };
 
 }  // namespace coua::bench

@@ -3,6 +3,7 @@
 
 #include "base/size.h"
 #include "bench/cases/case_json.h"
+#include "bench/forward/ovs_switch.h"
 #include "bench/traffic/case_files.h"
 
 namespace coua::bench {
@@ -49,7 +50,15 @@ result<void> pipeline_forward_case::prepare(const packet_memory& memory, progres
   bed_ = std::move(*bed);
   add(bed_->switching());
   add(bed_->raw());
-  return add_testpmd(memory, shown);
+  if (auto done = add_testpmd(memory, shown); !done || !options().ovs) return done;
+  shown.step("starting Open vSwitch");
+  const std::string rules = folder_ + "/rules.txt";
+  if (auto written = write_rules(*case_, rules); !written) return tl::unexpected(written.error());
+  auto ovs = ovs_switch::start(*case_, ports(), rules, folder_ + "/ovs", options().workers,
+                               memory.huge_pages);
+  if (!ovs) return tl::unexpected(ovs.error());
+  add(std::move(*ovs));
+  return {};
 }
 
 result<churned*> pipeline_forward_case::updated() {

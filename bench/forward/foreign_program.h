@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs of others: those that answer and end, and those that run beside us.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace coua::bench {
+
+using word_list = std::vector<std::string>;
+
+/// Where in $PATH a program is; empty: nowhere.
+std::string find_program(const std::string& name);
+
+/// Runs it to its end; what it printed. `environment` are settings ("NAME=value") besides ours.
+/// Errors: io (its status and the end of what it printed, or that it took longer than `seconds`).
+result<std::string> run_program(const word_list& words, const word_list& environment,
+                                double seconds);
+
+/// Runs until this, or this process, goes, and is then killed.
+class foreign_program {
+ public:
+  /// Errors: io. What it prints is lost.
+  static result<std::unique_ptr<foreign_program>> start(const word_list& words,
+                                                        const word_list& environment);
+  ~foreign_program();
+  foreign_program(const foreign_program&) = delete;
+  foreign_program& operator=(const foreign_program&) = delete;
+
+  pid_t process() const { return process_; }
+  bool has_ended();
+  /// Stops it where it is, and waits until it is.
+  void pause();
+  void go_on();
+
+ private:
+  explicit foreign_program(pid_t process) : process_(process) {}
+  pid_t process_;
+};
+
+}  // namespace coua::bench

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/ovs_switch.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/size.h"
+#include "bench/forward/worker_cores.h"
+#include "bench/harness/cpu_time.h"
+#include "bench/harness/crew.h"
+#include "bench/harness/scratch_folder.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr const char* product = "Open vSwitch with DPDK";
+constexpr const char* package = "openvswitch-switch-dpdk";
+// Debian chooses between its two builds by an alternative; this is the one with DPDK.
+constexpr const char* daemon = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk";
+constexpr const char* schema = "/usr/share/openvswitch/vswitch.ovsschema";
+constexpr double answer_seconds = 60;
+constexpr double rules_seconds = 600;
+constexpr double start_seconds = 60;
+constexpr double settle_seconds = 60;
+constexpr auto glance = std::chrono::milliseconds(500);
+constexpr double quiet_share = 1e-5;  // of packets that miss, when all flows are known
+// A pool for each port has 2,048 packets for each queue and 16,384; the one that ports share has
+// 262,144.
+constexpr std::uint64_t own_pool = 16'384, shared_pool = 262'144;
+constexpr std::uint64_t spare = 12'000;        // in queues, caches and flight
+constexpr std::uint64_t packet_bytes = 3'008;  // at an MTU of 1,500
+constexpr const char* flows_most = "2000000";  // of the datapath; it has 200,000 by itself
+
+/// The number behind "LABEL:", from `at` on; 0: it is not there.
+std::uint64_t number_behind(const std::string& text, const std::string& label, std::size_t at = 0) {
+  const std::size_t found = text.find(label + ":", at);
+  return found == std::string::npos
+             ? 0
+             : std::strtoull(text.c_str() + found + label.size() + 1, nullptr, 10);
+}
+
+std::string mask_of(const std::vector<unsigned>& cpus) {
+  std::uint64_t mask = 0;
+  for (const unsigned cpu : cpus) mask |= std::uint64_t{1} << (cpu & 63);
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(mask));
+  return text;
+}
+
+}  // namespace
+
+result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const port_plan& ports,
+                                                      const std::string& rules,
+                                                      const std::string& folder, unsigned workers,
+                                                      bool huge_pages) {
+  if (!std::filesystem::exists(daemon)) {
+    return fail(errc::not_found, product, std::string("install Debian's package ") + package);
+  }
+  if (worker_cores(workers).front() == writer_cpu()) {
+    return fail(errc::unsupported, product, "needs a CPU beside those of the workers");
+  }
+  if (of.params().flows + spare > shared_pool) {
+    return fail(errc::no_room, product,
+                format_count(of.params().flows) + " packets do not fit its pool of " +
+                    format_count(shared_pool));
+  }
+  auto place = eal_folder::create();  // until it has started, or is gone
+  if (!place) return tl::unexpected(place.error());
+  std::error_code trouble;
+  std::filesystem::create_directory(folder, trouble);
+  if (trouble) return fail(errc::io, folder, trouble.message());
+  const std::string source = "p" + std::to_string(of.flow(0).in_port);
+  std::unique_ptr<ovs_switch> made(new ovs_switch(folder, source));
+  if (auto done = made->start_database(); !done) return tl::unexpected(done.error());
+  if (auto done = made->start_switch(ports, workers, huge_pages); !done)
+    return tl::unexpected(done.error());
+  // Rules first: what comes before them is dropped, and the datapath would remember that.
+  if (auto done = made->set({"add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
+                             "fail-mode=secure"});
+      !done)
+    return tl::unexpected(done.error());
+  if (auto done = made->add_rules(rules); !done) return tl::unexpected(done.error());
+  if (auto done = made->add_ports(of, ports, workers); !done) return tl::unexpected(done.error());
+  made->threads_ = threads_named(made->switch_->process(), "pmd-c");
+  if (made->threads_.size() != workers) return fail(errc::io, product, "its workers are not found");
+  if (auto done = made->settle(); !done) return tl::unexpected(done.error());
+  return made;
+}
+
+ovs_switch::~ovs_switch() = default;
+
+word_list ovs_switch::environment() const {
+  return {"OVS_RUNDIR=" + folder_, "OVS_DBDIR=" + folder_, "OVS_LOGDIR=" + folder_};
+}
+
+result<void> ovs_switch::start_database() {
+  const std::string file = folder_ + "/conf.db";
+  const std::string tool = find_program("ovsdb-tool"), server = find_program("ovsdb-server");
+  if (tool.empty() || server.empty()) {
+    return fail(errc::not_found, product, std::string("install Debian's package ") + package);
+  }
+  if (auto made = run_program({tool, "create", file, schema}, environment(), answer_seconds); !made)
+    return tl::unexpected(made.error());
+  auto started = foreign_program::start(
+      {server, file, "--remote=punix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/db.ctl",
+       "--pidfile=" + folder_ + "/db.pid", "-vconsole:off"},
+      environment());
+  if (!started) return tl::unexpected(started.error());
+  database_ = std::move(*started);
+  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(start_seconds * 1e9);
+       !std::filesystem::exists(folder_ + "/db.sock");) {
+    if (now_ns() > end || database_->has_ended()) return fail(errc::io, server, "does not start");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const auto ready = set({"--no-wait", "init"});
+  if (!ready) return tl::unexpected(ready.error());
+  return {};
+}
+
+result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, bool huge_pages) {
+  const bool shared = ports.buffers + spare > own_pool;
+  const std::uint64_t pools = shared ? shared_pool : (2 + ports.more.size()) * 2 * own_pool;
+  const std::uint64_t mib = pools * packet_bytes / (1 << 20) + 256;
+  const std::string memory =
+      "-m " + std::to_string(mib) + (huge_pages ? "" : " --no-huge --legacy-mem");
+  const word_list settings = {"dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
+                              "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
+                              std::string("per-port-memory=") + (shared ? "false" : "true"),
+                              // It stands still between its windows: no flow goes because of that.
+                              "max-idle=3600000", std::string("flow-limit=") + flows_most,
+                              "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
+  word_list words = {"--no-wait", "set", "Open_vSwitch", "."};
+  for (const std::string& each : settings) words.push_back("other_config:" + each);
+  if (auto done = set(words); !done) return tl::unexpected(done.error());
+  auto started = foreign_program::start(
+      {daemon, "unix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/switch.ctl",
+       "--pidfile=" + folder_ + "/switch.pid", "--log-file=" + folder_ + "/switch.log",
+       "-vconsole:off"},
+      environment());
+  if (!started) return tl::unexpected(started.error());
+  switch_ = std::move(*started);
+  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(start_seconds * 1e9);
+       !std::filesystem::exists(folder_ + "/switch.ctl");) {
+    if (now_ns() > end || switch_->has_ended()) return fail(errc::io, daemon, "does not start");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
+result<void> ovs_switch::add_rules(const std::string& rules) {
+  const std::string tool = find_program("ovs-ofctl");
+  if (auto done = run_program({tool, "-O", "OpenFlow13", "--bundle", "add-flows",
+                               "unix:" + folder_ + "/br0.mgmt", rules},
+                              environment(), rules_seconds);
+      !done)
+    return tl::unexpected(done.error());
+  const auto lifted = ask({"upcall/set-flow-limit", flows_most});
+  if (!lifted) return tl::unexpected(lifted.error());
+  return {};
+}
+
+result<void> ovs_switch::add_ports(const use_case& of, const port_plan& ports, unsigned workers) {
+  word_list sinks = {ports.out};
+  sinks.insert(sinks.end(), ports.more.begin(), ports.more.end());
+  auto sink = sinks.begin();
+  word_list words, last;
+  for (pipeline::port_no number = 1; number <= of.n_ports(); ++number) {
+    const std::string name = "p" + std::to_string(number);
+    const bool is_source = name == source_;
+    const word_list one = {"--",
+                           "add-port",
+                           "br0",
+                           name,
+                           "--",
+                           "set",
+                           "Interface",
+                           name,
+                           "type=dpdk",
+                           "ofport_request=" + std::to_string(number),
+                           "options:n_rxq=" + std::to_string(is_source ? workers : 1),
+                           "options:dpdk-devargs=" + (is_source ? ports.in : *sink++)};
+    // The source comes last: what it sends finds all ports.
+    word_list& to = is_source ? last : words;
+    to.insert(to.end(), one.begin(), one.end());
+  }
+  for (const word_list& each : {words, last}) {
+    if (const auto done = set(each); !done) return tl::unexpected(done.error());
+  }
+  return {};
+}
+
+/// Until no packet misses any more.
+result<void> ovs_switch::settle() {
+  counts before;
+  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(settle_seconds * 1e9);;) {
+    std::this_thread::sleep_for(glance);
+    const result<counts> now = read();
+    if (!now) return tl::unexpected(now.error());
+    const double misses =
+        static_cast<double>(now->upcalls + now->failed - before.upcalls - before.failed);
+    const double packets = static_cast<double>(now->packets - before.packets);
+    before = *now;
+    if (packets > 0 && misses <= quiet_share * packets) break;
+    if (now_ns() > end) {
+      return fail(
+          errc::io, product,
+          "still misses flows after " + std::to_string(static_cast<int>(settle_seconds)) + " s");
+    }
+  }
+  switch_->pause();
+  at_start_ = last_ = before;
+  cpu_ns_ = foreign_cpu_ns(switch_->process(), threads_);
+  return {};
+}
+
+result<std::string> ovs_switch::ask(const word_list& words) const {
+  word_list all = {find_program("ovs-appctl"), "-t", folder_ + "/switch.ctl"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_program(all, environment(), answer_seconds);
+}
+
+result<std::string> ovs_switch::set(word_list words) const {
+  word_list all = {find_program("ovs-vsctl"), "--db=unix:" + folder_ + "/db.sock", "--timeout=60"};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_program(all, environment(), 2 * answer_seconds);
+}
+
+result<ovs_switch::counts> ovs_switch::read() const {
+  const auto workers = ask({"dpif-netdev/pmd-stats-show"});
+  if (!workers) return tl::unexpected(workers.error());
+  const auto ports = ask({"dpctl/show", "-s"});
+  if (!ports) return tl::unexpected(ports.error());
+  counts made;
+  for (std::size_t at = workers->find("pmd thread"); at != std::string::npos;
+       at = workers->find("pmd thread", at + 1)) {
+    made.packets += number_behind(*workers, "packets received", at);
+    made.simple += number_behind(*workers, "simple match hits", at);
+    made.emc += number_behind(*workers, "emc hits", at);
+    made.smc += number_behind(*workers, "smc hits", at);
+    made.megaflow += number_behind(*workers, "megaflow hits", at);
+    made.upcalls += number_behind(*workers, "miss with success upcall", at);
+    made.failed += number_behind(*workers, "miss with failed upcall", at);
+  }
+  for (std::size_t at = ports->find("(dpdk"); at != std::string::npos;
+       at = ports->find("(dpdk", at + 1)) {
+    const std::size_t name = ports->rfind(": ", at) + 2;
+    if (ports->compare(name, at - 1 - name, source_) != 0)
+      made.sent += number_behind(*ports, "TX packets", at);
+  }
+  return made;
+}
+
+/// From stop to stop. The packets between the question and the stop belong to the next window, of
+/// this one as of the last one: so they cancel.
+result<double> ovs_switch::run(double seconds) {
+  switch_->go_on();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const result<counts> now = read();
+  switch_->pause();
+  if (!now) return tl::unexpected(now.error());
+  const std::uint64_t cpu_ns = foreign_cpu_ns(switch_->process(), threads_);
+  const double rate = 1e3 * static_cast<double>(threads_.size()) *
+                      static_cast<double>(now->sent - last_.sent) /
+                      static_cast<double>(std::max<std::uint64_t>(1, cpu_ns - cpu_ns_));
+  last_ = *now;
+  cpu_ns_ = cpu_ns;
+  return rate;
+}
+
+json ovs_switch::more() const {
+  const double packets = static_cast<double>(last_.packets - at_start_.packets);
+  if (packets <= 0) return json::object();
+  const auto share = [packets](std::uint64_t now, std::uint64_t before) {
+    return static_cast<double>(now - before) / packets;
+  };
+  return {{"emc", share(last_.emc, at_start_.emc)},
+          {"smc", share(last_.smc, at_start_.smc)},
+          {"simple_match", share(last_.simple, at_start_.simple)},
+          {"megaflow", share(last_.megaflow, at_start_.megaflow)},
+          {"upcall", share(last_.upcalls + last_.failed, at_start_.upcalls + at_start_.failed)}};
+}
+
+}  // namespace coua::bench
