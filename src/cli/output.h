@@ -30,6 +30,14 @@ std::string dump(const json& value);
 /// {"code", "where", "what"}
 json error_json(const error& e);
 
+/// Names of a message as a list.
+template <typename Names>
+json names_json(const Names& names) {
+  json out = json::array();
+  for (const auto& name : names) out.push_back(name);
+  return out;
+}
+
 /// Counters of a message as an object.
 template <typename Counters>
 json counters_json(const Counters& counters) {

@@ -15,6 +15,16 @@ std::string action_text(v1::MacLimitAction action) {
   return actions[0].first;
 }
 
+json mirror_json(const v1::MirrorSources& mirror) {
+  if (mirror.received_size() + mirror.sent_size() + mirror.vlans_size() == 0) return nullptr;
+  json vlans = json::array();
+  for (const auto& range : mirror.vlans())
+    for (unsigned vlan = range.first(); vlan <= range.last(); ++vlan) vlans.push_back(vlan);
+  return {{"received", names_json(mirror.received())},
+          {"sent", names_json(mirror.sent())},
+          {"vlans", std::move(vlans)}};
+}
+
 json port_json(const v1::Port& port) {
   const v1::PortSpec& spec = port.spec();
   json tagged = json::array();
@@ -42,6 +52,7 @@ json port_json(const v1::Port& port) {
            {{"broadcast", spec.storm().broadcast()},
             {"multicast", spec.storm().multicast()},
             {"unknown_unicast", spec.storm().unknown_unicast()}}},
+          {"mirror", mirror_json(spec.mirror())},
           {"rx_queues", port.rx_queues()},
           {"tx_queues", port.tx_queues()},
           {"tx_shared", port.tx_shared()},
@@ -99,14 +110,57 @@ std::string storm_text(const v1::StormLimits& storm) {
   return out.empty() ? out : out + " packets/s\n";
 }
 
-void take_tagged(const invocation& call, v1::PortVlans& vlans) {
-  vlans.clear_tagged();
-  const auto ranges = parse_vlans(call.text("tagged"));
+using vlan_ranges = google::protobuf::RepeatedPtrField<v1::VlanRange>;
+
+std::string ranges_text(const vlan_ranges& ranges) {
+  std::string out;
+  for (const auto& range : ranges) {
+    out += (out.empty() ? "" : ",") + std::to_string(range.first());
+    if (range.last() > range.first()) out += "-" + std::to_string(range.last());
+  }
+  return out;
+}
+
+/// The sources of a mirror port.
+std::string mirror_text(const v1::MirrorSources& mirror) {
+  std::string out;
+  const auto add = [&](const char* what, const std::string& of) {
+    if (!of.empty()) out += std::string(out.empty() ? "mirror: " : "; ") + what + " " + of;
+  };
+  const auto names = [](const auto& list) {
+    std::string text;
+    for (const std::string& name : list) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  add("what is received by", names(mirror.received()));
+  add("what is sent by", names(mirror.sent()));
+  add("what is received in VLAN", ranges_text(mirror.vlans()));
+  return out.empty() ? out : out + "\n";
+}
+
+void take_ranges(const std::string& text, vlan_ranges& to) {
+  to.Clear();
+  const auto ranges = parse_vlans(text);
   for (const auto& [first, last] : *ranges) {
-    auto* range = vlans.add_tagged();
+    auto* range = to.Add();
     range->set_first(first);
     range->set_last(last);
   }
+}
+
+/// The mirror options over what the port has; false when none was given.
+bool take_mirror(const invocation& call, v1::MirrorSources& mirror) {
+  const auto names = [&](const char* option, auto& to) {
+    if (!call.has(option)) return;
+    to.Clear();
+    for (const std::string& each : call.words(option)) *to.Add() = each;
+  };
+  if (call.has("no-mirror")) mirror.Clear();
+  names("mirror-received", *mirror.mutable_received());
+  names("mirror-sent", *mirror.mutable_sent());
+  if (call.has("mirror-vlans")) take_ranges(call.text("mirror-vlans"), *mirror.mutable_vlans());
+  return call.has("no-mirror") || call.has("mirror-received") || call.has("mirror-sent") ||
+         call.has("mirror-vlans");
 }
 
 // The VLAN options over what the port has; false when none was given.
@@ -121,7 +175,7 @@ result<bool> take_vlans(const session& s, v1::PortVlans& vlans) {
     vlans.set_native(static_cast<std::uint32_t>(call.number("vlan")));
   }
   if (trunk) vlans.set_mode(v1::VLAN_MODE_TRUNK);
-  if (call.has("tagged")) take_tagged(call, vlans);
+  if (call.has("tagged")) take_ranges(call.text("tagged"), *vlans.mutable_tagged());
   if (call.has("native")) vlans.set_native(static_cast<std::uint32_t>(call.number("native")));
   return trunk || call.has("vlan");
 }
@@ -168,9 +222,9 @@ result<void> run_port_show(const session& s) {
   if (!got) return tl::unexpected(got.error());
   google::protobuf::RepeatedPtrField<v1::Port> one;
   *one.Add() = got->port();
-  s.answer(
-      {{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
-      ports_text(one) + storm_text(got->port().spec().storm()) + counters_text(got->counters()));
+  s.answer({{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
+           ports_text(one) + storm_text(got->port().spec().storm()) +
+               mirror_text(got->port().spec().mirror()) + counters_text(got->counters()));
   return {};
 }
 
@@ -188,6 +242,7 @@ result<void> run_port_add(const session& s) {
   const auto given = take_vlans(s, vlans);
   if (!given) return tl::unexpected(given.error());
   if (*given) *spec.mutable_vlans() = vlans;
+  if (v1::MirrorSources mirror; take_mirror(s.call, mirror)) *spec.mutable_mirror() = mirror;
   const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
   if (!got) return tl::unexpected(got.error());
   s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + spec.name(),
@@ -209,13 +264,21 @@ result<void> run_port_set(const session& s) {
   request.set_name(s.call.text("NAME"));
   take_settings(s.call, request);
   v1::PortVlans vlans;
-  if (s.call.has("tagged") != s.call.has("native")) {  // the other one of a trunk port stays
+  v1::MirrorSources mirror;
+  const bool mirrors = take_mirror(s.call, mirror);
+  // What is not said of VLANs and of mirror sources stays.
+  if (s.call.has("tagged") != s.call.has("native") || mirrors) {
     v1::GetPortRequest get;
     get.set_name(request.name());
     const auto now = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::GetPort, get);
     if (!now) return tl::unexpected(now.error());
     if (now->port().spec().vlans().mode() == v1::VLAN_MODE_TRUNK)
       vlans = now->port().spec().vlans();
+    mirror = now->port().spec().mirror();
+  }
+  if (mirrors) {
+    take_mirror(s.call, mirror);
+    *request.mutable_mirror() = mirror;
   }
   const auto given = take_vlans(s, vlans);
   if (!given) return tl::unexpected(given.error());

@@ -21,13 +21,6 @@ std::string joined(const Names& names) {
   return out.empty() ? "-" : out;
 }
 
-template <typename Names>
-json names_json(const Names& names) {
-  json out = json::array();
-  for (const auto& name : names) out.push_back(name);
-  return out;
-}
-
 json vlan_json(const v1::Vlan& vlan) {
   return {{"vlan", vlan.vlan()},
           {"untagged", names_json(vlan.untagged())},

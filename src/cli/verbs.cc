@@ -47,6 +47,13 @@ const std::vector<parameter> running_options = {
     option("storm-unknown-unicast", "PPS",
            "frames a second for stations that are not in the FIB, 0: no limit", kind::size, 0,
            200'000'000),
+    of_ports(option("mirror-received", "NAMES",
+                    "mirror port: copies of what these ports receive: p0,p1", kind::words)),
+    of_ports(option("mirror-sent", "NAMES", "mirror port: copies of what these ports send",
+                    kind::words)),
+    option("mirror-vlans", "VLANS",
+           "mirror port: copies of what any port receives in these VLANs: 10,20-30", kind::vlans),
+    option("no-mirror", "", "no mirror port any more, but one like others", kind::flag),
     option("enabled", "on|off", "administratively up", kind::on_off),
     option("learning", "on|off", "learn source addresses", kind::on_off),
     option("promiscuous", "on|off", "receive frames for every address", kind::on_off),
@@ -68,7 +75,7 @@ const char* const port_example =
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "learned": 2,
-  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "mirror": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 

@@ -65,6 +65,51 @@ const field_table<port>& storm_fields() {
   return fields;
 }
 
+const field_table<port>& mirror_fields() {
+  static const field_table<port> fields = [] {
+    const auto names = [](std::string name, std::string meaning,
+                          std::vector<std::string> dp::mirror_sources::*member) {
+      field_info info{
+          .name = std::move(name), .meaning = std::move(meaning), .example = "[p1, p2]"};
+      info.type = "list of texts";
+      info.range = "names of ports, there or not";
+      info.default_value = "none";
+      return field<port>{info,
+                         [member](config_reader& reader, const YAML::Node& node, port& p) {
+                           read_list(reader, node, [&](const YAML::Node& item) {
+                             std::string text;
+                             if (!read_scalar(reader, item, text)) return;
+                             if (const auto reason = check_port_name(text); !reason.empty())
+                               return reader.complain(item, reason);
+                             (p.mirror.*member).push_back(text);
+                           });
+                           normalise_mirror(p.mirror);
+                         },
+                         [member](port& p, extent) { return texts_value(p.mirror.*member); }};
+    };
+    field_info vlans{.name = "vlans",
+                     .meaning = "Copies of what any port receives in these VLANs",
+                     .example = "[10, 20-30]"};
+    vlans.type = "list of integers and ranges";
+    vlans.range = "1 to 4094";
+    vlans.default_value = "none";
+    return field_table<port>{
+        names("received", "Copies of what these ports receive", &dp::mirror_sources::received),
+        names("sent", "Copies of what these ports send", &dp::mirror_sources::sent),
+        {vlans,
+         [](config_reader& reader, const YAML::Node& node, port& p) {
+           std::vector<unsigned> list;
+           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, list)) return;
+           p.mirror.vlans.assign(list.begin(), list.end());
+           normalise_mirror(p.mirror);
+         },
+         [](port& p, extent) {
+           return ranges_value(std::vector<unsigned>(p.mirror.vlans.begin(), p.mirror.vlans.end()));
+         }}};
+  }();
+  return fields;
+}
+
 field<port> queue_field(std::string name, std::string meaning, unsigned high, std::string example,
                         unsigned port::*member) {
   return integer_field<port>(
@@ -142,6 +187,11 @@ const field_table<port>& port_fields() {
                           "dropped (operations.md)",
                           "{broadcast: 1000, unknown_unicast: 5K}", storm_fields(),
                           [](port& p) -> auto& { return p; }),
+      section_field<port>("mirror",
+                          "Makes it a mirror port, which sends copies of what others receive and "
+                          "send, and nothing else (operations.md)",
+                          "{received: [p1], sent: [p1, p2]}", mirror_fields(),
+                          [](port& p) -> auto& { return p; }),
       written_if(dp::vlan_mode::access,
                  vlan_field<port>({.name = "vlan",
                                    .meaning = "Short for `vlans: {mode: access, native: N}`. Not "
@@ -184,6 +234,7 @@ field<config> ports_field() {
 std::vector<section_info> describe_ports() {
   return {describe("ports[]", "One port.", port_fields()),
           describe("ports[].storm", "Storm control of a port.", storm_fields()),
+          describe("ports[].mirror", "What a mirror port sends.", mirror_fields()),
           describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};
 }
 

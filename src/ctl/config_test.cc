@@ -124,7 +124,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(of.tls_key, "/etc/coua/key.pem");
   EXPECT_EQ(of.tls_certificate, "/etc/coua/cert.pem");
   EXPECT_EQ(of.tls_authority, "/etc/coua/ca.pem");
-  ASSERT_EQ(c.ports.size(), 3u);
+  ASSERT_EQ(c.ports.size(), 4u);
   const auto& p = c.ports[0];
   EXPECT_EQ(p.name, "host-1");
   EXPECT_EQ(p.devargs, "net_tap0,iface=tap0");
@@ -146,6 +146,8 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.ports[1].tagged, (std::vector<std::uint16_t>{10, 20, 21, 22}));
   EXPECT_EQ(c.ports[2].mode, dp::vlan_mode::trunk) << "tagged alone means trunk";
   EXPECT_EQ(c.ports[2].native_vlan, 7);
+  EXPECT_EQ(c.ports[3].mirror,
+            (dp::mirror_sources{{"host-1", "uplink"}, {"host-1"}, {10, 20, 21, 22, 30}}));
 }
 
 TEST(config, a_place_names_file_and_line) {
@@ -293,6 +295,8 @@ TEST(config_document, the_example_of_each_field_is_valid) {
         text = port(pair);
       else if (section.path == "ports[].storm")
         text = port("storm: {" + pair + "}");
+      else if (section.path == "ports[].mirror")
+        text = port("mirror: {" + pair + "}");
       else if (section.path == "ports[].vlans")
         text = port("vlans: {" + pair + (field.name == "mode" ? ", tagged: [5]}" : "}"));
       else if (section.path == "fib.static[]")

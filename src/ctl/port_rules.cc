@@ -39,6 +39,25 @@ void check_vlans(const dp::port_config& port, std::vector<field_problem>& proble
                                             " is the native VLAN, so it cannot be tagged too"});
 }
 
+void check_mirror(const dp::port_config& port, std::vector<field_problem>& problems) {
+  const auto names = [&](const std::string& field, const std::vector<std::string>& sources) {
+    if (sources.size() > limits::mirror_sources_max)
+      problems.push_back({field, "has " + std::to_string(sources.size()) + " ports, at most " +
+                                     std::to_string(limits::mirror_sources_max) + " are allowed"});
+    for (const std::string& each : sources) {
+      if (const std::string reason = check_port_name(each); !reason.empty())
+        problems.push_back({field, "the name of a port " + reason});
+      if (each == port.name) problems.push_back({field, "a port is no mirror of itself"});
+    }
+  };
+  names("mirror.received", port.mirror.received);
+  names("mirror.sent", port.mirror.sent);
+  for (const std::uint16_t vlan : port.mirror.vlans) {
+    if (vlan < limits::vlan_min || vlan > limits::vlan_max)
+      problems.push_back({"mirror.vlans", out_of_range(vlan, limits::vlan_min, limits::vlan_max)});
+  }
+}
+
 }  // namespace
 
 std::string check_port_name(std::string_view name) {
@@ -84,6 +103,7 @@ std::vector<field_problem> check_port(const dp::port_config& port) {
   range("storm.multicast", port.storm.multicast, 0, limits::storm_max);
   range("storm.unknown_unicast", port.storm.unknown_unicast, 0, limits::storm_max);
   check_vlans(port, problems);
+  check_mirror(port, problems);
   return problems;
 }
 
@@ -99,9 +119,20 @@ void normalise_vlans(std::vector<std::uint16_t>& vlans) {
   vlans.erase(tail.begin(), tail.end());
 }
 
+void normalise_mirror(dp::mirror_sources& mirror) {
+  for (std::vector<std::string>* names : {&mirror.received, &mirror.sent}) {
+    std::ranges::sort(*names);
+    const auto tail = std::ranges::unique(*names);
+    names->erase(tail.begin(), tail.end());
+  }
+  normalise_vlans(mirror.vlans);
+}
+
 bool same_port(dp::port_config a, dp::port_config b) {
-  normalise_vlans(a.tagged);
-  normalise_vlans(b.tagged);
+  for (dp::port_config* each : {&a, &b}) {
+    normalise_vlans(each->tagged);
+    normalise_mirror(each->mirror);
+  }
   return a == b;
 }
 

@@ -33,6 +33,9 @@ std::string check_fib_mac(std::uint64_t mac);
 /// Sorts and drops repetitions.
 void normalise_vlans(std::vector<std::uint16_t>& vlans);
 
+/// Sorts and drops repetitions.
+void normalise_mirror(dp::mirror_sources& mirror);
+
 /// True when the ports are described alike. The order of the tagged VLANs does not matter.
 bool same_port(dp::port_config a, dp::port_config b);
 

@@ -59,6 +59,19 @@ inline dp::port_config port() {
   const auto storm = [] { return number<std::uint64_t>(0, 200'000'001, 0); };
   out.storm = {storm(), storm(), storm()};
   if (coin()) {
+    const auto names = [] {
+      return *rc::gen::unique<std::vector<std::string>>(
+          rc::gen::element<std::string>("a", "p0", "p1", "up.link-1"));
+    };
+    out.mirror.received = names();
+    out.mirror.sent = names();
+    out.mirror.vlans =
+        *rc::gen::unique<std::vector<std::uint16_t>>(rc::gen::inRange<std::uint16_t>(1, 4095));
+    std::erase(out.mirror.received, out.name);
+    std::erase(out.mirror.sent, out.name);
+    normalise_mirror(out.mirror);
+  }
+  if (coin()) {
     out.native_vlan = number<std::uint16_t>(1, 4095, 1);
     return out;
   }

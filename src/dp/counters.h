@@ -10,7 +10,8 @@
 //
 //   rx_packets + from_controller + pipeline_copies
 //                            = forwarded + flooded + to_controller + sum of drops (rx)
-//   forwarded + flood_copies = tx_packets + drop_tx_full + drop_tx_too_long
+//   forwarded + flood_copies + mirrored
+//                            = tx_packets + drop_tx_full + drop_tx_too_long
 //
 // What the controller sends without naming a port counts in the totals only.
 #pragma once
@@ -28,6 +29,7 @@ enum id : unsigned {
   forwarded,              // received here, sent to the one port that the FIB or a rule names
   flooded,                // received here, sent to the other ports of the VLAN
   flood_copies,           //   copies made by that, one per port
+  mirrored,               // copies for this mirror port
   to_controller,          // received here, handed on to the controller
   from_controller,        // sent by the controller, as if received here
   pipeline_copies,        // sent once more by the pipeline: what a frame is beyond the first one
@@ -49,6 +51,7 @@ enum id : unsigned {
   drop_storm_unknown_unicast,
   drop_mac_limit,           // (rx) from an address above the port's limit, which keeps such out
   drop_no_headroom,         // (rx) no room to push a tag, or no packet for a copy to change
+  drop_mirror_no_mbuf,      // copies for this mirror port that could not be made: pool exhausted
   drop_no_mbuf,             // flood copies, one per port, that could not be made: pool exhausted
   drop_tx_full,             // the transmit queue of this port was full
   drop_tx_too_long,         // longer than this port's MTU, and its driver refused it

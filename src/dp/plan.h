@@ -32,6 +32,11 @@ using port_set = std::uint64_t;
 constexpr port_set port_bit(unsigned number) {
   return number < max_ports ? port_set{1} << number : 0;
 }
+/// `visit` is called with the number of each.
+template <typename Visit>
+void for_each_port(port_set ports, const Visit& visit) noexcept {
+  for (; ports != 0; ports &= ports - 1) visit(static_cast<unsigned>(std::countr_zero(ports)));
+}
 /// Where packets come in that the controller sends, unless it names a port: as by a trunk in every
 /// VLAN, untagged ones in VLAN 1. In no set of ports.
 inline constexpr unsigned controller_port = max_ports;
@@ -61,11 +66,17 @@ struct plan_storm {
   }
 };
 
+/// Which mirror ports get a copy.
+struct plan_mirror {
+  std::array<port_set, max_ports> received{}, sent{};  // of what this port receives, sends
+  std::array<port_set, n_vlans> vlans{};               // of what any port receives in this VLAN
+};
+
 /// One transmit queue as one worker sees it.
 struct tx_queue {
   std::uint16_t device = 0;  // DPDK's port id
   std::uint16_t queue = 0;
-  bool tapped = false;             // a capture wants what is sent here
+  bool tapped = false;             // a capture or a mirror wants what is sent here
   struct tx_lock* lock = nullptr;  // not null: the queue is shared with other workers
 };
 
@@ -73,7 +84,7 @@ struct rx_queue {
   std::uint16_t device = 0;
   std::uint16_t queue = 0;
   std::uint8_t port = 0;  // number
-  bool tapped = false;    // a capture wants what comes from here
+  bool tapped = false;    // a capture or a mirror wants what comes from here
 };
 
 struct tap_set;  // capture/tap.h
@@ -93,6 +104,7 @@ struct plan {
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;
   std::array<plan_storm, max_ports + 1> storms{};  // by port number
+  std::unique_ptr<const plan_mirror> mirror;       // null: nothing is mirrored
 };
 
 }  // namespace coua::dp

@@ -24,6 +24,42 @@ plan_storm storm_of(const port_view& view) {
           {rate(limits.broadcast), rate(limits.multicast), rate(limits.unknown_unicast)}};
 }
 
+port_set numbers_of(std::span<const port_view> ports, const std::vector<std::string>& names) {
+  port_set set = 0;
+  for (const port_view& view : ports) {
+    const port_config& config = view.device->config();
+    const bool is_named = std::find(names.begin(), names.end(), config.name) != names.end();
+    if (is_named && !config.mirror.any()) set |= port_bit(view.number);
+  }
+  return set;
+}
+
+/// Which mirror ports get copies, and at which queues workers have to look for them.
+void add_mirrors(plan& built, std::span<const port_view> ports) {
+  auto mirror = std::make_unique<plan_mirror>();
+  port_set received = 0, sent = 0;
+  for (const port_view& to : ports) {
+    const port_config& config = to.device->config();
+    if (!config.mirror.any() || !config.enabled || !to.link_up || to.shut) continue;
+    const port_set rx = numbers_of(ports, config.mirror.received);
+    const port_set tx = numbers_of(ports, config.mirror.sent);
+    for (unsigned number = 0; number < max_ports; ++number) {
+      if ((rx & port_bit(number)) != 0) mirror->received[number] |= port_bit(to.number);
+      if ((tx & port_bit(number)) != 0) mirror->sent[number] |= port_bit(to.number);
+    }
+    for (const std::uint16_t vlan : config.mirror.vlans) mirror->vlans[vlan] |= port_bit(to.number);
+    received |= config.mirror.vlans.empty() ? rx : ~port_set{0};
+    sent |= tx;
+  }
+  if ((received | sent) == 0) return;
+  for (worker_plan& each : built.workers) {
+    for (rx_queue& queue : each.rx) queue.tapped = (received & port_bit(queue.port)) != 0;
+    for (unsigned number = 0; number < max_ports; ++number)
+      each.tx[number].tapped = (sent & port_bit(number)) != 0;
+  }
+  built.mirror = std::move(mirror);
+}
+
 bool near(const worker_place& worker, int node) { return node < 0 || worker.numa_node == node; }
 
 void spread_queues(plan& built, const port_view& view, std::span<const worker_place> workers) {
@@ -56,6 +92,7 @@ std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
 
 std::vector<std::uint16_t> vlans_of(const port_config& config) {
   std::vector<std::uint16_t> list;
+  if (config.mirror.any()) return list;
   if (config.native_vlan != 0) list.push_back(config.native_vlan);
   if (config.mode == vlan_mode::trunk)
     list.insert(list.end(), config.tagged.begin(), config.tagged.end());
@@ -71,7 +108,8 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
   for (const port_view& view : ports) {
     const port_config& config = view.device->config();
     built->present |= port_bit(view.number);
-    const bool enabled = config.enabled && !view.shut;
+    const bool is_mirror = config.mirror.any();
+    const bool enabled = config.enabled && !view.shut && !is_mirror;
     if (enabled && view.link_up) built->up |= port_bit(view.number);
     built->ports[view.number] = {true,
                                  config.mode == vlan_mode::trunk,
@@ -80,11 +118,12 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  config.native_vlan,
                                  view.device->longest_frame()};
     built->storms[view.number] = storm_of(view);
-    add_vlans(*built, view.number, config);
+    if (!is_mirror) add_vlans(*built, view.number, config);
     if (enabled && !view.lost) spread_queues(*built, view, workers);
     for (std::size_t w = 0; w < workers.size(); ++w)
       built->workers[w].tx[view.number] = view.device->tx_queue_of(static_cast<unsigned>(w));
   }
+  add_mirrors(*built, ports);
   return built;
 }
 

@@ -36,6 +36,16 @@ enum class vlan_mode { access, trunk };
 /// is dropped; or it is dropped and the port is shut down.
 enum class limit_action { forward, drop, shutdown };
 
+/// What a mirror port sends: copies of what other ports receive and send (SPAN), and nothing else.
+/// Such a port is in no VLAN, learns nothing and receives nothing. Ports go by their names: one
+/// that comes back is mirrored again. A mirror port is no source.
+struct mirror_sources {
+  std::vector<std::string> received, sent;  // ports
+  std::vector<std::uint16_t> vlans;         // what any port receives in these
+  bool any() const { return !received.empty() || !sent.empty() || !vlans.empty(); }
+  bool operator==(const mirror_sources&) const = default;
+};
+
 /// Frames a second that a port may bring and that are flooded (l2/storm.h); 0: no limit.
 struct storm_limits {
   std::uint64_t broadcast = 0;
@@ -61,6 +71,7 @@ struct port_config {
   limit_action mac_limit_action = limit_action::forward;
   bool learning = true;
   storm_limits storm;
+  mirror_sources mirror;  // any: it is a mirror port
   bool operator==(const port_config&) const = default;
 };
 

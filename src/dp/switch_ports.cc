@@ -99,7 +99,8 @@ void switch_impl::tell_pipeline(unsigned number) {
   if (!slot.device) return pipeline_->remove_port(bridge_port(number));
   pipeline::port one;
   one.number = bridge_port(number);
-  one.live = slot.link.up && slot.device->config().enabled && !slot.shut;
+  const port_config& config = slot.device->config();
+  one.live = slot.link.up && config.enabled && !slot.shut && !config.mirror.any();
   pipeline_->set_port(one);
 }
 

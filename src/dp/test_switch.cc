@@ -130,7 +130,7 @@ void switch_test::check_sums() {
       in += value(t, drop);
     return value(t, "rx_packets") + value(t, "from_controller") + value(t, "pipeline_copies") ==
                in &&
-           value(t, "forwarded") + value(t, "flood_copies") ==
+           value(t, "forwarded") + value(t, "flood_copies") + value(t, "mirrored") ==
                value(t, "tx_packets") + value(t, "drop_tx_full") + value(t, "drop_tx_too_long");
   })) << "rx "
       << value(t, "rx_packets") << " forwarded " << value(t, "forwarded") << " flooded "

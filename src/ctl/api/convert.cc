@@ -16,6 +16,26 @@ std::uint16_t saturate(std::uint32_t vlan) {
   return static_cast<std::uint16_t>(std::min<std::uint32_t>(vlan, UINT16_MAX));
 }
 
+/// False: a range is wrong, or is one too many.
+bool take_ranges(const google::protobuf::RepeatedPtrField<v1::VlanRange>& from,
+                 const std::string& field, std::vector<std::uint16_t>& to,
+                 std::vector<field_problem>& problems) {
+  for (int i = 0; i < from.size(); i++) {
+    const std::uint32_t first = from.at(i).first();
+    const std::uint32_t last = from.at(i).last() == 0 ? first : from.at(i).last();
+    if (first < limits::vlan_min || last > limits::vlan_max || first > last ||
+        to.size() > limits::vlan_max) {
+      problems.push_back({field + "[" + std::to_string(i) + "]",
+                          std::to_string(first) + "-" + std::to_string(last) +
+                              " is not a range within 1 to 4094, or is one too many"});
+      return false;
+    }
+    for (std::uint32_t vlan = first; vlan <= last; vlan++)
+      to.push_back(static_cast<std::uint16_t>(vlan));
+  }
+  return true;
+}
+
 void apply_vlans(const v1::PortVlans& vlans, dp::port_config& port,
                  std::vector<field_problem>& problems) {
   const bool trunk = vlans.mode() == v1::VLAN_MODE_TRUNK ||
@@ -25,19 +45,7 @@ void apply_vlans(const v1::PortVlans& vlans, dp::port_config& port,
   port.mode = trunk ? dp::vlan_mode::trunk : dp::vlan_mode::access;
   port.native_vlan = vlans.has_native() ? saturate(vlans.native()) : 1;
   port.tagged.clear();
-  for (int i = 0; i < vlans.tagged_size(); i++) {
-    const std::uint32_t first = vlans.tagged(i).first();
-    const std::uint32_t last = vlans.tagged(i).last() == 0 ? first : vlans.tagged(i).last();
-    if (first < limits::vlan_min || last > limits::vlan_max || first > last ||
-        port.tagged.size() > limits::vlan_max) {
-      problems.push_back({"vlans.tagged[" + std::to_string(i) + "]",
-                          std::to_string(first) + "-" + std::to_string(last) +
-                              " is not a range within 1 to 4094, or is one too many"});
-      return;
-    }
-    for (std::uint32_t vlan = first; vlan <= last; vlan++)
-      port.tagged.push_back(static_cast<std::uint16_t>(vlan));
-  }
+  if (!take_ranges(vlans.tagged(), "vlans.tagged", port.tagged, problems)) return;
   normalise_vlans(port.tagged);
 }
 
@@ -45,6 +53,29 @@ void apply_storm(const v1::StormLimits& from, dp::storm_limits& to) {
   if (from.has_broadcast()) to.broadcast = from.broadcast();
   if (from.has_multicast()) to.multicast = from.multicast();
   if (from.has_unknown_unicast()) to.unknown_unicast = from.unknown_unicast();
+}
+
+void apply_mirror(const v1::MirrorSources& from, dp::mirror_sources& to,
+                  std::vector<field_problem>& problems) {
+  to.received.assign(from.received().begin(), from.received().end());
+  to.sent.assign(from.sent().begin(), from.sent().end());
+  to.vlans.clear();
+  take_ranges(from.vlans(), "mirror.vlans", to.vlans, problems);
+  normalise_mirror(to);
+}
+
+void to_message(const std::vector<std::uint16_t>& sorted,
+                google::protobuf::RepeatedPtrField<v1::VlanRange>& out) {
+  for (const std::uint16_t vlan : sorted) {
+    const int n = out.size();
+    if (n > 0 && out.at(n - 1).last() + 1 == vlan) {
+      out.at(n - 1).set_last(vlan);
+    } else {
+      auto* range = out.Add();
+      range->set_first(vlan);
+      range->set_last(vlan);
+    }
+  }
 }
 
 void apply_action(v1::MacLimitAction from, dp::port_config& to,
@@ -95,6 +126,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   port.mac_limit = spec.mac_limit();
   apply_action(spec.mac_limit_action(), port, problems);
   apply_storm(spec.storm(), port.storm);
+  apply_mirror(spec.mirror(), port.mirror, problems);
   if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
   return checked(std::move(port), std::move(problems));
 }
@@ -108,6 +140,7 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
   if (change.has_mac_limit_action()) apply_action(change.mac_limit_action(), base, problems);
   apply_storm(change.storm(), base.storm);
+  if (change.has_mirror()) apply_mirror(change.mirror(), base.mirror, problems);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
   return checked(std::move(base), std::move(problems));
 }
@@ -135,16 +168,12 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   const bool trunk = config.mode == dp::vlan_mode::trunk;
   vlans.set_mode(trunk ? v1::VLAN_MODE_TRUNK : v1::VLAN_MODE_ACCESS);
   vlans.set_native(config.native_vlan);
-  for (std::size_t i = 0; trunk && i < config.tagged.size(); i++) {
-    const std::uint16_t vlan = config.tagged[i];
-    const int n = vlans.tagged_size();
-    if (n > 0 && vlans.tagged(n - 1).last() + 1 == vlan) {
-      vlans.mutable_tagged(n - 1)->set_last(vlan);
-      continue;
-    }
-    auto* range = vlans.add_tagged();
-    range->set_first(vlan);
-    range->set_last(vlan);
+  if (trunk) to_message(config.tagged, *vlans.mutable_tagged());
+  if (config.mirror.any()) {
+    v1::MirrorSources& mirror = *spec.mutable_mirror();
+    for (const std::string& each : config.mirror.received) mirror.add_received(each);
+    for (const std::string& each : config.mirror.sent) mirror.add_sent(each);
+    to_message(config.mirror.vlans, *mirror.mutable_vlans());
   }
   std::uint64_t mac = 0;
   for (const std::uint8_t byte : port.mac) mac = mac << 8 | byte;

@@ -20,6 +20,7 @@ std::string difference(const dp::port_config& there, const dp::port_config& want
       there.tagged != wanted.tagged)
     return "VLANs";
   if (there.storm != wanted.storm) return "storm limits";
+  if (there.mirror != wanted.mirror) return "mirror sources";
   return "settings";
 }
 

@@ -78,6 +78,8 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void worker::tap_received(const burst& b) noexcept {
+  if (plan_->mirror) mirror_received(b);
+  if (!plan_->taps) return;
   const std::uint64_t now = wall_ns();
   for (unsigned i = 0; i < b.n; ++i) {
     const whole_frame frame(b.mbufs[i]);
@@ -108,9 +110,13 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
     return each.has(port) && each.what->wants(capture_direction::out) && !each.what->is_complete();
   };
   std::array<bool, captures_max> asked{};
-  const auto& taps = plan_->taps->all;
+  static const std::vector<placed_tap> none;
+  const auto& taps = plan_->taps ? plan_->taps->all : none;
+  const port_set mirrors = plan_->mirror ? plan_->mirror->sent[port] : port_set{0};
+  std::array<rte_mbuf*, max_burst> mirrored;
+  if (mirrors != 0) stage_mirrored(mirrors, mbufs, n, mirrored.data());
   for (std::size_t t = 0; t < taps.size(); ++t) asked[t] = stages(taps[t]);
-  for (unsigned i = 0; i < n; ++i) {
+  for (unsigned i = 0; i < n && !taps.empty(); ++i) {
     const whole_frame frame(mbufs[i]);
     const capture_event event = event_of(*plan_, port, capture_direction::out, frame.view(), now);
     for (std::size_t t = 0; t < taps.size(); ++t)
@@ -131,6 +137,13 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
       taps[t].what->publish(params_.number);
     else
       taps[t].what->forget(params_.number);
+  }
+  for (unsigned i = 0; i < n && mirrors != 0; ++i) {
+    if (mirrored[i] == nullptr) continue;
+    if (fate[i] == not_dropped)
+      send_mirrored(mirrors, mirrored[i]);
+    else
+      rte_pktmbuf_free(mirrored[i]);
   }
   return sent;
 }

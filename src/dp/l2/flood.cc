@@ -12,15 +12,6 @@
 #include "dp/worker.h"
 
 namespace coua::dp {
-namespace {
-
-template <typename Visit>
-void for_each_port(port_set ports, const Visit& visit) noexcept {
-  for (; ports != 0; ports &= ports - 1) visit(static_cast<unsigned>(std::countr_zero(ports)));
-}
-
-}  // namespace
-
 [[gnu::noinline]] void worker::flood(burst& b, unsigned i, port_set targets) noexcept {
   rte_mbuf* frame = b.mbufs[i];
   const std::uint16_t vid = b.vlan_of(i);
