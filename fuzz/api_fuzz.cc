@@ -222,14 +222,18 @@ class bench {
   std::string state() {
     const auto text = running_.print(config_format::yaml);
     COUA_CHECK(text.has_value());
-    std::size_t rules = 0;
+    // What is changed is another object.
+    std::string objects;
+    const auto add = [&](const void* each) {
+      objects += " " + std::to_string(reinterpret_cast<std::uintptr_t>(each));
+    };
     pipeline_.dump_rules({}, [&](const auto& part) {
-      rules += part.size();
+      for (const rule_record& each : part) add(each.rule.get());
       return true;
     });
-    return *text + "# " + std::to_string(rules) + " rules, " +
-           std::to_string(pipeline_.groups().size()) + " groups, " +
-           std::to_string(pipeline_.meters().size()) + " meters";
+    for (const group_record& each : pipeline_.groups()) add(each.group.get());
+    for (const meter_record& each : pipeline_.meters()) add(each.meter.get());
+    return *text + "# rules, groups, meters:" + objects;
   }
 
  private:

@@ -102,8 +102,8 @@ result<std::string> run_program(const word_list& words, const word_list& environ
     return fail(errc::io, words[0], "does not end; it said: " + said);
   }
   int status = 0;
-  waitpid(*process, &status, 0);
-  if (status != 0) return fail(errc::io, words[0], "failed: " + said);
+  if (waitpid(*process, &status, 0) != *process || status != 0)
+    return fail(errc::io, words[0], "failed: " + said);
   return text;
 }
 
@@ -130,7 +130,7 @@ void foreign_program::pause() {
   if (process_ <= 0) return;
   kill(process_, SIGSTOP);
   int status = 0;
-  waitpid(process_, &status, WUNTRACED);
+  if (waitpid(process_, &status, WUNTRACED) == process_ && !WIFSTOPPED(status)) process_ = -1;
 }
 
 void foreign_program::go_on() {

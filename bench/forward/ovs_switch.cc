@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/ovs_switch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/clock.h"
@@ -11,7 +13,6 @@
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
-#include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
 namespace {
@@ -30,9 +31,10 @@ constexpr double quiet_share = 1e-5;  // of packets that miss, when all flows ar
 // A pool for each port has 2,048 packets for each queue and 16,384; the one that ports share has
 // 262,144.
 constexpr std::uint64_t own_pool = 16'384, shared_pool = 262'144;
-constexpr std::uint64_t spare = 12'000;        // in queues, caches and flight
-constexpr std::uint64_t packet_bytes = 3'008;  // at an MTU of 1,500
-constexpr const char* flows_most = "2000000";  // of the datapath; it has 200,000 by itself
+constexpr std::uint64_t spare = 12'000;             // in queues, caches and flight
+constexpr std::uint64_t packet_bytes = 3'008;       // at an MTU of 1,500
+constexpr std::uint64_t between_answers = 200'000;  // packets, of a tenth of a second
+constexpr const char* flows_most = "2000000";       // of the datapath; it has 200,000 by itself
 
 /// The number behind "LABEL:", from `at` on; 0: it is not there.
 std::uint64_t number_behind(const std::string& text, const std::string& label, std::size_t at = 0) {
@@ -42,12 +44,15 @@ std::uint64_t number_behind(const std::string& text, const std::string& label, s
              : std::strtoull(text.c_str() + found + label.size() + 1, nullptr, 10);
 }
 
+/// In hexadecimal, as long as it needs to be.
 std::string mask_of(const std::vector<unsigned>& cpus) {
-  std::uint64_t mask = 0;
-  for (const unsigned cpu : cpus) mask |= std::uint64_t{1} << (cpu & 63);
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(mask));
-  return text;
+  std::string digits(*std::max_element(cpus.begin(), cpus.end()) / 4 + 1, '0');
+  for (const unsigned cpu : cpus) {
+    char& digit = digits[digits.size() - 1 - cpu / 4];
+    const unsigned value = static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+    digit = "0123456789abcdef"[value | 1U << cpu % 4];
+  }
+  return "0x" + digits;
 }
 
 }  // namespace
@@ -59,7 +64,8 @@ result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const 
   if (!std::filesystem::exists(daemon)) {
     return fail(errc::not_found, product, std::string("install Debian's package ") + package);
   }
-  if (worker_cores(workers).front() == writer_cpu()) {
+  const std::vector<unsigned> cores = worker_cores(workers);
+  if (std::find(cores.begin(), cores.end(), writer_cpu()) != cores.end()) {
     return fail(errc::unsupported, product, "needs a CPU beside those of the workers");
   }
   if (of.params().flows + spare > shared_pool) {
@@ -67,33 +73,37 @@ result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const 
                 format_count(of.params().flows) + " packets do not fit its pool of " +
                     format_count(shared_pool));
   }
-  auto place = eal_folder::create();  // until it has started, or is gone
-  if (!place) return tl::unexpected(place.error());
   std::error_code trouble;
   std::filesystem::create_directory(folder, trouble);
   if (trouble) return fail(errc::io, folder, trouble.message());
   const std::string source = "p" + std::to_string(of.flow(0).in_port);
   std::unique_ptr<ovs_switch> made(new ovs_switch(folder, source));
-  if (auto done = made->start_database(); !done) return tl::unexpected(done.error());
-  if (auto done = made->start_switch(ports, workers, huge_pages); !done)
-    return tl::unexpected(done.error());
+  if (auto done = made->bring_up(of, ports, rules, workers, huge_pages); !done)
+    return tl::unexpected(made->with_log(done.error()));
+  return made;
+}
+
+result<void> ovs_switch::bring_up(const use_case& of, const port_plan& ports,
+                                  const std::string& rules, unsigned workers, bool huge_pages) {
+  if (auto done = start_database(); !done) return done;
+  if (auto done = start_switch(ports, workers, huge_pages); !done) return done;
   // Rules first: what comes before them is dropped, and the datapath would remember that.
-  if (auto done = made->set({"add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
-                             "fail-mode=secure"});
+  if (auto done = set({"add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev",
+                       "fail-mode=secure"});
       !done)
     return tl::unexpected(done.error());
-  if (auto done = made->add_rules(rules); !done) return tl::unexpected(done.error());
-  if (auto done = made->add_ports(of, ports, workers); !done) return tl::unexpected(done.error());
-  made->threads_ = threads_named(made->switch_->process(), "pmd-c");
-  if (made->threads_.size() != workers) return fail(errc::io, product, "its workers are not found");
-  if (auto done = made->settle(); !done) return tl::unexpected(done.error());
-  return made;
+  if (auto done = add_rules(rules); !done) return done;
+  if (auto done = add_ports(of, ports, workers); !done) return done;
+  threads_ = threads_named(switch_->process(), "pmd-c");
+  if (threads_.size() != workers) return fail(errc::io, product, "its workers are not found");
+  return settle();
 }
 
 ovs_switch::~ovs_switch() = default;
 
 word_list ovs_switch::environment() const {
-  return {"OVS_RUNDIR=" + folder_, "OVS_DBDIR=" + folder_, "OVS_LOGDIR=" + folder_};
+  return {"OVS_RUNDIR=" + folder_, "OVS_DBDIR=" + folder_, "OVS_LOGDIR=" + folder_,
+          "RUNTIME_DIRECTORY=" + folder_};
 }
 
 result<void> ovs_switch::start_database() {
@@ -187,9 +197,24 @@ result<void> ovs_switch::add_ports(const use_case& of, const port_plan& ports, u
     to.insert(to.end(), one.begin(), one.end());
   }
   for (const word_list& each : {words, last}) {
-    if (const auto done = set(each); !done) return tl::unexpected(done.error());
+    const auto done = set(each);
+    if (!done) return tl::unexpected(done.error());
+    // It ends well also when a port could not be made.
+    if (done->find("Error detected") != std::string::npos) return fail(errc::io, product, *done);
   }
   return {};
+}
+
+/// The error, with what the daemon's log says of it.
+error ovs_switch::with_log(error of) const {
+  std::ifstream log(folder_ + "/switch.log");
+  std::string last;
+  for (std::string line; std::getline(log, line);) {
+    if (line.find("|ERR|") != std::string::npos || line.find("|EMER|") != std::string::npos)
+      last = line;
+  }
+  if (!last.empty()) of.what += "; its log says: " + last;
+  return of;
 }
 
 /// Until no packet misses any more.
@@ -257,10 +282,20 @@ result<ovs_switch::counts> ovs_switch::read() const {
 /// this one as of the last one: so they cancel.
 result<double> ovs_switch::run(double seconds) {
   switch_->go_on();
+  // It halves its limit when a look at all flows seems to take long, as one does that was paused.
+  const auto lifted = ask({"upcall/set-flow-limit", flows_most});
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const result<counts> now = read();
   switch_->pause();
+  if (!lifted) return tl::unexpected(lifted.error());
   if (!now) return tl::unexpected(now.error());
+  // Since the start: the two are not asked for at the same moment.
+  const std::uint64_t received = now->packets - at_start_.packets;
+  const std::uint64_t left = now->sent - at_start_.sent;
+  if (left + received / 50 + between_answers < received) {
+    return fail(errc::io, product,
+                "sent " + std::to_string(left) + " of " + std::to_string(received) + " packets");
+  }
   const std::uint64_t cpu_ns = foreign_cpu_ns(switch_->process(), threads_);
   const double rate = 1e3 * static_cast<double>(threads_.size()) *
                       static_cast<double>(now->sent - last_.sent) /

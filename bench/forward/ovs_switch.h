@@ -41,6 +41,8 @@ class ovs_switch final : public mover {
 
   ovs_switch(std::string folder, std::string source)
       : folder_(std::move(folder)), source_(std::move(source)) {}
+  result<void> bring_up(const use_case&, const port_plan&, const std::string& rules,
+                        unsigned workers, bool huge_pages);
   result<void> start_database();
   result<void> start_switch(const port_plan&, unsigned workers, bool huge_pages);
   result<void> add_ports(const use_case&, const port_plan&, unsigned workers);
@@ -49,6 +51,7 @@ class ovs_switch final : public mover {
   result<std::string> ask(const std::vector<std::string>& words) const;
   result<std::string> set(std::vector<std::string> words) const;
   result<counts> read() const;
+  error with_log(error of) const;
   word_list environment() const;
 
   const std::string folder_, source_;

@@ -4,6 +4,10 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "base/clock.h"
 
 namespace coua::bench {
@@ -16,10 +20,10 @@ result<std::unique_ptr<poll_watch>> poll_watch::create(const std::string& device
   const rte_rx_callback_fn on_poll = [](std::uint16_t, std::uint16_t, rte_mbuf**,
                                         std::uint16_t packets, std::uint16_t, void* user) {
     auto& seen = *static_cast<watched*>(user);
-    const std::uint64_t now = cycles();
-    if (seen.last != 0 && now - seen.last > seen.longest.load(std::memory_order_relaxed))
-      seen.longest.store(now - seen.last, std::memory_order_relaxed);
-    seen.last = now;
+    const std::uint64_t now = cycles(), last = seen.last.load(std::memory_order_relaxed);
+    if (last != 0 && now - last > seen.longest.load(std::memory_order_relaxed))
+      seen.longest.store(now - last, std::memory_order_relaxed);
+    seen.last.store(now, std::memory_order_release);
     return packets;
   };
   if (rte_eth_add_rx_callback(port, 0, on_poll, &made->watched_) == nullptr)
@@ -27,9 +31,18 @@ result<std::unique_ptr<poll_watch>> poll_watch::create(const std::string& device
   return made;
 }
 
-/// A gap that is stored in between is lost or comes with the next call: one of thousands.
-double poll_watch::take_longest() {
-  return static_cast<double>(watched_.longest.exchange(0, std::memory_order_relaxed)) / cycles_hz();
+void poll_watch::begin() {
+  const std::uint64_t before = watched_.last.load(std::memory_order_acquire);
+  while (watched_.last.load(std::memory_order_acquire) == before)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  watched_.longest.store(0, std::memory_order_relaxed);
+}
+
+double poll_watch::longest() const {
+  const std::uint64_t last = watched_.last.load(std::memory_order_acquire);
+  const std::uint64_t ended = watched_.longest.load(std::memory_order_relaxed);
+  const std::uint64_t now = cycles();
+  return static_cast<double>(std::max(ended, now > last ? now - last : 0)) / cycles_hz();
 }
 
 }  // namespace coua::bench

@@ -20,15 +20,17 @@ class poll_watch {
   /// `device`: the name of a port that runs. It must be closed before this goes. Errors: io.
   static result<std::unique_ptr<poll_watch>> create(const std::string& device);
 
-  /// The longest time between two polls since the last call, in seconds.
-  double take_longest();
+  /// From here on. Waits for a poll, so that a gap that has begun before does not count.
+  void begin();
+  /// The longest time without a poll since then, in seconds; also one that has not ended.
+  double longest() const;
 
  private:
   poll_watch() = default;
 
   struct alignas(64) watched {
     std::atomic<std::uint64_t> longest{0};
-    std::uint64_t last = 0;  // the worker's
+    std::atomic<std::uint64_t> last{0};  // stored by the worker
   };
   watched watched_;
 };

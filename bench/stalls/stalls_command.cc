@@ -113,13 +113,13 @@ struct measured {
 
 result<void> measure(bed& on, const control_action& action, measured& to) {
   std::this_thread::sleep_for(aftermath);
-  (void)on.watch().take_longest();
+  on.watch().begin();
   const double waited = cpu_wait_s(on.worker());
   const std::uint64_t start = now_ns();
   if (result<void> gone = action.go(); !gone) return gone;
   to.took_s.push_back(1e-9 * static_cast<double>(now_ns() - start));
   std::this_thread::sleep_for(aftermath);
-  to.gaps_s.push_back(on.watch().take_longest());
+  to.gaps_s.push_back(on.watch().longest());
   to.waits_s.push_back(cpu_wait_s(on.worker()) - waited);
   return action.back();
 }

@@ -333,6 +333,21 @@ result<void> port::set_link(bool up) {
   return failed(up ? "cannot bring the link up" : "cannot take the link down", error);
 }
 
+void port::discard_received() {
+  if (lost_.load(std::memory_order_relaxed)) return;
+  for (unsigned q = 0; q < rx_queues_; ++q) {
+    // No more than what was there: a source that never ends must not hold this thread.
+    for (unsigned left = std::max<unsigned>(rx_descriptors_, descriptors_default); left > 0;) {
+      std::array<rte_mbuf*, 32> frames;
+      const unsigned n = rte_eth_rx_burst(device_, static_cast<std::uint16_t>(q), frames.data(),
+                                          static_cast<std::uint16_t>(frames.size()));
+      if (n == 0) break;
+      rte_pktmbuf_free_bulk(frames.data(), n);
+      left -= std::min(left, n);
+    }
+  }
+}
+
 result<void> port::set_promiscuous(bool on) {
   const eal_call step;
   const int error = on ? rte_eth_promiscuous_enable(device_) : rte_eth_promiscuous_disable(device_);

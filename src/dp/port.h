@@ -62,6 +62,8 @@ class port {
 
   /// What the other end of the cable sees. A driver that cannot is no error.
   result<void> set_link(bool up);
+  /// Frees what came in while no worker polled the port. None may poll it now.
+  void discard_received();
 
   std::uint16_t device() const { return device_; }
   unsigned rx_queues() const { return rx_queues_; }

@@ -74,6 +74,7 @@ class switch_impl final : public l2_switch {
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
     bool shut = false;                    // by the switch, as if the port were not enabled
+    bool discards = false;                // what came in while it was
     bool learns = false;
     std::uint64_t learns_since = 0;  // cycles()
     unsigned serial = 0;             // of the port that has the number, or had it last
@@ -99,6 +100,7 @@ class switch_impl final : public l2_switch {
   result<void> reopen_port_here(const std::string& name);
   void shut_violators();
   void shut_port(unsigned number);
+  static void discard_received(port_slot& slot);
   /// After its state or its configuration: what others know of a port.
   void tell_all(unsigned number);
   result<unsigned> free_number() const;

@@ -174,6 +174,11 @@ TEST_F(mac_limit_test, shutdown_takes_the_port_down_until_it_is_brought_back) {
   // Another change leaves it shut.
   limit("a", 2, limit_action::shutdown);
   EXPECT_EQ(status("a").shut_down, "mac_limit");
+  // What comes meanwhile waits in the device, and does not shut it down again.
+  const auto strangers = [&] {
+    for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(a.send(make_frame(host(50), host(100 + i))));
+  };
+  strangers();
   ASSERT_TRUE(switch_->reopen_port("a"));
   EXPECT_TRUE(status("a").shut_down.empty());
   teach("a", 1);
@@ -187,6 +192,7 @@ TEST_F(mac_limit_test, shutdown_takes_the_port_down_until_it_is_brought_back) {
   config.enabled = false;
   ASSERT_TRUE(switch_->update_port(config));
   EXPECT_TRUE(status("a").shut_down.empty());
+  strangers();
   config.enabled = true;
   ASSERT_TRUE(switch_->update_port(config));
   teach("a", 4);

@@ -52,7 +52,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.device = std::move(*opened);
   slot.link = slot.device->link();
   slot.flush.reset();
-  slot.shut = false;
+  slot.shut = slot.discards = false;
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
@@ -159,11 +159,19 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut = false;  // what enables it again brings it back
   if (config.enabled != was_enabled) slot.link = slot.device->link();
+  if (config.enabled && !slot.shut) discard_received(slot);
+  // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.
+  if (storm_changed) storms_[number].fill(cycles());
   tell_all(number);
   if (storm_changed) storms_[number].fill(cycles());
   if (was_enabled && !config.enabled) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
   return {};
+}
+
+/// Of a port that comes back: what has waited in its device would shut it down again.
+void switch_impl::discard_received(port_slot& slot) {
+  if (std::exchange(slot.discards, false)) slot.device->discard_received();
 }
 
 void switch_impl::tell_all(unsigned number) {
@@ -185,6 +193,7 @@ result<void> switch_impl::reopen_port_here(const std::string& name) {
   if (auto done = slot.device->set_link(true); !done) return done;
   slot.shut = false;
   slot.link = slot.device->link();
+  discard_received(slot);
   tell_all(number);
   log_info("port %s: brought back", name.c_str());
   return {};
@@ -208,7 +217,7 @@ void switch_impl::shut_port(unsigned number) {
       "port %s: shut down: it brought more addresses than its mac_limit of %llu; "
       "`coua port set %s --enabled on` brings it back",
       config.name.c_str(), static_cast<unsigned long long>(config.mac_limit), config.name.c_str());
-  slot.shut = true;
+  slot.shut = slot.discards = true;
   if (const auto done = slot.device->set_link(false); !done)
     log_warning("%s", done.error().message().c_str());
   slot.link = slot.device->link();

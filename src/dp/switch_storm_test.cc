@@ -157,8 +157,12 @@ TEST_F(storm_test, a_trace_names_the_limit_and_takes_nothing) {
 }
 
 TEST_F(storm_test, a_port_of_the_same_number_begins_anew) {
+  switch_config two_ports;
+  two_ports.port_bits = 1;
+  start(two_ports);
   auto& a = access("a");
   access("b");
+  const unsigned number = numbers_["a"];
   limit("a", {1, 0, 0});
   send(a, broadcast, 100);
   EXPECT_TRUE(split("drop_storm_broadcast", 100));
@@ -167,6 +171,7 @@ TEST_F(storm_test, a_port_of_the_same_number_begins_anew) {
   port_config config = config_of("a");
   config.storm.broadcast = 1;
   add(config);
+  ASSERT_EQ(numbers_["a"], number);
   send(a, broadcast, 100);
   EXPECT_TRUE(split("drop_storm_broadcast", 100));
 }

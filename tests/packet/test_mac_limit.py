@@ -15,6 +15,11 @@ class test_mac_limit(with_switch):
         cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"m{n}") for n in (1, 2, 3))
         for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
             host.address(f"10.9.0.{n}/24")
+        # No probes of neighbours, which would be learned at a moment of their own.
+        for host in (cls.h1, cls.h2, cls.h3):
+            for n, other in enumerate((cls.h1, cls.h2, cls.h3), 1):
+                if other is not host:
+                    host.run(f"ip neigh replace 10.9.0.{n} lladdr {other.mac} nud permanent dev eth0")
         cls.original = cls.switch.file.read_text()
 
     def setUp(self):

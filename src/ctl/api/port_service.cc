@@ -74,7 +74,10 @@ result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortRes
     if (auto updated = core_.sw.update_port(*wanted); !updated) return updated;
   }
   if (reopens) {
-    if (auto reopened = core_.sw.reopen_port(wanted->name); !reopened) return reopened;
+    if (auto reopened = core_.sw.reopen_port(wanted->name); !reopened) {
+      if (differs) (void)core_.sw.update_port(there->config);  // a refused call changes nothing
+      return reopened;
+    }
   }
   if (const auto now = find(request.name())) to_message(*now, *response.mutable_port());
   return {};

@@ -74,7 +74,7 @@ void add_ports(const dp::l2_switch& from, families& to) {
     to.gauge(
         "port_up", "1: administratively up, and its link is", which,
         std::uint64_t{port.config.enabled && port.shut_down.empty() && port.link_up && !port.lost});
-    to.gauge("port_enabled", "1: nobody has taken it down", which,
+    to.gauge("port_enabled", "1: the configuration wants it up", which,
              std::uint64_t{port.config.enabled});
     to.gauge("port_shut_down", "1: the switch has shut it down, at its mac_limit", which,
              std::uint64_t{!port.shut_down.empty()});
