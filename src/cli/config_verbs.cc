@@ -31,11 +31,13 @@ result<text_file> read(const std::string& path) {
       [](std::FILE* f) { return f != nullptr ? std::fclose(f) : 0; });
   std::FILE* from = is_input ? stdin : opened.get();
   const auto failed = [&](const char* what) {
+    // Of a read that failed before, nothing tells the reason any more.
     return fail(errno == ENOENT ? errc::not_found : errc::io, out.name,
-                std::string(what) + ": " + std::strerror(errno));
+                errno != 0 ? std::string(what) + ": " + std::strerror(errno) : what);
   };
   if (from == nullptr) return failed("cannot be opened");
   std::string block(1 << 16, '\0');
+  errno = 0;
   while (out.text.size() <= file_bytes_max) {
     const std::size_t n = std::fread(block.data(), 1, block.size(), from);
     out.text.append(block, 0, n);
@@ -213,6 +215,10 @@ result<void> run_config_diff(const session& s) {
 result<void> run_config_apply(const session& s) {
   const auto file = read_good(s);
   if (!file) return tl::unexpected(file.error());
+  // Whoever sends nothing hardly means to remove all.
+  const bool is_input = s.call.text("FILE") == "-";
+  if (is_input && file->text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(errc::invalid, file->name, "is empty; {} is a configuration without ports");
   const bool dry = s.call.has("dry-run");
   const auto got = send(s, *file, dry ? config_request::MODE_CHECK : config_request::MODE_APPLY);
   if (!got) return tl::unexpected(got.error());

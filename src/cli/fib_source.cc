@@ -44,10 +44,12 @@ class file_source final : public fib_source {
       reasons +=
           (reasons.empty() ? "" : "\n") + path + ":" + std::to_string(number) + ": " + reason;
     }
-    const int failure = std::ferror(file) != 0 ? errno : 0;
+    const int reason = errno;
+    const bool failed = std::ferror(file) != 0;
     std::free(line);
     if (file != stdin) std::fclose(file);
-    if (failure != 0) return fail(errc::io, path, std::strerror(failure));
+    // Of a read that failed before, nothing tells the reason any more.
+    if (failed) return fail(errc::io, path, reason != 0 ? std::strerror(reason) : "cannot be read");
     if (wrong > errors_shown)
       reasons += "\nand " + std::to_string(wrong - errors_shown) + " more wrong lines";
     if (wrong > 0) return fail(errc::invalid, "", reasons + "\nnothing was loaded");

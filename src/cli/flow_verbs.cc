@@ -23,9 +23,12 @@ result<std::string> read_file(const std::string& path) {
   if (!file) return fail(errc::not_found, path, std::strerror(errno));
   std::string text;
   char piece[65536];
+  errno = 0;
   while (const std::size_t n = std::fread(piece, 1, sizeof piece, file.get()))
     text.append(piece, n);
-  if (std::ferror(file.get()) != 0) return fail(errc::io, path, std::strerror(errno));
+  // Of a read that failed before, nothing tells the reason any more.
+  if (std::ferror(file.get()) != 0)
+    return fail(errc::io, path, errno != 0 ? std::strerror(errno) : "cannot be read");
   return text;
 }
 

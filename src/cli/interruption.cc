@@ -20,12 +20,17 @@ namespace {
 constexpr int signals[] = {SIGINT, SIGTERM, SIGPIPE};
 std::atomic<int> wake_fd{-1};
 std::atomic<int> last_signal{0};
+std::atomic<int> nowhere_fd{-1}, pager_fd{-1};  // the first takes the place of the second
 // What was begun before a stop is written to its end, if who reads it still does.
 constexpr int patience_ms = 1000;
 
 void on_signal(int number) {
   const int saved = errno;
   if (number != 0) last_signal.store(number, std::memory_order_relaxed);
+  // Here, and not in the thread: the call that writes returns from this with EINTR, and the next
+  // one must not wait for the pager again.
+  const int nowhere = nowhere_fd.load(std::memory_order_relaxed);
+  if (number != 0 && nowhere >= 0) dup2(nowhere, pager_fd.load(std::memory_order_relaxed));
   const char byte = 0;
   const int fd = wake_fd.load(std::memory_order_relaxed);
   if (fd >= 0) static_cast<void>(!::write(fd, &byte, 1));
@@ -39,14 +44,17 @@ bool is_ready(int fd) {
 
 }  // namespace
 
-interruption::interruption(std::function<void()> stop) : stop_(std::move(stop)) {
+interruption::interruption(std::function<void()> stop, int to_pager) : stop_(std::move(stop)) {
   COUA_CHECK(pipe2(wake_, O_CLOEXEC | O_NONBLOCK) == 0 && pipe2(changed_, O_CLOEXEC) == 0);
   wake_fd = wake_[1];
   last_signal = 0;
+  pager_fd = to_pager;
+  nowhere_fd = to_pager >= 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     struct sigaction action {};
     action.sa_handler = signals[i] == SIGPIPE ? SIG_IGN : on_signal;
-    action.sa_flags = signals[i] == SIGPIPE ? 0 : static_cast<int>(SA_RESETHAND);
+    const bool once = signals[i] == SIGTERM || (signals[i] == SIGINT && to_pager < 0);
+    action.sa_flags = once ? static_cast<int>(SA_RESETHAND) : 0;
     sigaction(signals[i], &action, &before_[i]);
   }
   thread_ = std::thread([this] { run(); });
@@ -58,6 +66,8 @@ interruption::~interruption() {
   thread_.join();
   for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
   wake_fd = -1;
+  const int nowhere = nowhere_fd.exchange(-1);
+  if (nowhere >= 0) close(nowhere);
   for (const int fd : {wake_[0], wake_[1], changed_[0], changed_[1]}) close(fd);
 }
 
@@ -70,6 +80,8 @@ void interruption::watch(int fd) {
 bool interruption::is_stopped() const { return is_ready(wake_[0]); }
 
 int interruption::signal() const { return last_signal.load(std::memory_order_relaxed); }
+
+int interruption::take_last() { return last_signal.exchange(0, std::memory_order_relaxed); }
 
 bool interruption::wait(std::chrono::milliseconds time) const {
   const auto end = std::chrono::steady_clock::now() + time;

@@ -18,7 +18,10 @@ namespace coua::cli {
 /// this object; SIGPIPE is ignored. A second SIGINT ends the process. One object at a time.
 class interruption {
  public:
-  explicit interruption(std::function<void()> stop);
+  /// `to_pager`: a file that a pager reads, else -1. Ctrl-C reaches the pager, too, which may stay
+  /// and read no more: from the first signal on what is written there goes nowhere, and no SIGINT
+  /// ends the process.
+  explicit interruption(std::function<void()> stop, int to_pager = -1);
   ~interruption();
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
@@ -30,6 +33,9 @@ class interruption {
   bool wait(std::chrono::milliseconds time) const;
   /// SIGINT or SIGTERM, or 0: it was another reason, or no stop yet.
   int signal() const;
+  /// The same of the last object, also of one that is gone, as no signal that it took is to be
+  /// lost. Once: then 0.
+  static int take_last();
   /// Readable from the stop on: for poll().
   int fd() const { return wake_[0]; }
 

@@ -69,21 +69,27 @@ pager::pager(const std::string& command) {
   close(ends[0]);
   if (child_ > 0) {
     interrupt_ = std::signal(SIGINT, SIG_IGN);  // it is for the pager, and for verbs that take it
+    broken_pipe_ = std::signal(SIGPIPE, SIG_IGN);  // its user may leave before the end
     terminal_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     dup2(ends[1], STDOUT_FILENO);
   }
   close(ends[1]);
 }
 
-pager::~pager() {
-  if (!runs()) return;
+bool pager::wait() {
+  if (!runs()) return true;
   std::fflush(stdout);
   dup2(terminal_, STDOUT_FILENO);  // the last one who could write to the pager: it sees the end
   close(terminal_);
-  std::clearerr(stdout);  // its user may have left before the end
-  while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  std::clearerr(stdout);
+  int status = 0;
+  while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
+  child_ = 0;
   std::signal(SIGINT, interrupt_);
+  std::signal(SIGPIPE, broken_pipe_);
+  // So says a shell of a command that it cannot run, or does not find.
+  return !WIFEXITED(status) || (WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127);
 }
 
 }  // namespace coua::cli

@@ -18,17 +18,20 @@ class pager {
  public:
   /// `command` as a shell reads it; empty: everything stays as it is.
   explicit pager(const std::string& command);
-  /// Waits until its user has left it.
-  ~pager();
+  ~pager() { wait(); }
   pager(const pager&) = delete;
   pager& operator=(const pager&) = delete;
 
   bool runs() const { return child_ > 0; }
+  /// From here on the standard output is what it was; waits until its user has left it. False: the
+  /// shell could not run the command, and nobody saw what was written. Once; then true.
+  bool wait();
 
  private:
   pid_t child_ = 0;
   int terminal_ = -1;  // what the standard output was
   void (*interrupt_)(int) = nullptr;
+  void (*broken_pipe_)(int) = nullptr;
 };
 
 }  // namespace coua::cli

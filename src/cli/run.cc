@@ -66,7 +66,7 @@ result<void> carry_out(const session& s) {
   }
 }
 
-int complain(const error& e, bool as_json, int status) {
+int tell(const error& e, bool as_json, int status) {
   const bool named = e.where == "coua" || e.where.starts_with("coua ");
   const std::string name = named ? "" : "coua: ";
   std::fprintf(stderr, "%s%s\n", name.c_str(), e.message().c_str());
@@ -103,6 +103,35 @@ void print_completion(const session& s) {
   const std::string shell = s.call.text("SHELL");
   const std::string script = script_of(coua_command(), shell);
   s.answer({{"shell", shell}, {"script", script}}, script);
+}
+
+/// What came of a verb that signals end, or the pager's user.
+struct ended {
+  result<void> done = {};
+  int signal = 0;
+  bool is_left = false;  // the pager, by its user, before the end
+  bool is_seen = true;   // the pager could be run
+};
+
+ended carry_out_until_stopped(const session& s, const std::string& pager_command) {
+  ended made;
+  pager pages(pager_command);
+  {
+    interruption stop([&] { s.daemon.stop(); }, pages.runs() ? STDOUT_FILENO : -1);
+    if (pages.runs()) stop.watch(STDOUT_FILENO);
+    made.done = carry_out(s);
+    std::fflush(stdout);
+    made.is_left = pages.runs() && stop.signal() == 0 && stop.is_stopped();
+  }
+  made.signal = interruption::take_last();
+  s.daemon.allow();
+  made.is_seen = pages.wait();
+  return made;
+}
+
+void say_without(const std::string& pager_command) {
+  std::fprintf(stderr, "coua: the pager '%s' cannot be run; here without it\n",
+               pager_command.c_str());
 }
 
 // An answer that could not be written is a failure, too.
@@ -176,8 +205,11 @@ int runner::run(const std::vector<std::string>& words, const no_verb& without) {
   if (help) {
     const bool at_once =
         defaults_.contains("no-pager") || std::ranges::find(words, "--no-pager") != words.end();
-    {
-      const pager pages(at_once ? "" : pager_command());
+    const std::string command = at_once ? "" : pager_command();
+    pager pages(command);
+    std::fputs(help->c_str(), stdout);
+    if (!pages.wait()) {
+      say_without(command);
       std::fputs(help->c_str(), stdout);
     }
     return finish();
@@ -187,7 +219,7 @@ int runner::run(const std::vector<std::string>& words, const no_verb& without) {
         defaults_.contains("json") || std::ranges::any_of(words, [](const std::string& word) {
           return word == "-j" || word == "--json";
         });
-    return complain(call.error(), as_json, exit_usage);
+    return tell(call.error(), as_json, exit_usage);
   }
   if (call->has("version")) {
     std::printf("coua %s\n", COUA_VERSION);
@@ -198,7 +230,11 @@ int runner::run(const std::vector<std::string>& words, const no_verb& without) {
   return execute(*call);
 }
 
-int runner::execute(const invocation& call) {
+int runner::complain(const error& e, int status) const {
+  return tell(e, defaults_.contains("json"), status);
+}
+
+int runner::execute(const invocation& call, bool is_paged) {
   client& daemon = daemon_of(call);
   const session s{.daemon = daemon, .call = call, .as_json = call.has("json"), .check = check_};
   const int id = call.what->id;
@@ -209,32 +245,32 @@ int runner::execute(const invocation& call) {
   // The doctor is called where couad does not run, too.
   if (id != config_check && id != doctor_show) {
     if (auto there = daemon.probe(); !there)
-      return complain(there.error(), s.as_json, exit_unreachable);
+      return tell(there.error(), s.as_json, exit_unreachable);
   }
   const std::string command =
-      has_long_answer(id) && !s.as_json && !call.has("no-pager") ? pager_command() : "";
-  // Those two end by themselves.
-  if ((!stays_ && command.empty()) || id == capture_run || id == top_run)
-    return answer_of(s, carry_out(s));
-  result<void> done;
-  int signal = 0;
-  bool is_left = false;  // the pager, by its user, before the end
-  {
-    const pager pages(command);
-    interruption stop([&] { daemon.stop(); });
-    if (pages.runs()) stop.watch(STDOUT_FILENO);
-    done = carry_out(s);
+      is_paged && has_long_answer(id) && !s.as_json && !call.has("no-pager") ? pager_command() : "";
+  if (!stays_ && command.empty()) return answer_of(s, carry_out(s));
+  ended made;
+  if (id == capture_run || id == top_run) {  // they end by themselves
+    made.done = carry_out(s);
+    made.signal = interruption::take_last();
     std::fflush(stdout);
-    signal = stop.signal();
-    is_left = pages.runs() && signal == 0 && stop.is_stopped();
+  } else {
+    made = carry_out_until_stopped(s, command);
   }
-  daemon.allow();
-  if (signal == SIGTERM) std::raise(SIGTERM);
-  if (is_left) return exit_ok;
-  if (signal != SIGINT || done) return answer_of(s, done);
-  std::fputs("coua: interrupted\n", stderr);
-  static_cast<void>(finish());
-  return exit_interrupted;
+  if (made.signal == SIGTERM) std::raise(SIGTERM);
+  if (!made.is_seen && made.signal == 0) {
+    say_without(command);
+    return execute(call, false);  // it changes nothing: it is one of those with a long answer
+  }
+  if (made.is_left && !made.done) return exit_ok;
+  if (made.signal != SIGINT) return answer_of(s, made.done);
+  if (made.done) {
+    const int status = answer_of(s, made.done);
+    if (!is_script_) return status;
+  }
+  return tell({errc::io, "coua", "interrupted"}, !made.done && s.as_json && !s.answered,
+              exit_interrupted);
 }
 
 int runner::answer_of(const session& s, const result<void>& done) {
@@ -242,10 +278,10 @@ int runner::answer_of(const session& s, const result<void>& done) {
     const int written = finish();
     return written != exit_ok ? written : s.status;
   }
-  if (s.misused) return complain(done.error(), s.as_json, exit_usage);
+  if (s.misused) return tell(done.error(), s.as_json, exit_usage);
   const bool is_unreachable = done.error().code == errc::unavailable;
-  return complain(done.error(), s.as_json && !s.answered,
-                  is_unreachable ? exit_unreachable : exit_failed);
+  return tell(done.error(), s.as_json && !s.answered,
+              is_unreachable ? exit_unreachable : exit_failed);
 }
 
 int run(const std::vector<std::string>& words, const file_checker& check) {

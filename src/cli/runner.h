@@ -22,9 +22,11 @@ class runner {
   ~runner();
 
   /// From here on Ctrl-C ends a verb rather than the process, and `defaults` are the options that
-  /// lines do not give themselves.
-  void stay(std::map<std::string, std::string> defaults) {
+  /// lines do not give themselves. A script is at its end when Ctrl-C came, whatever the verb made
+  /// of it.
+  void stay(std::map<std::string, std::string> defaults, bool is_script) {
     stays_ = true;
+    is_script_ = is_script;
     defaults_ = std::move(defaults);
   }
   /// Prints the answer, or the reason on the standard error output. An exit_status.
@@ -32,13 +34,15 @@ class runner {
   /// The connection that a line with these options uses.
   client& daemon_of(const invocation& call);
   const std::map<std::string, std::string>& defaults() const { return defaults_; }
+  /// Says what is wrong with a line that is no command line. Returns `status`.
+  int complain(const error& e, int status) const;
 
  private:
-  int execute(const invocation& call);
+  int execute(const invocation& call, bool is_paged = true);
   int answer_of(const session& s, const result<void>& done);
 
   const file_checker& check_;
-  bool stays_ = false;
+  bool stays_ = false, is_script_ = false;
   std::map<std::string, std::string> defaults_;
   std::unique_ptr<client> daemon_;
   unsigned process_ = 0;  // that daemon_ is connected to

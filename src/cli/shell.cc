@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shell.h"
 
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "cli/history_file.h"
 #include "cli/line_editor.h"
@@ -14,16 +16,14 @@
 namespace coua::cli {
 namespace {
 
-int ask_for_verb(const invocation&) {
-  std::fputs("coua: a verb is missing; 'help' lists them\n", stderr);
-  return exit_usage;
-}
-
 /// Nothing: the line says to leave.
 std::optional<int> run_line(runner& lines, std::vector<std::string> words) {
   if (words[0] == "coua") words.erase(words.begin());  // as examples have it
   if (words.size() == 1 && (words[0] == "exit" || words[0] == "quit")) return std::nullopt;
-  const int status = lines.run(words, ask_for_verb);
+  const int status = lines.run(words, [&](const invocation&) {
+    return lines.complain({errc::invalid, "coua", "a verb is missing; 'help' lists them"},
+                          exit_usage);
+  });
   std::clearerr(stdout);
   return status;
 }
@@ -40,6 +40,12 @@ completion complete_line(runner& lines, const std::vector<std::string>& words) {
       found.words.push_back({word, "leaves, as Ctrl-D does"});
   }
   return found;
+}
+
+std::string_view without_end(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 /// While it lives, Ctrl-C between two verbs does nothing.
@@ -59,7 +65,7 @@ class ignored_interrupt {
 int run_shell(runner& lines, const invocation& given) {
   std::setlocale(LC_CTYPE, "");  // what a character is
   const ignored_interrupt quiet;
-  lines.stay(given.values);
+  lines.stay(given.values, false);
   history_file file(history_path());
   const std::vector<std::string> before = file.read();
   line_editor editor("coua> ", before,
@@ -71,14 +77,16 @@ int run_shell(runner& lines, const invocation& given) {
     std::fprintf(stderr, "coua: %s\n", there.error().message().c_str());
   std::string last = before.empty() ? "" : before.back();
   while (const std::optional<std::string> line = editor.read()) {
-    const auto words = split_words(*line);
+    const auto words = split_words(without_end(*line));
     // A line that begins with a blank is not to be kept.
     if (!line->empty() && line->front() != ' ' && *line != last) {
       editor.remember(last = *line);
       file.add(*line);
     }
+    // A verb may have read the input ("config apply -") up to Ctrl-D. For the next one it goes on.
+    std::clearerr(stdin);
     if (!words) {
-      std::fprintf(stderr, "%s\n", words.error().message().c_str());
+      lines.complain(words.error(), exit_usage);
     } else if (!words->empty() && !run_line(lines, *words)) {
       break;
     }
@@ -87,17 +95,20 @@ int run_shell(runner& lines, const invocation& given) {
 }
 
 std::optional<int> run_script(runner& lines, const invocation& given, const char* name) {
-  lines.stay(given.values);
+  lines.stay(given.values, true);
   char* text = nullptr;
   std::size_t room = 0;
   std::optional<int> status;
   for (unsigned number = 1; status.value_or(exit_ok) == exit_ok; ++number) {
     const ssize_t n = getline(&text, &room, stdin);
-    if (n < 0) break;
-    const auto words = split_words({text, static_cast<std::size_t>(n)});
+    if (n < 0) {
+      if (std::ferror(stdin) != 0)
+        status = lines.complain({errc::io, name, std::strerror(errno)}, exit_failed);
+      break;
+    }
+    const auto words = split_words(without_end({text, static_cast<std::size_t>(n)}));
     if (!words) {
-      std::fprintf(stderr, "%s\n", words.error().message().c_str());
-      status = exit_usage;
+      status = lines.complain(words.error(), exit_usage);
     } else if (!words->empty()) {
       const std::optional<int> done = run_line(lines, *words);
       if (!done) {

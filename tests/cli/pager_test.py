@@ -6,7 +6,9 @@ usage: pager_test.py COUA FAKE_COUAD DOCS_DIR
 """
 
 import os
+import pathlib
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +16,17 @@ import time
 from cli_case import COUA, cli_case, main
 
 MARK = "sed s/^/paged:/"
+
+
+def wait_for_catch(pid):
+    """Until a verb takes Ctrl-C."""
+    end = time.monotonic() + 30
+    while True:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        if int(re.search(r"SigCgt:\s+(\w+)", status)[1], 16) >> signal.SIGINT - 1 & 1:
+            return
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 class test_pager(cli_case):
@@ -59,6 +72,18 @@ class test_pager(cli_case):
                               capture_output=True, env={**os.environ, "PAGER": MARK}, check=True)
         self.assertNotIn("paged:", done.stdout)
 
+    def test_one_that_cannot_be_run(self):
+        text = self.at_terminal("port", "list", PAGER="nosuch")
+        self.assertIn("coua: the pager 'nosuch' cannot be run; here without it\nPORT", text)
+        self.assertIn("\nusage: coua fib show", self.at_terminal("help", "fib", "show",
+                                                                PAGER="/dev/null"))
+
+    def test_the_status_is_that_of_a_verb_that_was_done(self):
+        plain = subprocess.run([COUA, "-s", self.daemon.socket, "doctor", "--strict"], check=False,
+                               stdout=subprocess.DEVNULL)
+        for pager in ("cat >/dev/null", "true", "nosuch"):
+            self.at_terminal("doctor", "--strict", status=plain.returncode, COUA_PAGER=pager)
+
     def test_help_and_failures(self):
         self.assertIn("paged:usage: coua fib show", self.at_terminal("help", "fib", "show",
                                                                      COUA_PAGER=MARK))
@@ -69,6 +94,10 @@ class test_pager(cli_case):
         self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
         text = self.at_terminal("fib", "show", COUA_PAGER="head -n 2")
         self.assertEqual(len(text.splitlines()), 2)
+
+    def test_who_leaves_help_early(self):
+        for _ in range(3):
+            self.at_terminal("help", "port", "set", COUA_PAGER="exec <&-; sleep 0.1")
 
     def test_lines_of_a_script(self):
         reader, writer = os.pipe()
@@ -90,8 +119,34 @@ class test_pager(cli_case):
         said = b""
         while b"begun" not in said:
             said += os.read(terminal, 4096)
-        time.sleep(0.3)  # the verb waits for the daemon by now
+        wait_for_catch(pid)
+        time.sleep(0.05)  # the verb waits for the daemon by now
         os.write(terminal, b"\x03")
+        while b"interrupted" not in said:
+            said += os.read(terminal, 4096)
+        self.assertIn(b"ended", said)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        os.close(terminal)
+
+    def test_ctrl_c_twice_while_the_pager_reads_nothing(self):
+        self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
+        go_on = pathlib.Path(self.daemon.directory.name, "go")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(COUA, ["coua", "-s", self.daemon.socket, "fib", "show"],
+                      {**os.environ, "TERM": "xterm", "COUA_PAGER":
+                       f"trap '' INT; echo begun; until [ -e {go_on} ]; do sleep 0.05; done; "
+                       "echo ended"})
+        said = b""
+        while b"begun" not in said:
+            said += os.read(terminal, 4096)
+        wait_for_catch(pid)
+        for _ in range(3):
+            time.sleep(0.2)  # the pipe is full by now
+            os.write(terminal, b"\x03")
+        time.sleep(0.2)
+        self.assertEqual(os.waitpid(pid, os.WNOHANG)[0], 0, said)
+        go_on.touch()
         while b"interrupted" not in said:
             said += os.read(terminal, 4096)
         self.assertIn(b"ended", said)
