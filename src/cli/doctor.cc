@@ -30,9 +30,19 @@ std::string listed(const std::vector<std::pair<std::string, bool>>& all) {
   return list;
 }
 
+finding unknown(const machine_facts& of, const std::string& topic) {
+  return {verdict::note,
+          topic,
+          "unknown: /proc does not show what " + who(of) + " has",
+          "what is missing there is not found",
+          {},
+          "ask again as root, with /proc mounted"};
+}
+
 finding privileges_of(const machine_facts& of) {
   const privileges& may = of.may;
   const std::string topic = "privileges";
+  if (!may.known) return unknown(of, topic);
   const std::string without = listed({{"CAP_NET_ADMIN", may.net_admin},
                                       {"CAP_NET_RAW", may.net_raw},
                                       {"CAP_BPF", may.bpf || may.in_user_namespace},
@@ -139,7 +149,13 @@ finding huge_pages(const machine_facts& of) {
   if (!of.pages_2m.exists) return {verdict::worse, topic, "this kernel has none of 2 MiB", cost};
   finding found{verdict::worse, topic, there, cost};
   if (!enough) found.mend = reserve(of, of.pages_2m.total + (packet_mib - free_2m + 1) / 2);
-  if (of.couad != 0) {
+  if (of.couad != 0 && enough) {
+    // It would have taken them when it started, were it to.
+    found.what = "couad holds none; " + there;
+    found.then =
+        "memory.huge_pages in couad's file may be off; pages that came after couad's start are "
+        "taken at its next one";
+  } else if (of.couad != 0) {
     found.what = "couad holds none; " + there;
     if (of.couad_is_unit) found.mend.push_back(restart(of));
     found.then = of.couad_is_unit ? "" : "restart couad, which takes them when it starts";
@@ -153,6 +169,15 @@ finding huge_pages(const machine_facts& of) {
 finding transparent_pages(const machine_facts& of) {
   const std::string topic = "transparent huge pages";
   if (of.transparent_pages) return {verdict::good, topic, "are allowed"};
+  if (!of.transparent_exist) {
+    return {verdict::worse,
+            topic,
+            "this kernel has none",
+            "tables that find no reserved huge pages use pages of 4 KiB",
+            {},
+            "reserve huge pages for the tables, too, or take a kernel with "
+            "CONFIG_TRANSPARENT_HUGEPAGE"};
+  }
   return {verdict::worse,
           topic,
           "are switched off",
@@ -167,6 +192,13 @@ std::vector<unsigned> without(const std::vector<unsigned>& all,
   return left;
 }
 
+/// systemd gives couad those CPUs from its next start on, which is not to be before daemon-reload.
+std::vector<std::string> give_cpus(const machine_facts& of, const std::string& cpus) {
+  const std::string folder = "/etc/systemd/system/couad.service.d";
+  return {as_root(of, "mkdir -p " + folder), "printf '[Service]\\nCPUAffinity=" + cpus + "\\n' | " +
+                                                 as_root(of, "tee " + folder + "/cpus.conf")};
+}
+
 // A process starts on the CPUs that are not isolated, and couad takes none that it may not use: it
 // has to be given them.
 finding isolated_elsewhere(const machine_facts& of) {
@@ -179,11 +211,9 @@ finding isolated_elsewhere(const machine_facts& of) {
       "workers share their cores with other processes; couad does not start when "
       "workers.cores names an isolated one"};
   if (of.couad_is_unit || of.couad == 0) {
-    const std::string folder = "/etc/systemd/system/couad.service.d";
-    found.mend = {as_root(of, "mkdir -p " + folder),
-                  "printf '[Service]\\nCPUAffinity=" + wanted + "\\n' | " +
-                      as_root(of, "tee " + folder + "/cpus.conf"),
-                  as_root(of, "systemctl daemon-reload"), as_root(of, "systemctl restart couad")};
+    found.mend = give_cpus(of, wanted);
+    found.mend.push_back(as_root(of, "systemctl daemon-reload"));
+    found.mend.push_back(as_root(of, "systemctl restart couad"));
   }
   found.then = "workers: {cores: [" + isolated +
                "]} in couad's file; without systemd, start it by: " +
@@ -191,8 +221,34 @@ finding isolated_elsewhere(const machine_facts& of) {
   return found;
 }
 
+// After the restart that this needs, a couad without its drop-in would refuse the isolated cores
+// that its file names: so that comes first.
+finding none_isolated(const machine_facts& of) {
+  const std::string list = cpu_list(of.allowed);
+  // The kernel wants its first CPU for itself, and couad's other threads want one.
+  std::vector<unsigned> those = without(of.workers, {0});
+  if (those.empty() || without(of.allowed, those).empty())
+    those.assign(of.allowed.begin() + 1, of.allowed.end());
+  const std::string isolated = cpu_list(those);
+  const bool has_unit = of.couad_is_unit || of.couad == 0;
+  finding found{verdict::worse, "cores", list + ", none of them isolated",
+                "the kernel interrupts workers to run other processes on their cores"};
+  if (has_unit) found.mend = give_cpus(of, list);
+  found.mend.push_back("echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX isolcpus=" + isolated +
+                       " nohz_full=" + isolated + "\"' | " +
+                       as_root(of, "tee /etc/default/grub.d/coua.cfg"));
+  found.mend.push_back(as_root(of, "update-grub"));
+  found.then = "that is Debian's way of adding isolcpus=" + isolated +
+               " to the kernel's command line; it counts after a restart of the machine. From then "
+               "on no process uses these cores unless it is told to: workers: {cores: [" +
+               isolated + "]} in couad's file; without systemd, start it by: " +
+               as_root(of, "taskset -c " + list + " couad --config FILE");
+  return found;
+}
+
 finding cores(const machine_facts& of) {
   const std::string topic = "cores", list = cpu_list(of.allowed);
+  if (of.allowed.empty()) return unknown(of, topic);
   if (!without(of.isolated, of.allowed).empty()) return isolated_elsewhere(of);
   if (of.allowed.size() < 2) {
     const bool more = of.cpus.size() > 1;
@@ -216,18 +272,7 @@ finding cores(const machine_facts& of) {
         {},
         "workers: {cores: [" + cpu_list(of.isolated) + "]} in couad's file, and a restart"};
   }
-  const std::vector<unsigned> rest(of.allowed.begin() + 1, of.allowed.end());
-  const std::string those = cpu_list(rest);
-  return {verdict::worse,
-          topic,
-          list + ", none of them isolated",
-          "the kernel interrupts workers to run other processes on their cores",
-          {"echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX isolcpus=" + those +
-               " nohz_full=" + those + "\"' | " + as_root(of, "tee /etc/default/grub.d/coua.cfg"),
-           as_root(of, "update-grub"), as_root(of, "reboot")},
-          "that is Debian's way of adding isolcpus=" + those +
-              " to the kernel's command line. From "
-              "then on no process uses these cores unless it is told to: coua doctor says how"};
+  return none_isolated(of);
 }
 
 void add_governor(const machine_facts& of, std::vector<finding>& to) {

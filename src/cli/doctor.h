@@ -36,7 +36,8 @@ struct pci_nic {
   std::string driver;          // that holds it; empty: none
   std::string interface = {};  // the kernel's name for it; empty: none
   int node = -1;               // -1: unknown, or there is one
-  bool carries_default_route = false;
+  std::string use = {};        // what would be cut off without it: "is below bond0"; empty: nothing
+  bool is_elsewhere = false;   // its interface is in another network namespace, so who knows
 };
 
 /// An end of a virtual cable.
@@ -55,6 +56,7 @@ struct privileges {
   bool in_user_namespace = false;  // what it has, it has over the namespace, not over the machine
   bool net_admin = false, net_raw = false, bpf = false;
   bool locks_memory = false;  // any amount: CAP_IPC_LOCK, or no limit
+  bool known = true;          // /proc says so
 };
 
 /// Where DPDK can have a device that it moves memory with.
@@ -72,7 +74,7 @@ struct machine_facts {
 
   bool sysctl_sets_2m = true;  // vm.nr_hugepages is about 2 MiB pages
   page_pool pages_2m, pages_1g;
-  bool transparent_pages = false;
+  bool transparent_exist = true, transparent_pages = false;  // are there, and allowed
   std::vector<numa_node> nodes = {};
 
   std::vector<unsigned> cpus = {};      // online

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "cli/doctor.h"
+#include "cli/words.h"
 
 namespace coua::cli {
 namespace {
@@ -59,9 +60,16 @@ void add_nic(const machine_facts& of, const pci_nic& nic, std::vector<finding>& 
     case hold::nobody: break;
   }
   finding found{verdict::note, topic, what};
-  if (nic.carries_default_route) {
-    found.what += ", which carries the default route";
-    found.cost = "it stays the kernel's: given to DPDK, this machine would lose its network";
+  if (nic.is_elsewhere) {
+    found.what += nic.interface.empty() ? ", no interface in this network namespace"
+                                        : ", which is in another network namespace";
+    found.cost = "what uses it there is not seen from here, so DPDK is not to have it untold";
+    found.then = "ask in the network namespace of the machine itself, or in that of the interface";
+    return to.push_back(found);
+  }
+  if (!nic.use.empty()) {
+    found.what += ", which " + nic.use;
+    found.cost = "it stays the kernel's: given to DPDK, this machine would lose that network";
     return to.push_back(found);
   }
   if (!safe) found.what += ", and no IOMMU";
@@ -90,7 +98,7 @@ void add_placement(const machine_facts& of, std::vector<finding>& to) {
       return std::ranges::find(node->cpus, cpu) != node->cpus.end();
     };
     const auto& places = of.workers.empty() ? of.allowed : of.workers;
-    if (std::ranges::none_of(places, is_there)) {
+    if (!places.empty() && std::ranges::none_of(places, is_there)) {
       to.push_back(
           {verdict::worse,
            topic,
@@ -127,7 +135,7 @@ void add_nics(const machine_facts& of, std::vector<finding>& to) {
 void add_veths(const machine_facts& of, std::vector<finding>& to) {
   for (const veth_end& end : of.veths) {
     const std::string topic = "veth " + end.name + (end.space.empty() ? "" : " in " + end.space);
-    const std::string command = "ethtool -K " + end.name + " tx off";
+    const std::string command = "ethtool -K " + shell_word(end.name) + " tx off";
     if (!end.has_peer) {
       to.push_back({verdict::note,
                     topic,
@@ -146,7 +154,8 @@ void add_veths(const machine_facts& of, std::vector<finding>& to) {
                (end.to_couad ? ", which is a port of couad" : ""),
            end.to_couad ? "TCP through that port stalls"
                         : "where that is an AF_PACKET or AF_XDP port, TCP through it stalls",
-           {as_root(of, (end.space.empty() ? "" : "ip netns exec " + end.space + " ") + command)}});
+           {as_root(of, (end.space.empty() ? "" : "ip netns exec " + shell_word(end.space) + " ") +
+                            command)}});
     }
   }
 }

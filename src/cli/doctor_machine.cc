@@ -2,7 +2,9 @@
 //
 // Where the kernel says what the doctor wants to know.
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/capability.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "cli/doctor.h"
@@ -81,10 +84,28 @@ page_pool pool_of(const files::path& folder) {
   return pool;
 }
 
+/// Interfaces of this network namespace that have an address of IPv4. No file says so.
+std::set<std::string> with_addresses() {
+  std::set<std::string> names;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return names;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET) {
+      const std::string label = each->ifa_name;  // "eth0:1" is one of eth0
+      names.insert(label.substr(0, label.find(':')));
+    }
+  }
+  freeifaddrs(all);
+  return names;
+}
+
 class examination {
  public:
   examination(const std::string& root, unsigned couad)
-      : proc_(root + "/proc"), sys_(root + "/sys"), dev_(root + "/dev") {
+      : proc_(root + "/proc"),
+        sys_(root + "/sys"),
+        dev_(root + "/dev"),
+        addresses_(root.empty() ? with_addresses() : std::set<std::string>()) {
     made_.couad = couad;
   }
 
@@ -129,7 +150,9 @@ class examination {
   }
 
   void read_privileges() {
-    const std::uint64_t own = number_of(field_of(process() / "status", "CapEff:"), 16);
+    const std::string sets = field_of(process() / "status", "CapEff:");
+    made_.may.known = !sets.empty();  // others' may be hidden
+    const std::uint64_t own = number_of(sets, 16);
     const auto has = [own](unsigned which) { return (own >> which & 1) != 0; };
     made_.may.in_user_namespace = is_in_user_namespace(process());
     made_.may.net_admin = has(CAP_NET_ADMIN);
@@ -167,6 +190,7 @@ class examination {
     made_.pages_1g = pool_of(pools / "hugepages-1048576kB");
     made_.sysctl_sets_2m = field_of(proc_ / "meminfo", "Hugepagesize:").starts_with("2048 ");
     const std::string modes = read_text(sys_ / "kernel/mm/transparent_hugepage/enabled");
+    made_.transparent_exist = !modes.empty();
     made_.transparent_pages = !modes.empty() && modes.find("[never]") == std::string::npos;
     for (const files::path& each : entries_of(sys_ / "devices/system/node")) {
       if (!each.filename().string().starts_with("node")) continue;
@@ -193,14 +217,66 @@ class examination {
     made_.governor = first_word(cpus / "cpu0/cpufreq/scaling_governor");
   }
 
-  /// The kernel's name of a device's interface. virtio has it one level further down.
-  std::string interface_of(const files::path& device) const {
-    for (const files::path& each : entries_of(device / "net")) return each.filename();
+  /// The folders of a device's interfaces. virtio has them one level further down.
+  static std::vector<files::path> interfaces_of(const files::path& device) {
+    std::vector<files::path> all = entries_of(device / "net");
     for (const files::path& inner : entries_of(device)) {
       if (!inner.filename().string().starts_with("virtio")) continue;
-      for (const files::path& each : entries_of(inner / "net")) return each.filename();
+      for (const files::path& each : entries_of(inner / "net")) all.push_back(each);
     }
-    return "";
+    return all;
+  }
+
+  /// Whether this process is in another network namespace than the first process of the machine, as
+  /// far as it may know.
+  bool is_in_other_space() const {
+    std::error_code none;
+    const files::path first = files::read_symlink(proc_ / "1/ns/net", none);
+    return !first.empty() && first != files::read_symlink(proc_ / "self/ns/net", none);
+  }
+
+  /// /sys may be that of another network namespace than /proc/net.
+  bool is_here(const std::string& interface) const {
+    std::istringstream all(read_text(proc_ / "net/dev"));
+    for (std::string line; std::getline(all, line);) {
+      const std::size_t at = line.find_first_not_of(' ');
+      if (at != std::string::npos && line.substr(at).starts_with(interface + ":")) return true;
+    }
+    return false;
+  }
+
+  bool has_address(const std::string& interface) const {
+    if (addresses_.contains(interface)) return true;
+    std::istringstream all(read_text(proc_ / "net/if_inet6"));
+    for (std::string line; std::getline(all, line);) {
+      std::istringstream words(line);
+      std::string address, number, prefix, scope, flags, name;
+      words >> address >> number >> prefix >> scope >> flags >> name;
+      const bool is_of_link = scope == "20";  // each interface that is up has one
+      if (name == interface && !is_of_link) return true;
+    }
+    return false;
+  }
+
+  /// What would be cut off without the interface.
+  std::string use_of(const files::path& folder) const {
+    const std::string interface = folder.filename();
+    if (carries_default_route(interface)) return "carries the default route";
+    for (const files::path& each : entries_of(folder)) {
+      const std::string name = each.filename();
+      if (name.starts_with("upper_")) return "is below " + name.substr(6);
+      if (name == "master") return "belongs to another interface";
+    }
+    if (has_address(interface)) return "has an address";
+    return has_route(interface) ? "has a route" : "";
+  }
+
+  bool has_route(const std::string& interface) const {
+    std::istringstream routes(read_text(proc_ / "net/route"));
+    for (std::string line; std::getline(routes, line);) {
+      if (line.starts_with(interface + "\t")) return true;
+    }
+    return false;
   }
 
   bool carries_default_route(const std::string& interface) const {
@@ -220,13 +296,19 @@ class examination {
   }
 
   void read_nics() {
+    const bool elsewhere = is_in_other_space();
     for (const files::path& device : entries_of(sys_ / "bus/pci/devices")) {
       if (!first_word(device / "class").starts_with("0x0200")) continue;
       pci_nic nic{.address = device.filename(), .driver = ""};
       std::error_code none;
       nic.driver = files::read_symlink(device / "driver", none).filename();
-      nic.interface = interface_of(device);
-      nic.carries_default_route = !nic.interface.empty() && carries_default_route(nic.interface);
+      const std::vector<files::path> interfaces = interfaces_of(device);
+      nic.is_elsewhere = elsewhere || (interfaces.empty() && !nic.driver.empty());
+      for (const files::path& each : interfaces) {
+        if (nic.interface.empty()) nic.interface = each.filename();
+        if (nic.use.empty()) nic.use = use_of(each);
+        nic.is_elsewhere = nic.is_elsewhere || !is_here(each.filename());
+      }
       std::ifstream(device / "numa_node") >> nic.node;
       made_.nics.push_back(nic);
     }
@@ -237,6 +319,7 @@ class examination {
   }
 
   const files::path proc_, sys_, dev_;
+  const std::set<std::string> addresses_;  // interfaces that have one of IPv4
   bool reads_all_files_ = false;
   machine_facts made_;
 };

@@ -88,9 +88,12 @@ TEST(doctor, does_not_miss_the_pages_that_couad_holds) {
   of.held_bytes = 0;
   EXPECT_EQ(only(of).mend.size(), 2U);
   EXPECT_TRUE(contains(only(of).then, "restart couad"));
-  of.pages_2m.free = 256;
   of.couad_is_unit = true;
-  EXPECT_EQ(only(of).mend, lines{"sudo systemctl restart couad"});
+  EXPECT_EQ(only(of).mend.back(), "sudo systemctl restart couad");
+  // It could have had them.
+  of.pages_2m.free = 256;
+  EXPECT_TRUE(only(of).mend.empty());
+  EXPECT_TRUE(contains(only(of).then, "memory.huge_pages"));
 }
 
 TEST(doctor, looks_at_transparent_pages) {
@@ -98,6 +101,9 @@ TEST(doctor, looks_at_transparent_pages) {
   of.transparent_pages = false;
   EXPECT_EQ(only(of).mend,
             lines{"echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"});
+  of.transparent_exist = false;
+  EXPECT_EQ(only(of).what, "this kernel has none");
+  EXPECT_TRUE(only(of).mend.empty());
 }
 
 TEST(doctor, names_privileges_that_are_missing) {
@@ -143,9 +149,25 @@ TEST(doctor, knows_what_is_wrong_with_the_device_of_tap_ports) {
 TEST(doctor, isolates_cores) {
   machine_facts of = good_machine();
   of.isolated.clear();
-  EXPECT_EQ(only(of).mend[0],
+  ASSERT_EQ(only(of).mend.size(), 4U);
+  EXPECT_EQ(only(of).mend[1],
+            "printf '[Service]\\nCPUAffinity=0-7\\n' | sudo tee "
+            "/etc/systemd/system/couad.service.d/cpus.conf");
+  EXPECT_EQ(only(of).mend[2],
             "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX isolcpus=1-7 nohz_full=1-7\"' | sudo "
             "tee /etc/default/grub.d/coua.cfg");
+  EXPECT_EQ(only(of).mend[3], "sudo update-grub");
+  EXPECT_TRUE(contains(only(of).then, "after a restart of the machine"));
+  // The cores that workers have; the first one is the kernel's.
+  of.couad = 5;
+  of.held_bytes = 1;
+  of.workers = {0, 2, 3};
+  ASSERT_EQ(only(of).mend.size(), 2U);
+  EXPECT_TRUE(contains(only(of).mend[0], " isolcpus=2-3 nohz_full=2-3\""));
+  EXPECT_TRUE(contains(only(of).then, "taskset -c 0-7 couad"));
+  of.couad = 0;
+  of.held_bytes = 0;
+  of.workers.clear();
   // After that, processes start on CPU 0 alone.
   of.isolated = {1, 2, 3, 4, 5, 6, 7};
   of.allowed = {0};
@@ -205,10 +227,26 @@ TEST(doctor, leaves_the_machine_its_network) {
   of.nics = {{.address = "0000:02:00.0",
               .driver = "ixgbe",
               .interface = "eth0",
-              .carries_default_route = true}};
+              .use = "carries the default route"}};
   const finding found = diagnose(of)[7];
   EXPECT_EQ(found.is, verdict::note);
+  EXPECT_TRUE(contains(found.what, "which carries the default route"));
   EXPECT_TRUE(found.mend.empty());
+  of.nics[0].use = "";
+  of.nics[0].is_elsewhere = true;
+  EXPECT_TRUE(only(of).mend.empty());
+  EXPECT_TRUE(contains(only(of).what, "another network namespace"));
+}
+
+TEST(doctor, does_not_guess_what_it_cannot_read) {
+  machine_facts of = good_machine();
+  of.may = {.known = false};
+  EXPECT_EQ(only(of).is, verdict::note);
+  EXPECT_TRUE(contains(only(of).what, "unknown"));
+  of = good_machine();
+  of.allowed = of.isolated = {};
+  EXPECT_EQ(only(of).topic, "cores");
+  EXPECT_TRUE(contains(only(of).what, "unknown"));
 }
 
 TEST(doctor, looks_where_packets_and_workers_are) {
@@ -239,6 +277,9 @@ TEST(doctor, sees_veths_that_leave_work_to_the_other_end) {
   EXPECT_EQ(only(of).is, verdict::worse);
   EXPECT_EQ(only(of).cost, "TCP through that port stalls");
   EXPECT_EQ(only(of).mend, lines{"sudo ip netns exec h1 ethtool -K eth0 tx off"});
+  of.veths[0].name = "$(id)";  // which the kernel takes for a name
+  of.veths[0].space = "a'b";
+  EXPECT_EQ(only(of).mend, lines{"sudo ip netns exec 'a'\\''b' ethtool -K '$(id)' tx off"});
   of.veths = {{.name = "v7", .has_peer = false}};
   EXPECT_EQ(only(of).is, verdict::note);
 }
@@ -362,6 +403,7 @@ TEST_F(fake_machine, with_nics) {
   write(pci + "0000:00:02.0/net/eth1/mtu", "1500\n");
   write(pci + "0000:00:03.0/class", "0x020000\n");
   write(pci + "0000:00:03.0/virtio2/net/eth0/mtu", "1500\n");
+  write("proc/net/dev", "  eth0: 1\n  eth1: 1\n");
   write("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t010200C0\n");
   files::create_directory_symlink("../../../bus/pci/drivers/ixgbe",
                                   root_ / (pci + "0000:00:02.0/driver"));
@@ -370,9 +412,10 @@ TEST_F(fake_machine, with_nics) {
   EXPECT_EQ(of.nics[0].driver, "ixgbe");
   EXPECT_EQ(of.nics[0].interface, "eth1");
   EXPECT_EQ(of.nics[0].node, 1);
-  EXPECT_FALSE(of.nics[0].carries_default_route);
+  EXPECT_EQ(of.nics[0].use, "");
+  EXPECT_FALSE(of.nics[0].is_elsewhere);
   EXPECT_EQ(of.nics[1].interface, "eth0");
-  EXPECT_TRUE(of.nics[1].carries_default_route);
+  EXPECT_EQ(of.nics[1].use, "carries the default route");
   EXPECT_EQ(of.iommu, iommu_state::none);
   write("sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "Y\n");
   EXPECT_EQ(examine().iommu, iommu_state::none_allowed);
@@ -380,7 +423,53 @@ TEST_F(fake_machine, with_nics) {
   EXPECT_EQ(examine().iommu, iommu_state::works);
   write("proc/net/ipv6_route",
         std::string(32, '0') + " 00 " + std::string(32, '0') + " 00 fe80 0400 1 0 3     eth1\n");
-  EXPECT_TRUE(examine().nics[0].carries_default_route);
+  EXPECT_EQ(examine().nics[0].use, "carries the default route");
+}
+
+TEST_F(fake_machine, with_nics_that_are_used) {
+  const std::string device = "sys/bus/pci/devices/0000:00:02.0/";
+  write(device + "class", "0x020000\n");
+  write(device + "net/eth1/mtu", "1500\n");
+  files::create_directory_symlink("../../../bus/pci/drivers/ixgbe", root_ / (device + "driver"));
+  const auto use = [&] { return examine().nics.at(0).use; };
+  EXPECT_TRUE(examine().nics.at(0).is_elsewhere);  // not among those of this namespace
+  write("proc/net/dev", "Inter-|   Receive\n  eth11: 1 2\n");
+  EXPECT_TRUE(examine().nics.at(0).is_elsewhere);
+  write("proc/net/dev", "Inter-|   Receive\n  eth1: 1 2\n");
+  EXPECT_FALSE(examine().nics.at(0).is_elsewhere);
+  EXPECT_EQ(use(), "");
+  const std::string link_local = "fe800000000000000000000000000001 02 40 20 80     eth1\n";
+  write("proc/net/if_inet6", link_local);
+  EXPECT_EQ(use(), "");
+  write("proc/net/if_inet6",
+        link_local + "fd000000000000000000000000000001 02 40 00 80     eth1\n");
+  EXPECT_EQ(use(), "has an address");
+  files::remove(root_ / "proc/net/if_inet6");
+  write("proc/net/route", "Iface\tDestination\neth1\t000200C0\t00000000\n");
+  EXPECT_EQ(use(), "has a route");
+  files::create_directory_symlink("../none", root_ / (device + "net/eth1/upper_bond0"));
+  EXPECT_EQ(use(), "is below bond0");
+  files::remove(root_ / (device + "net/eth1/upper_bond0"));
+  files::create_directory_symlink("../none", root_ / (device + "net/eth1/master"));
+  EXPECT_EQ(use(), "belongs to another interface");
+  files::create_directories(root_ / "proc/1/ns");
+  files::create_directories(root_ / "proc/self/ns");
+  files::create_symlink("net:[1]", root_ / "proc/1/ns/net");
+  files::create_symlink("net:[1]", root_ / "proc/self/ns/net");
+  EXPECT_FALSE(examine().nics.at(0).is_elsewhere);
+  files::remove(root_ / "proc/self/ns/net");
+  files::create_symlink("net:[2]", root_ / "proc/self/ns/net");
+  EXPECT_TRUE(examine().nics.at(0).is_elsewhere);
+  files::remove_all(root_ / (device + "net"));
+  files::remove(root_ / "proc/1/ns/net");
+  EXPECT_TRUE(examine().nics.at(0).is_elsewhere);  // its driver has made one, which is not here
+}
+
+TEST_F(fake_machine, whose_proc_is_hidden) {
+  const machine_facts of = examine(99);
+  EXPECT_FALSE(of.may.known);
+  EXPECT_TRUE(of.allowed.empty());
+  EXPECT_TRUE(examine().may.known);
 }
 
 TEST_F(fake_machine, with_nodes) {

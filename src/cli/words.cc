@@ -2,6 +2,7 @@
 #include "cli/words.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace coua::cli {
 namespace {
@@ -68,6 +69,18 @@ bool is_plain(char c) {
   return !is_blank(c) && c != '\'' && c != '"' && c != '\\' && c != '#' && c != '\0';
 }
 
+std::string in_quotes(std::string_view word) {
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
 }  // namespace
 
 result<std::vector<std::string>> split_words(std::string_view line) {
@@ -89,16 +102,15 @@ begun_line split_begun(std::string_view line) {
 }
 
 std::string quoted_word(std::string_view word) {
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return text + "'";
+  const bool plain = !word.empty() && std::ranges::all_of(word, is_plain);
+  return plain ? std::string(word) : in_quotes(word);
+}
+
+std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  return plain ? std::string(word) : in_quotes(word);
 }
 
 }  // namespace coua::cli

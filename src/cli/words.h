@@ -30,4 +30,8 @@ begun_line split_begun(std::string_view line);
 /// The word in a form that split_words reads back: as it is, where that will do.
 std::string quoted_word(std::string_view word);
 
+/// The word for a command that someone copies into a shell: as it is, where it has letters, digits,
+/// '.', '_' and '-' only.
+std::string shell_word(std::string_view word);
+
 }  // namespace coua::cli

@@ -31,14 +31,18 @@ class test_doctor(unittest.TestCase):
         status, text = doctor("-j")
         found = json.loads(text)
         self.assertEqual(status, DIFFERS if found["missing"] else 0)
+        strict = doctor("--strict", "-j")
+        again = json.loads(strict[1])
         count = [each["verdict"] for each in found["findings"]].count
         self.assertEqual((found["missing"], found["worse"]), (count("missing"), count("worse")))
-        self.assertEqual(doctor("--strict")[0],
-                         DIFFERS if found["missing"] + found["worse"] else 0)
+        self.assertEqual(strict[0], DIFFERS if again["missing"] + again["worse"] else 0)
 
     def test_text_and_json_say_the_same(self):
-        said = topics(json.loads(doctor("-j")[1]))
-        text = doctor()[1]
+        # The machine may change in between: others take huge pages, and make cables.
+        for _ in range(20):
+            said, text, again = topics(json.loads(doctor("-j")[1])), doctor()[1], doctor("-j")[1]
+            if said == topics(json.loads(again)):
+                break
         for topic, each in said.items():
             self.assertIn(f" {topic}: ", text)
             for command in each["mend"]:
@@ -46,6 +50,9 @@ class test_doctor(unittest.TestCase):
 
     def test_a_process_without_privileges(self):
         drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+        if drop and subprocess.run([*drop, "true"], stderr=subprocess.DEVNULL,
+                                   check=False).returncode:
+            self.skipTest("privileges cannot be dropped here")
         status, text = doctor("-j", before=drop)
         self.assertEqual(status, DIFFERS)
         said = topics(json.loads(text))
@@ -66,10 +73,19 @@ class test_doctor(unittest.TestCase):
             for command in each["mend"]:
                 self.assertRegex(command, r"(^|\| )sudo ")
 
+    def test_commands_below_sudo(self):
+        os.environ["SUDO_UID"] = "1000"
+        self.addCleanup(os.environ.pop, "SUDO_UID")
+        for each in json.loads(doctor("-j")[1])["findings"]:
+            for command in each["mend"]:
+                self.assertRegex(command, r"(^|\| )sudo ")
+
     def test_cores_that_a_process_may_use(self):
         core = min(os.sched_getaffinity(0))
         text = doctor("-j", before=["taskset", "-c", str(core)])[1]
-        self.assertIn(f"may use one: {core}", topics(json.loads(text))["cores"]["what"])
+        # Where cores are isolated, it may not use these.
+        self.assertRegex(topics(json.loads(text))["cores"]["what"],
+                         rf"may use (one: {core}|{core} only)$")
 
 
 class test_doctor_beside_a_daemon(cli_case):
