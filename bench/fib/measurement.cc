@@ -28,8 +28,6 @@ class table_writer final : public fib_writer {
   std::vector<std::int8_t> results_;
 };
 
-unsigned narrow(std::uint64_t value) { return static_cast<unsigned>(value); }
-
 }  // namespace
 
 result<std::unique_ptr<measurement>> measurement::create(const fib_options& options,

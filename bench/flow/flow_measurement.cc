@@ -9,8 +9,6 @@ namespace {
 /// Answers are summed up to digests of their values, misses to nothing.
 constexpr answer_code digests = {1, 0, 0};
 
-unsigned narrow(std::uint64_t value) { return static_cast<unsigned>(value); }
-
 /// Lines that an entry of an array lies in, on average.
 double lines_of_entry(std::size_t words) {
   constexpr std::size_t line_words = 8;

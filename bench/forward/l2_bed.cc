@@ -17,6 +17,18 @@ constexpr const char* out_name = "out";
 
 }  // namespace
 
+result<void> load_addresses(dp::l2_switch& to, const l2_traffic& traffic, unsigned port) {
+  std::vector<dp::fib_entry> entries;
+  for (std::uint64_t i = 0; i < traffic.rules;) {
+    entries.clear();
+    for (; i < traffic.rules && entries.size() < load_entries; ++i) {
+      entries.push_back({traffic.vlan, l2_address(i), port, true, 0});
+    }
+    if (const auto done = to.fib_insert(entries); !done) return tl::unexpected(done.error());
+  }
+  return {};
+}
+
 result<std::unique_ptr<l2_bed>> l2_bed::create(const l2_traffic& traffic, const port_plan& ports,
                                                const forward_options& options,
                                                const packet_memory& memory) {
@@ -40,24 +52,13 @@ result<std::unique_ptr<l2_bed>> l2_bed::create(const l2_traffic& traffic, const 
   if (const auto in = made->switch_->add_port(port); !in) return tl::unexpected(in.error());
   made->switching_ = made->switch_->make_mover(worker_mode::switching);
   made->raw_ = made->switch_->make_mover(worker_mode::raw);
-  if (result<void> done = made->load_fib(); !done) return tl::unexpected(done.error());
+  if (result<void> done = load_addresses(made->device(), traffic, made->out_); !done)
+    return tl::unexpected(done.error());
   if (result<void> done = made->settle(); !done) return tl::unexpected(done.error());
   return made;
 }
 
 l2_bed::~l2_bed() = default;
-
-result<void> l2_bed::load_fib() {
-  std::vector<dp::fib_entry> entries;
-  for (std::uint64_t i = 0; i < traffic_.rules;) {
-    entries.clear();
-    for (; i < traffic_.rules && entries.size() < load_entries; ++i) {
-      entries.push_back({traffic_.vlan, l2_address(i), out_, true, 0});
-    }
-    if (const auto done = device().fib_insert(entries); !done) return tl::unexpected(done.error());
-  }
-  return {};
-}
 
 /// Lets the switch learn the sources before anything is counted.
 result<void> l2_bed::settle() {

@@ -16,6 +16,9 @@
 
 namespace coua::bench {
 
+/// All addresses of the traffic, as static entries of a port. Errors: of the switch.
+result<void> load_addresses(dp::l2_switch& to, const l2_traffic&, unsigned port);
+
 class l2_bed {
  public:
   /// The packet file must be there. The memory is the same at every call. Errors: of the switch.
@@ -38,7 +41,6 @@ class l2_bed {
 
  private:
   explicit l2_bed(const l2_traffic& traffic) : traffic_(traffic) {}
-  result<void> load_fib();
   result<void> settle();
 
   l2_traffic traffic_;

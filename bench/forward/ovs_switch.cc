@@ -55,6 +55,17 @@ std::string mask_of(const std::vector<unsigned>& cpus) {
   return "0x" + digits;
 }
 
+/// Until `maker` has made it.
+result<void> wait_for_file(const std::string& path, foreign_program& maker,
+                           const std::string& name) {
+  const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(start_seconds * 1e9);
+  while (!std::filesystem::exists(path)) {
+    if (now_ns() > end || maker.has_ended()) return fail(errc::io, name, "does not start");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
 }  // namespace
 
 result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const port_plan& ports,
@@ -120,11 +131,7 @@ result<void> ovs_switch::start_database() {
       environment());
   if (!started) return tl::unexpected(started.error());
   database_ = std::move(*started);
-  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(start_seconds * 1e9);
-       !std::filesystem::exists(folder_ + "/db.sock");) {
-    if (now_ns() > end || database_->has_ended()) return fail(errc::io, server, "does not start");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  if (auto made = wait_for_file(folder_ + "/db.sock", *database_, server); !made) return made;
   const auto ready = set({"--no-wait", "init"});
   if (!ready) return tl::unexpected(ready.error());
   return {};
@@ -152,12 +159,7 @@ result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, 
       environment());
   if (!started) return tl::unexpected(started.error());
   switch_ = std::move(*started);
-  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(start_seconds * 1e9);
-       !std::filesystem::exists(folder_ + "/switch.ctl");) {
-    if (now_ns() > end || switch_->has_ended()) return fail(errc::io, daemon, "does not start");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return {};
+  return wait_for_file(folder_ + "/switch.ctl", *switch_, daemon);
 }
 
 result<void> ovs_switch::add_rules(const std::string& rules) {

@@ -11,8 +11,8 @@
 
 #include "bench/cases/use_case.h"
 #include "bench/forward/bench_switch.h"
-#include "bench/forward/foreign_program.h"
 #include "bench/forward/mover.h"
+#include "bench/harness/foreign_program.h"
 
 namespace coua::bench {
 

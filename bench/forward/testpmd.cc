@@ -22,6 +22,7 @@
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
+#include "bench/harness/foreign_program.h"
 #include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
@@ -34,17 +35,6 @@ constexpr double answer_seconds = 60;   // on a busy machine; else it takes mill
 constexpr double start_seconds = 0.05;  // of a first window that nobody sees
 constexpr const char* worker_prefix = "rte-worker";
 constexpr unsigned headroom_bytes = 128;
-
-bool is_installed() {
-  const char* const path = std::getenv("PATH");
-  std::string rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    if (access((rest.substr(0, colon) + "/" + program).c_str(), X_OK) == 0) return true;
-    rest.erase(0, colon + 1);
-  }
-  return false;
-}
 
 std::vector<std::string> command_line(const port_plan& ports, unsigned workers, unsigned burst,
                                       bool huge_pages) {
@@ -92,7 +82,7 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
 
 result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned workers,
                                                 unsigned burst, bool huge_pages) {
-  if (!is_installed()) {
+  if (find_program(program).empty()) {
     return fail(errc::not_found, program, "is not in PATH: install Debian's package dpdk-dev");
   }
   if (worker_cores(workers).front() == writer_cpu()) {

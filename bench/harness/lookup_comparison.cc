@@ -7,8 +7,6 @@ namespace {
 /// Pairs that are asked the same keys.
 constexpr unsigned pairs_of_keys = 10;
 
-unsigned narrow(std::uint64_t value) { return static_cast<unsigned>(value); }
-
 }  // namespace
 
 result<std::unique_ptr<lookup_comparison>> lookup_comparison::create(

@@ -30,6 +30,9 @@ namespace coua::bench {
 /// Chunks of a sequence that are compared one by one, for each look-up and share of misses.
 constexpr std::size_t check_chunks = 64;
 
+/// Of a number from a list of options, whose range is that of an unsigned.
+inline unsigned narrow(std::uint64_t value) { return static_cast<unsigned>(value); }
+
 struct comparison_plan {
   run_options run;
   std::vector<std::uint64_t> threads, misses;

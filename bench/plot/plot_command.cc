@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/plot/plot_command.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
+#include "bench/harness/foreign_program.h"
 #include "bench/plot/figure.h"
-
-extern char** environ;
 
 namespace coua::bench {
 namespace {
+
+constexpr double convert_seconds = 60;
 
 result<json> read_report(const std::string& path) {
   std::string text;
@@ -41,20 +39,16 @@ result<void> write_file(const std::string& path, const std::string& text) {
 
 /// The SVG goes to a file beside the picture first.
 result<void> write_png(const std::string& path, const std::string& svg) {
-  const std::string source = path + ".svg";
-  if (result<void> done = write_file(source, svg); !done) return done;
-  std::string words[] = {"rsvg-convert", "-o", path, source};
-  char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-  pid_t process = 0;
-  const int code = posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments, environ);
-  int status = 1;
-  if (code == 0) waitpid(process, &status, 0);
-  std::remove(source.c_str());
-  if (code != 0) {
+  const std::string tool = find_program("rsvg-convert");
+  if (tool.empty()) {
     return fail(errc::not_found, path,
                 "PNG needs rsvg-convert (Debian's package librsvg2-bin); or write an .svg");
   }
-  if (status != 0) return fail(errc::io, path, "rsvg-convert failed");
+  const std::string source = path + ".svg";
+  if (result<void> done = write_file(source, svg); !done) return done;
+  const auto drawn = run_program({tool, "-o", path, source}, {}, convert_seconds);
+  std::remove(source.c_str());
+  if (!drawn) return tl::unexpected(drawn.error());
   return {};
 }
 

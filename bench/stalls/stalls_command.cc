@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "bench/forward/bench_switch.h"
+#include "bench/forward/l2_bed.h"
 #include "bench/harness/progress.h"
 #include "bench/harness/scratch_folder.h"
 #include "bench/harness/stats.h"
@@ -25,7 +26,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t flows_most = 100'000;
-constexpr std::uint64_t load_entries = 65'536;
 constexpr std::uint64_t spare_mib = 256;  // for ports that come, and their packets
 // After an action that has answered: a worker may still take what it made.
 constexpr milliseconds aftermath{5};
@@ -62,7 +62,8 @@ class bed {
         return tl::unexpected(added.error());
     }
     shown.step("loading addresses");
-    if (result<void> loaded = made->load(traffic); !loaded) return tl::unexpected(loaded.error());
+    if (result<void> loaded = load_addresses(made->device(), traffic, 0); !loaded)
+      return tl::unexpected(loaded.error());
     auto watch = poll_watch::create(ports.in.substr(0, ports.in.find(',')));
     if (!watch) return tl::unexpected(watch.error());
     made->watch_ = std::move(*watch);
@@ -81,18 +82,6 @@ class bed {
 
  private:
   bed() = default;
-
-  result<void> load(const l2_traffic& traffic) {
-    std::vector<dp::fib_entry> entries;
-    for (std::uint64_t i = 0; i < traffic.rules;) {
-      entries.clear();
-      for (; i < traffic.rules && entries.size() < load_entries; ++i)
-        entries.push_back({traffic.vlan, l2_address(i), 0, true, 0});
-      if (const auto stored = device().fib_insert(entries); !stored)
-        return tl::unexpected(stored.error());
-    }
-    return {};
-  }
 
   std::unique_ptr<poll_watch> watch_;
   std::unique_ptr<bench_switch> switch_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/forward/foreign_program.h"
+#include "bench/harness/foreign_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
