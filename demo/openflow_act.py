@@ -53,7 +53,7 @@ class routed_hosts:
         self.out.say(next(line.split("info: ")[1] for line in self.switch.log.read_text().splitlines()
                           if "6653: connected" in line))
 
-    def pings(self, wait=1.0):
+    def pings(self, wait=10.0):
         return self.hosts[0].pings("10.0.2.1", 3, wait=wait)
 
     def teach(self):
@@ -63,7 +63,7 @@ class routed_hosts:
             if "success" not in json.dumps(self.app.ask("POST", f"/router/{DATAPATH}", body)):
                 raise demo_failed("the controller did not take an address")
         lab.wait_for(lambda: self.hosts[0].pings("10.0.2.1", 1) == 1, what="the first ping")
-        self.out.command("ping -c 3 10.0.2.1", "h1")
+        self.out.command("fping -c 3 10.0.2.1", "h1")
         self.out.check("h1 reaches h2 through the router: 3 of 3 answered", self.pings() == 3)
 
     def look(self):

@@ -147,12 +147,12 @@ class test_mtu(with_switch):
             host.address(f"10.9.0.{n}/24")
 
     def test_jumbo_frames(self):
-        self.assertEqual(self.hosts[0].pings("10.9.0.2", 3, extra="-M do -s 8972"), 3)
+        self.assertEqual(self.hosts[0].pings("10.9.0.2", 3, size=8972, whole=True), 3)
 
     def test_small_port_gets_what_fits(self):
         one = self.hosts[0]
-        self.assertEqual(one.pings("10.9.0.3", 2, extra="-M do -s 1472"), 2)
-        self.assertEqual(one.pings("10.9.0.3", 2, wait=0.3, extra="-M do -s 4000"), 0)
+        self.assertEqual(one.pings("10.9.0.3", 2, size=1472, whole=True), 2)
+        self.assertEqual(one.pings("10.9.0.3", 2, wait=0.3, size=4000, whole=True), 0)
         self.assertEqual(one.pings("10.9.0.3", 2), 2)
         self.assert_conserved()
 

@@ -54,7 +54,7 @@ class joined:
 
     def test_frames_of_any_length(self):
         for length in (0, 56, 1000, 1472):
-            self.assertEqual(self.hosts[0].pings("10.9.0.2", 3, extra=f"-s {length}"), 3)
+            self.assertEqual(self.hosts[0].pings("10.9.0.2", 3, size=length), 3)
         for n, switch in enumerate(self.switches):
             found = switch.json("fib", "show", "--port", "link")["entries"]
             self.assertIn(self.hosts[1 - n].mac, [entry["mac"] for entry in found])
