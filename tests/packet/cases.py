@@ -140,6 +140,39 @@ class with_switch(unittest.TestCase):
                          now)
 
 
+class with_hosts(with_switch):
+    """A host behind each of the first `N_HOSTS` ports, which are TAPs: `hosts`, and h1, h2... by name."""
+
+    N_HOSTS = 3
+    ADDRESSES = ("10.9.0.{n}/24",)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.hosts = []
+        for n, port in enumerate(cls.CONFIG["ports"][:cls.N_HOSTS], 1):
+            host = cls.switch.tap_host(f"h{n}", port["name"])
+            host.address(*(address.format(n=n) for address in cls.ADDRESSES))
+            cls.hosts.append(host)
+            setattr(cls, f"h{n}", host)
+
+
+class with_original(with_hosts):
+    """After each test the switch is configured again by its file as it was at first: `original`."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.original = cls.switch.file.read_text()
+
+    def restore(self):
+        self.switch.file.write_text(self.original)
+        self.switch.coua("config", "apply", self.switch.file)
+
+    def tearDown(self):
+        self.restore()
+
+
 def station(number):
     """A made-up unicast address."""
     return f"02:c0:0a:00:{number >> 8:02x}:{number & 255:02x}"

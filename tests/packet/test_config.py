@@ -5,23 +5,11 @@ import signal
 import subprocess
 
 import lab
-from cases import tap, with_switch
+from cases import tap, with_original
 
 
-class test_config(with_switch):
+class test_config(with_original):
     CONFIG = {"ports": [tap("c1"), tap("c2"), tap("c3")]}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"c{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.9.0.{n}/24")
-        cls.original = cls.switch.file.read_text()
-
-    def tearDown(self):
-        self.switch.file.write_text(self.original)
-        self.switch.coua("config", "apply", self.switch.file)
 
     def changed(self, *pairs):
         """The original file with other words."""

@@ -14,7 +14,7 @@ import unittest
 import frames
 import lab
 import of_wire as of
-from cases import tap, with_switch
+from cases import tap, with_hosts
 
 
 class listener:
@@ -38,13 +38,8 @@ class listener:
         self.socket.close()
 
 
-class with_hosts(with_switch):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.h1, cls.h2 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2))
-        for n, host in enumerate((cls.h1, cls.h2), 1):
-            host.address(f"10.0.0.{n}/24")
+class with_listeners(with_hosts):
+    ADDRESSES = ("10.0.0.{n}/24",)
 
     def listen(self, number, tls=None):
         made = listener(number, tls)
@@ -62,7 +57,7 @@ def features(one):
     return struct.unpack("!QIBB2xII", one.expect(of.FEATURES_REPLY)[1])
 
 
-class test_controllers(with_hosts):
+class test_controllers(with_listeners):
     CONFIG = {"ports": [tap("p1"), tap("p2")],
               "openflow": {"datapath_id": "0xa1", "controllers": ["tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654"],
                            "listen": ["ptcp:6655:127.0.0.1"], "probe_s": 1, "backoff_max_s": 1}}
@@ -119,7 +114,7 @@ class test_controllers(with_hosts):
             self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
 
 
-class test_fail_standalone(with_hosts):
+class test_fail_standalone(with_listeners):
     CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"},
               "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "fail_mode": "standalone", "probe_s": 1,
                            "backoff_max_s": 1}}
@@ -138,7 +133,7 @@ class test_fail_standalone(with_hosts):
         self.assert_conserved()
 
 
-class test_fail_secure(with_hosts):
+class test_fail_secure(with_listeners):
     CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"},
               "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "probe_s": 1}}
 
@@ -153,7 +148,7 @@ class test_fail_secure(with_hosts):
             time.sleep(1.5)
 
 
-class test_tls(with_hosts):
+class test_tls(with_listeners):
     CERTIFICATES = pathlib.Path("/run/certificates")
     CONFIG = {"ports": [tap("p1"), tap("p2")],
               "openflow": {"controllers": ["ssl:127.0.0.1:6653"], "probe_s": 1, "backoff_max_s": 1,

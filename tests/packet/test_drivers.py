@@ -7,7 +7,7 @@ import unittest
 
 import frames
 import lab
-from cases import station, tap, with_switch
+from cases import station, tap, with_hosts, with_switch
 
 
 class veth_pairs:
@@ -123,7 +123,7 @@ class test_packet_files(with_switch):
         self.assertEqual(out.read_bytes()[24:].count(b"\x88\xb5x"), self.COUNT)
 
 
-class test_two_workers(with_switch):
+class test_two_workers(with_hosts):
     """More workers than queues, and ports that they share."""
 
     CONFIG = {"workers": {"count": 2}, "ports": [tap("w1", rx_queues=1, tx_queues=1), tap("w2"),
@@ -134,9 +134,6 @@ class test_two_workers(with_switch):
         if len(os.sched_getaffinity(0)) < 2:
             raise unittest.SkipTest("one CPU")
         super().setUpClass()
-        cls.hosts = [cls.switch.tap_host(f"h{n}", f"w{n}") for n in (1, 2, 3)]
-        for n, host in enumerate(cls.hosts, 1):
-            host.address(f"10.9.0.{n}/24")
 
     def test_all_pairs_talk(self):
         for a in self.hosts:

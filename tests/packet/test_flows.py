@@ -6,20 +6,19 @@ import threading
 import time
 
 import lab
-from cases import tap, with_switch
+from cases import tap, with_hosts
 
 GATEWAY = "02:00:00:00:00:fe"
 
 
-class test_flows(with_switch):
+class test_flows(with_hosts):
     CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
+    ADDRESSES = ("10.0.0.{n}/24", "10.{n}.0.2/24", "fd0{n}::2/64")
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.0.0.{n}/24", f"10.{n}.0.2/24", f"fd0{n}::2/64")
+        for n, host in enumerate(cls.hosts, 1):
             host.run(f"ip neigh replace 10.{n}.0.1 lladdr {GATEWAY} dev eth0")
             host.run(f"ip -6 neigh replace fd0{n}::1 lladdr {GATEWAY} dev eth0")
             for other in (1, 2, 3):
@@ -148,12 +147,16 @@ class test_flows(with_switch):
         self.assertGreater(done[0], 2)
 
     def test_idle_rules_go_and_used_ones_stay(self):
-        self.rules("priority=600,icmp,in_port=p1,idle_timeout=2,actions=NORMAL\n"
+        self.rules("priority=600,icmp,in_port=p1,idle_timeout=3,actions=NORMAL\n"
                    "priority=601,udp,idle_timeout=1,actions=NORMAL\n")
-        for _ in range(4):
+        began = time.monotonic()
+
+        def used_longer_than_unused():
             self.assertEqual(self.h1.pings("10.0.0.2", 1), 1)
-            time.sleep(0.5)
-        lab.wait_for(lambda: not self.switch.json("flow", "dump", "udp")["flows"], what="udp went")
+            return time.monotonic() - began > 4 and not self.switch.json("flow", "dump", "udp")["flows"]
+
+        lab.wait_for(used_longer_than_unused, every=0.3, what="udp went")
+        self.assertEqual(self.h1.pings("10.0.0.2", 1), 1)
         self.assertEqual(len(self.switch.json("flow", "dump", "icmp")["flows"]), 1)
         lab.wait_for(lambda: not self.switch.json("flow", "dump", "icmp")["flows"], what="icmp went")
 
@@ -236,17 +239,15 @@ class test_flows(with_switch):
         self.assertEqual(len(self.switch.json("flow", "dump")["flows"]), 1)
 
 
-class test_flows_from_nothing(with_switch):
+class test_flows_from_nothing(with_hosts):
     CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"}}
+    ADDRESSES = ("10.0.0.{n}/24",)
 
     def test_without_rules_nothing_passes_and_it_is_told(self):
-        h1, h2 = (self.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2))
-        for n, host in enumerate((h1, h2), 1):
-            host.address(f"10.0.0.{n}/24")
         self.assertEqual(self.switch.json("flow", "dump")["flows"], [])
-        self.assertEqual(h1.pings("10.0.0.2", 2, wait=0.5), 0)
+        self.assertEqual(self.h1.pings("10.0.0.2", 2, wait=0.5), 0)
         self.assertGreater(self.switch.json("flow", "stats")["drops"]["no_rule"], 0)
         self.assertGreater(self.counters("p1")["drop_pipeline"], 0)
         self.switch.coua("flow", "add", "actions=flood")
-        self.assertEqual(h1.pings("10.0.0.2", 2), 2)
+        self.assertEqual(self.h1.pings("10.0.0.2", 2), 2)
         self.assert_conserved()

@@ -5,24 +5,23 @@ import json
 import time
 
 import frames
-from cases import station, tap, with_switch
+from cases import station, tap, with_hosts
 
 QUIET_S = 0.4  # how long nothing has to come before it counts as not coming
 
 
-class test_l2(with_switch):
+class test_l2(with_hosts):
     CONFIG = {"ports": [tap("p1", vlan=10), tap("p2", vlan=10), tap("p3", vlan=20),
                         tap("p4", vlan=20),
                         tap("p5", vlans={"mode": "trunk", "native": 0, "tagged": [10, 20]})]}
+    N_HOSTS = 4
+    # One subnet for both VLANs: only the switch keeps them apart.
+    ADDRESSES = ("10.9.0.{n}/24", "fd09::{n}/64")
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.h1, cls.h2, cls.h3, cls.h4, cls.trunk = (
-            cls.switch.tap_host(f"h{n}", f"p{n}") for n in range(1, 6))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3, cls.h4), 1):
-            # One subnet for both VLANs: only the switch keeps them apart.
-            host.address(f"10.9.0.{n}/24", f"fd09::{n}/64")
+        cls.trunk = cls.switch.tap_host("h5", "p5")
 
     def setUp(self):
         self.flush()

@@ -3,24 +3,20 @@
 
 import frames
 import lab
-from cases import station, tap, with_switch
+from cases import station, tap, with_original
 
 
-class test_mac_limit(with_switch):
+class test_mac_limit(with_original):
     CONFIG = {"ports": [tap("m1"), tap("m2"), tap("m3")]}
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"m{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.9.0.{n}/24")
         # No probes of neighbours, which would be learned at a moment of their own.
-        for host in (cls.h1, cls.h2, cls.h3):
-            for n, other in enumerate((cls.h1, cls.h2, cls.h3), 1):
+        for host in cls.hosts:
+            for n, other in enumerate(cls.hosts, 1):
                 if other is not host:
                     host.run(f"ip neigh replace 10.9.0.{n} lladdr {other.mac} nud permanent dev eth0")
-        cls.original = cls.switch.file.read_text()
 
     def setUp(self):
         self.flush()
@@ -28,8 +24,7 @@ class test_mac_limit(with_switch):
         self.wait_learned(1, self.h1.mac, "m1")
 
     def tearDown(self):
-        self.switch.file.write_text(self.original)
-        self.switch.coua("config", "apply", self.switch.file)
+        self.restore()
         self.switch.coua("port", "set", "m1", "--enabled", "on")
 
     def limit(self, action):

@@ -3,23 +3,11 @@
 
 import frames
 import lab
-from cases import station, tap, with_switch
+from cases import tap, with_original
 
 
-class test_mirror(with_switch):
+class test_mirror(with_original):
     CONFIG = {"ports": [tap("i1"), tap("i2"), tap("i3")]}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"i{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.12.0.{n}/24")
-        cls.original = cls.switch.file.read_text()
-
-    def tearDown(self):
-        self.switch.file.write_text(self.original)
-        self.switch.coua("config", "apply", self.switch.file)
 
     def mirror(self, *options):
         self.switch.coua("port", "set", "i3", *options)
@@ -35,7 +23,7 @@ class test_mirror(with_switch):
         return len(ear.collect(0.5, lambda frame: frame.payload.startswith(what)))
 
     def test_received_and_sent(self):
-        self.assertEqual(self.h1.pings("10.12.0.2"), 1)  # both are learned
+        self.assertEqual(self.h1.pings("10.9.0.2"), 1)  # both are learned
         self.assertEqual(self.heard(self.h1, self.h2, b"before"), 0)
         before = self.counters("i3")
         self.mirror("--mirror-received", "i1")
@@ -47,16 +35,16 @@ class test_mirror(with_switch):
         self.assertGreaterEqual(self.counted(before, "mirrored", "i3"), 15)
         self.mirror("--no-mirror")
         self.assertEqual(self.heard(self.h1, self.h2, b"after"), 0)
-        self.assertEqual(self.h3.pings("10.12.0.1"), 1)
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
         self.assert_conserved()
 
     def test_a_mirror_port_is_no_member(self):
-        self.assertEqual(self.h3.pings("10.12.0.1"), 1)
+        self.assertEqual(self.h3.pings("10.9.0.1"), 1)
         self.mirror("--mirror-received", "i1")
-        self.assertEqual(self.h3.pings("10.12.0.1", 1, wait=0.5), 0)
+        self.assertEqual(self.h3.pings("10.9.0.1", 1, wait=0.5), 0)
         self.assertIsNone(self.port_of(1, self.h3.mac))
-        finish = self.echoes(self.h1, "10.12.0.2")
-        self.assertEqual(self.h1.pings("10.12.0.2", 20), 20)
+        finish = self.echoes(self.h1, "10.9.0.2")
+        self.assertEqual(self.h1.pings("10.9.0.2", 20), 20)
         self.assertEqual(finish(), set())
         self.assert_conserved()
 
@@ -84,6 +72,5 @@ class test_mirror(with_switch):
         refused = self.switch.coua("port", "set", "i3", "--mirror-sent", "i3", check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("a port is no mirror of itself", refused.stderr)
-        self.switch.file.write_text(self.original)
-        self.switch.coua("config", "apply", self.switch.file)
+        self.restore()
         self.assertIsNone(self.ports()["i3"]["mirror"])

@@ -10,13 +10,14 @@ import unittest
 import frames
 import lab
 import of_wire as of
-from cases import tap, with_switch
+from cases import tap, with_hosts
 
 
-class with_controller(with_switch):
+class with_controller(with_hosts):
     """A switch with three hosts, and a bridge as it was at first before each test."""
 
     CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
+    ADDRESSES = ("10.0.0.{n}/24",)
 
     @classmethod
     def setUpClass(cls):
@@ -24,9 +25,6 @@ class with_controller(with_switch):
             raise unittest.SkipTest("ovs-ofctl is not installed: run `make deps`")
         super().setUpClass()
         cls.management = cls.switch.directory / "br0.mgmt"
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.0.0.{n}/24")
 
     def setUp(self):
         self.ofctl("del-groups")

@@ -54,7 +54,8 @@ class with_osken(with_switch):
         if yes:
             lab.wait_for(lambda: host.pings(address, 1, wait=1.0) == 1, what=f"{host.name} reaches {address}")
             self.assertEqual(host.pings(address, 5), 5)
-        else:
+        else:  # the controller answers before the switch has done it
+            lab.wait_for(lambda: host.pings(address, 2, wait=0.5) == 0, what=f"{host.name} ceases to reach {address}")
             self.assertEqual(host.pings(address, 3, wait=0.5), 0)
 
 

@@ -6,18 +6,11 @@ import time
 
 import frames
 import lab
-from cases import station, tap, with_switch
+from cases import station, tap, with_hosts, with_switch
 
 
-class test_ports(with_switch):
+class test_ports(with_hosts):
     CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.h1, cls.h2, cls.h3 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2, 3))
-        for n, host in enumerate((cls.h1, cls.h2, cls.h3), 1):
-            host.address(f"10.9.0.{n}/24")
 
     def traffic(self):
         return self.echoes(self.h1, "10.9.0.2")

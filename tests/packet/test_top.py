@@ -14,7 +14,7 @@ import termios
 import time
 
 import lab
-from cases import tap, with_switch
+from cases import tap, with_hosts
 
 
 class screen:
@@ -71,15 +71,9 @@ class screen:
         os.close(self.slave)
 
 
-class test_top(with_switch):
+class test_top(with_hosts):
+    N_HOSTS = 2
     CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3")]}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.h1, cls.h2 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in (1, 2))
-        cls.h1.address("10.9.0.1/24")
-        cls.h2.address("10.9.0.2/24")
 
     def show(self, *words, switch=None, **options):
         new = screen([lab.COUA, "-s", (switch or self.switch).socket, "top", *words], **options)
