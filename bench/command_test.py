@@ -230,8 +230,8 @@ class CommandTest(unittest.TestCase):
         words = ("forward", "--case", "lb", "--peer", "ovs", "--no-testpmd", "--seconds", "0.05",
                  "--repetitions", "2", "--flows")
         with self.nothing_left() as environment:
-            rows = self.report(*words, "200", env=environment)["rows"]
-        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "ovs"])
+            rows = self.report(*words, "200,300", env=environment)["rows"]
+        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "ovs"] * 2)
         self.assertAlmostEqual(rows[2]["ratio_to_ovs"], 1)
         self.assertAlmostEqual(rows[0]["mops"] / rows[2]["mops"], rows[0]["ratio_to_ovs"], 3)
         self.assertGreater(sum(rows[2][cache] for cache in ("emc", "simple_match", "megaflow")), 0.9)

@@ -8,6 +8,7 @@
 #include "base/system_memory.h"
 #include "bench/forward/forward_figures.h"
 #include "bench/forward/l2_forward_case.h"
+#include "bench/forward/ovs_switch.h"
 #include "bench/forward/pipeline_forward_case.h"
 #include "bench/forward/testpmd.h"
 #include "bench/harness/scratch_folder.h"
@@ -82,8 +83,9 @@ class forward_run {
           if (!one) return tl::unexpected(one.error());
           std::unique_ptr<forward_case> made = std::move(*one);
           ++serial;
-          const std::uint64_t need =
-              made->ports().memory_mib * (options_.testpmd ? 2 : 1) + made->table_mib() + 256;
+          const std::uint64_t need = made->ports().memory_mib * (options_.testpmd ? 2 : 1) +
+                                     made->table_mib() + 256 +
+                                     (options_.ovs ? ovs_switch::memory_mib(made->ports()) : 0);
           if (used + need > budget && !groups.back().empty()) {
             groups.emplace_back();
             used = packets = 0;

@@ -32,6 +32,7 @@ constexpr double quiet_share = 1e-5;  // of packets that miss, when all flows ar
 // 262,144.
 constexpr std::uint64_t own_pool = 16'384, shared_pool = 262'144;
 constexpr std::uint64_t spare = 12'000;             // in queues, caches and flight
+constexpr std::uint64_t own_mib = 300;              // of its flows and rules, roughly
 constexpr std::uint64_t packet_bytes = 3'008;       // at an MTU of 1,500
 constexpr std::uint64_t between_answers = 200'000;  // packets, of a tenth of a second
 constexpr const char* flows_most = "2000000";       // of the datapath; it has 200,000 by itself
@@ -66,7 +67,26 @@ result<void> wait_for_file(const std::string& path, foreign_program& maker,
   return {};
 }
 
+/// What a program is started by. The bridge and the datapath are devices of the system as well, of
+/// the same name in every Open vSwitch: there would be one at a time, and none beside that of the
+/// machine.
+word_list network_of_its_own() {
+  const std::string tool = find_program("unshare");
+  if (tool.empty() || !run_program({tool, "--net", "true"}, {}, answer_seconds)) return {};
+  return {tool, "--net"};
+}
+
+bool shares_pool(const port_plan& ports) { return ports.buffers + spare > own_pool; }
+
+std::uint64_t pools_mib(const port_plan& ports) {
+  const std::uint64_t packets =
+      shares_pool(ports) ? shared_pool : (2 + ports.more.size()) * 2 * own_pool;
+  return packets * packet_bytes / (1 << 20) + 256;
+}
+
 }  // namespace
+
+std::uint64_t ovs_switch::memory_mib(const port_plan& ports) { return pools_mib(ports) + own_mib; }
 
 result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const port_plan& ports,
                                                       const std::string& rules,
@@ -138,25 +158,24 @@ result<void> ovs_switch::start_database() {
 }
 
 result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, bool huge_pages) {
-  const bool shared = ports.buffers + spare > own_pool;
-  const std::uint64_t pools = shared ? shared_pool : (2 + ports.more.size()) * 2 * own_pool;
-  const std::uint64_t mib = pools * packet_bytes / (1 << 20) + 256;
   const std::string memory =
-      "-m " + std::to_string(mib) + (huge_pages ? "" : " --no-huge --legacy-mem");
-  const word_list settings = {"dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
-                              "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
-                              std::string("per-port-memory=") + (shared ? "false" : "true"),
-                              // It stands still between its windows: no flow goes because of that.
-                              "max-idle=3600000", std::string("flow-limit=") + flows_most,
-                              "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
+      "-m " + std::to_string(pools_mib(ports)) + (huge_pages ? "" : " --no-huge --legacy-mem");
+  const word_list settings = {
+      "dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
+      "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
+      std::string("per-port-memory=") + (shares_pool(ports) ? "false" : "true"),
+      // It stands still between its windows: no flow goes because of that.
+      "max-idle=3600000", std::string("flow-limit=") + flows_most,
+      "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
   word_list words = {"--no-wait", "set", "Open_vSwitch", "."};
   for (const std::string& each : settings) words.push_back("other_config:" + each);
   if (auto done = set(words); !done) return tl::unexpected(done.error());
-  auto started = foreign_program::start(
-      {daemon, "unix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/switch.ctl",
-       "--pidfile=" + folder_ + "/switch.pid", "--log-file=" + folder_ + "/switch.log",
-       "-vconsole:off"},
-      environment());
+  word_list run = network_of_its_own();
+  run.insert(run.end(),
+             {daemon, "unix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/switch.ctl",
+              "--pidfile=" + folder_ + "/switch.pid", "--log-file=" + folder_ + "/switch.log",
+              "-vconsole:off"});
+  auto started = foreign_program::start(run, environment());
   if (!started) return tl::unexpected(started.error());
   switch_ = std::move(*started);
   return wait_for_file(folder_ + "/switch.ctl", *switch_, daemon);

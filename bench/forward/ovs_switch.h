@@ -25,6 +25,8 @@ class ovs_switch final : public mover {
                                                    const std::string& rules,
                                                    const std::string& folder, unsigned workers,
                                                    bool huge_pages);
+  /// Memory that start() takes, in MiB.
+  static std::uint64_t memory_mib(const port_plan&);
   ~ovs_switch() override;
 
   std::string name() const override { return "ovs"; }
