@@ -564,6 +564,10 @@ CLI::App* add_plot(CLI::App& root, plot_options& out) {
       root.add_subcommand("plot", "Draws what another subcommand printed with --json");
   app->add_option("FILE", out.input, "JSON file, or - for the standard input")->required();
   app->add_option("-o,--out", out.output, "Picture to write, .svg or .png; default: FILE.svg");
+  app->add_option("--title", out.title, "Above the chart; none given: what the rows share");
+  app->add_option("--y", out.field, "Field to draw; none given: the most telling one");
+  app->add_flag("--page", out.in_page,
+                "For an HTML page: as wide as its place, in its colours, with lying bars");
   return app;
 }
 

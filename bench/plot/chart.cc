@@ -6,14 +6,13 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <string_view>
 
 #include "base/size.h"
 
 namespace coua::bench {
 namespace {
 
-constexpr double width = 860, height = 460;
-constexpr double left = 70, right = 640, top = 46, bottom = 390;
 constexpr double whisker = 4;
 constexpr std::size_t text_chart_limit = 14;  // characters of a category before it is tilted
 // Colours that stay apart for colour-blind readers (Okabe and Ito, 2008), then darker ones.
@@ -47,13 +46,59 @@ std::string number(double value) {
   return out;
 }
 
+/// Where things are, in units of the drawing.
+struct layout {
+  double width, height;
+  double left, right, top, bottom;  // of the plot
+  double legend_x, legend_y;        // of its first line
+  double tick_room;                 // between the middles of two numbers below the plot
+  double line_height;               // of bars that lie
+};
+constexpr double legend_line = 19;
+constexpr layout picture = {.width = 860,
+                            .height = 460,
+                            .left = 70,
+                            .right = 640,
+                            .top = 46,
+                            .bottom = 390,
+                            .legend_x = 658,
+                            .legend_y = 54,
+                            .tick_room = 34,
+                            .line_height = 0};
+
+/// As narrow as a telephone shows it, its legend below.
+layout in_page(const chart& what) {
+  layout made = {.width = 480,
+                 .height = 330,
+                 .left = 52,
+                 .right = 456,
+                 .top = 12,
+                 .bottom = 280,
+                 .legend_x = 56,
+                 .legend_y = 340,
+                 .tick_room = 44,
+                 .line_height = 24};
+  if (what.categories.empty()) {
+    if (what.series.size() > 1)
+      made.height += 10 + legend_line * static_cast<double>(what.series.size());
+    return made;
+  }
+  made.left = 190;
+  made.bottom = made.top + made.line_height * static_cast<double>(what.categories.size());
+  made.height = made.bottom + 50;
+  return made;
+}
+
 class canvas {
  public:
-  canvas() {
-    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
-           number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
-           "\" font-family=\"sans-serif\" font-size=\"12\">\n"
-           "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+  canvas(const layout& place, bool inside) {
+    const std::string size = number(place.width) + " " + number(place.height);
+    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
+    if (!inside)
+      out_ += "width=\"" + number(place.width) + "\" height=\"" + number(place.height) + "\" ";
+    out_ += "viewBox=\"0 0 " + size + "\" font-family=\"sans-serif\" font-size=\"";
+    out_ += inside ? "13\" fill=\"currentColor\">\n"
+                   : "12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   }
   void line(double x1, double y1, double x2, double y2, const std::string& style) {
     out_ += "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
@@ -76,7 +121,8 @@ std::string stroke(const std::string& colour, double thickness = 1) {
 
 class drawing {
  public:
-  explicit drawing(const chart& what) : chart_(what) {
+  explicit drawing(const chart& what)
+      : chart_(what), at_(what.in_page ? in_page(what) : picture), canvas_(at_, what.in_page) {
     double most = 0;
     double least_x = 0, most_x = 0;
     bool first = true;
@@ -94,11 +140,16 @@ class drawing {
   }
 
   std::string draw() {
-    canvas_.text(left, 26, chart_.title, "font-size=\"16\" font-weight=\"bold\"");
+    if (chart_.in_page) {
+      canvas_.raw("<title>" + escaped(chart_.title) + "</title>");
+    } else {
+      canvas_.text(at_.left, 26, chart_.title, "font-size=\"16\" font-weight=\"bold\"");
+    }
+    if (chart_.in_page && !chart_.categories.empty()) {
+      lying_bars();
+      return canvas_.finish();
+    }
     axes();
-    canvas_.raw("<clipPath id=\"plot\"><rect x=\"" + number(left) + "\" y=\"" + number(top) +
-                "\" width=\"" + number(right - left) + "\" height=\"" + number(bottom - top) +
-                "\"/></clipPath>");
     if (chart_.categories.empty()) {
       number_ticks();
       for (std::size_t i = 0; i < chart_.series.size(); ++i) draw_line(i);
@@ -111,26 +162,36 @@ class drawing {
   }
 
  private:
-  const char* colour(std::size_t i) const { return colours[i % colours.size()]; }
+  const char* colour(std::size_t i) const {
+    const char* const found = colours[i % colours.size()];
+    return chart_.in_page && found == std::string_view("#000000") ? ink() : found;
+  }
+  const char* ink() const { return chart_.in_page ? "currentColor" : "black"; }
+  std::string faint() const {
+    return chart_.in_page ? stroke("currentColor") + " opacity=\"0.2\"" : stroke("#dddddd");
+  }
 
   double place_x(double x) const {
     const double share = chart_.logarithmic ? std::log(x / from_) / std::log(to_ / from_)
                                             : (x - from_) / (to_ - from_);
-    return left + 14 + share * (right - left - 28);
+    return at_.left + 14 + share * (at_.right - at_.left - 28);
   }
-  double place_y(double y) const { return bottom - y / steps_.back() * (bottom - top); }
+  double place_y(double y) const { return at_.bottom - y / steps_.back() * (at_.bottom - at_.top); }
 
   void axes() {
     for (const double step : steps_) {
-      canvas_.line(left, place_y(step), right, place_y(step), stroke("#dddddd"));
-      canvas_.text(left - 8, place_y(step) + 4, number(step), "text-anchor=\"end\"");
+      canvas_.line(at_.left, place_y(step), at_.right, place_y(step), faint());
+      canvas_.text(at_.left - 8, place_y(step) + 4, number(step), "text-anchor=\"end\"");
     }
-    canvas_.line(left, top, left, bottom, stroke("black"));
-    canvas_.line(left, bottom, right, bottom, stroke("black"));
-    const std::string middle = number((top + bottom) / 2);
+    canvas_.line(at_.left, at_.top, at_.left, at_.bottom, stroke(ink()));
+    canvas_.line(at_.left, at_.bottom, at_.right, at_.bottom, stroke(ink()));
+    const std::string y_label_x = chart_.in_page ? "13" : "18";
+    const std::string middle = number((at_.top + at_.bottom) / 2);
     canvas_.text(0, 0, chart_.y_label,
-                 "text-anchor=\"middle\" transform=\"translate(18," + middle + ") rotate(-90)\"");
-    canvas_.text((left + right) / 2, bottom + 62, chart_.x_label, "text-anchor=\"middle\"");
+                 "text-anchor=\"middle\" transform=\"translate(" + y_label_x + "," + middle +
+                     ") rotate(-90)\"");
+    canvas_.text((at_.left + at_.right) / 2, at_.bottom + (chart_.in_page ? 42 : 62),
+                 chart_.x_label, "text-anchor=\"middle\"");
   }
 
   void number_ticks() {
@@ -141,30 +202,31 @@ class drawing {
     double last = -1000;
     for (const double value : values) {
       const double x = place_x(value);
-      canvas_.line(x, bottom, x, bottom + 5, stroke("black"));
-      if (x - last < 34) continue;
+      canvas_.line(x, at_.bottom, x, at_.bottom + 5, stroke(ink()));
+      if (x - last < at_.tick_room) continue;
       last = x;
       const auto whole = static_cast<std::uint64_t>(value);
       const std::string words = value != std::floor(value) ? number(value)
                                 : chart_.bytes             ? format_bytes(whole)
                                                            : format_count(whole);
-      canvas_.text(x, bottom + 20, words, "text-anchor=\"middle\"");
+      canvas_.text(x, at_.bottom + 20, words, "text-anchor=\"middle\"");
     }
   }
 
   double group_width() const {
-    return (right - left) / static_cast<double>(chart_.categories.size());
+    return (at_.right - at_.left) / static_cast<double>(chart_.categories.size());
   }
 
   void category_ticks() {
     for (std::size_t i = 0; i < chart_.categories.size(); ++i) {
-      const double x = left + (static_cast<double>(i) + 0.5) * group_width();
+      const double x = at_.left + (static_cast<double>(i) + 0.5) * group_width();
       const bool tilted =
           chart_.categories.size() > 4 || chart_.categories[i].size() > text_chart_limit;
       const std::string turn =
-          tilted ? " transform=\"rotate(-25 " + number(x) + " " + number(bottom + 14) + ")\"" : "";
+          tilted ? " transform=\"rotate(-25 " + number(x) + " " + number(at_.bottom + 14) + ")\""
+                 : "";
       canvas_.text(
-          x, bottom + 14, chart_.categories[i],
+          x, at_.bottom + 14, chart_.categories[i],
           (tilted ? "font-size=\"10\" text-anchor=\"end\"" : "text-anchor=\"middle\"") + turn);
     }
   }
@@ -187,10 +249,16 @@ class drawing {
     for (const chart_point& point : points) {
       path += number(place_x(point.x)) + "," + number(place_y(point.y)) + " ";
     }
-    canvas_.raw("<polyline clip-path=\"url(#plot)\" fill=\"none\" " + stroke(colour(index), 2) +
-                (each.dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + path + "\"/>");
+    // An inner picture cuts off what lies outside, and needs no name that a page could have twice.
+    const std::string room = number(at_.left) + " " + number(at_.top) + " " +
+                             number(at_.right - at_.left) + " " + number(at_.bottom - at_.top);
+    canvas_.raw("<svg x=\"" + number(at_.left) + "\" y=\"" + number(at_.top) + "\" width=\"" +
+                number(at_.right - at_.left) + "\" height=\"" + number(at_.bottom - at_.top) +
+                "\" viewBox=\"" + room + "\"><polyline fill=\"none\" " + stroke(colour(index), 2) +
+                (each.dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + path +
+                "\"/></svg>");
     for (const chart_point& point : points) {
-      if (place_y(point.y) < top) continue;
+      if (place_y(point.y) < at_.top) continue;
       whiskers(place_x(point.x), point, colour(index));
       canvas_.raw("<circle cx=\"" + number(place_x(point.x)) + "\" cy=\"" +
                   number(place_y(point.y)) + "\" r=\"3\" fill=\"" + colour(index) + "\"/>");
@@ -201,28 +269,46 @@ class drawing {
     const double room = group_width() * 0.8;
     const double bar = room / static_cast<double>(chart_.series.size());
     for (const chart_point& point : chart_.series[index].points) {
-      const double x =
-          left + point.x * group_width() + group_width() * 0.1 + bar * static_cast<double>(index);
-      const double high = std::max(top, place_y(point.y));
+      const double x = at_.left + point.x * group_width() + group_width() * 0.1 +
+                       bar * static_cast<double>(index);
+      const double high = std::max(at_.top, place_y(point.y));
       canvas_.raw("<rect x=\"" + number(x) + "\" y=\"" + number(high) + "\" width=\"" +
-                  number(std::max(1.0, bar - 1)) + "\" height=\"" + number(bottom - high) +
+                  number(std::max(1.0, bar - 1)) + "\" height=\"" + number(at_.bottom - high) +
                   "\" fill=\"" + colour(index) + "\"/>");
       whiskers(x + bar / 2, point, "#444444");
     }
   }
 
+  /// One below the other, with their names before and their numbers behind them.
+  void lying_bars() {
+    const double room = at_.right - at_.left - 50;
+    for (const chart_point& point : chart_.series.front().points) {
+      const double y = at_.top + point.x * at_.line_height;
+      const double length = std::max(1.0, point.y / steps_.back() * room);
+      const auto& name = chart_.categories[static_cast<std::size_t>(point.x)];
+      canvas_.text(at_.left - 8, y + 15, name, "text-anchor=\"end\"");
+      canvas_.raw("<rect x=\"" + number(at_.left) + "\" y=\"" + number(y + 3) + "\" width=\"" +
+                  number(length) + "\" height=\"" + number(at_.line_height - 7) + "\" fill=\"" +
+                  colour(0) + "\"/>");
+      canvas_.text(at_.left + length + 6, y + 15, number(point.y), "");
+    }
+    canvas_.text(at_.left, at_.bottom + 24, chart_.y_label, "");
+  }
+
   void legend() {
     if (chart_.series.size() < 2) return;
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
-      const double y = top + 8 + 19 * static_cast<double>(i);
+      const double y = at_.legend_y + legend_line * static_cast<double>(i);
       canvas_.line(
-          right + 18, y, right + 40, y,
+          at_.legend_x, y, at_.legend_x + 22, y,
           stroke(colour(i), 3) + (chart_.series[i].dashed ? " stroke-dasharray=\"6 4\"" : ""));
-      canvas_.text(right + 46, y + 4, chart_.series[i].name, "font-size=\"11\"");
+      canvas_.text(at_.legend_x + 28, y + 4, chart_.series[i].name,
+                   chart_.in_page ? "" : "font-size=\"11\"");
     }
   }
 
   const chart& chart_;
+  const layout at_;
   canvas canvas_;
   std::vector<double> steps_;
   double from_ = 0, to_ = 1;
@@ -251,15 +337,15 @@ std::string draw_svg(const chart& what) { return drawing(what).draw(); }
 std::string draw_svg(const std::vector<chart>& all, std::size_t columns) {
   if (all.size() == 1) return draw_svg(all.front());
   const std::size_t lines = (all.size() + columns - 1) / columns;
-  const std::string whole_width = number(width * static_cast<double>(columns));
-  const std::string whole_height = number(height * static_cast<double>(lines));
+  const std::string whole_width = number(picture.width * static_cast<double>(columns));
+  const std::string whole_height = number(picture.height * static_cast<double>(lines));
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + whole_width +
                     "\" height=\"" + whole_height + "\" viewBox=\"0 0 " + whole_width + " " +
                     whole_height + "\">\n";
   for (std::size_t i = 0; i < all.size(); ++i) {
-    out += "<g transform=\"translate(" + number(width * static_cast<double>(i % columns)) + "," +
-           number(height * static_cast<double>(i / columns)) + ")\">\n" + draw_svg(all[i]) +
-           "</g>\n";
+    out += "<g transform=\"translate(" + number(picture.width * static_cast<double>(i % columns)) +
+           "," + number(picture.height * static_cast<double>(i / columns)) + ")\">\n" +
+           draw_svg(all[i]) + "</g>\n";
   }
   return out + "</svg>\n";
 }

@@ -35,6 +35,8 @@ struct chart {
   bool bytes = false;                   // x in powers of two
   std::vector<std::string> categories;  // not empty: bars; point x is the index of one
   std::vector<chart_series> series;
+  /// For a page: as wide as its place, in the page's colours, as legible on a telephone; bars lie.
+  bool in_page = false;
 };
 
 /// The whole SVG document. Works for any finite numbers, also none.

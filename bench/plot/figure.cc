@@ -40,12 +40,12 @@ constexpr axis axes[] = {
 };
 
 struct quantity {
-  const char* field;
-  const char* label;
+  std::string field;
+  std::string label;
 };
 
 /// What may become the y axis, the most telling first.
-constexpr quantity quantities[] = {
+const quantity quantities[] = {
     {"mops", "millions per second"},
     {"gib", "GiB"},
     {"false_positive_rate", "false positives, share of the misses"},
@@ -54,6 +54,7 @@ constexpr quantity quantities[] = {
     {"lines", "lines of code"},
     {"million_entries", "millions of entries in the cluster"},
     {"bytes_per_entry", "bytes per entry"},
+    {"gap_us", "longest gap between two polls, us"},
 };
 
 using rows = std::vector<json>;
@@ -131,7 +132,8 @@ std::string title_of(const json& report, const rows& all, const std::set<std::st
 
 class figure {
  public:
-  figure(rows all, quantity y) : rows_(std::move(all)), field_(y.field), label_(y.label) {}
+  figure(rows all, quantity y)
+      : rows_(std::move(all)), field_(std::move(y.field)), label_(std::move(y.label)) {}
 
   chart make(const json& report) {
     const std::set<std::string> params = varying(rows_);
@@ -151,7 +153,7 @@ class figure {
  private:
   chart_point point_of(const json& each, double x) const {
     const double y = each[field_].get<double>();
-    return {x, y, field_ == std::string("mops") ? y * each.value("spread", 0.0) : 0};
+    return {x, y, field_ == "mops" ? y * each.value("spread", 0.0) : 0};
   }
 
   void bars(chart& out, const std::set<std::string>& params) const {
@@ -183,7 +185,7 @@ class figure {
       found->points.push_back(point_of(each, at));
       if (each.contains("limit_mops")) limits[at].push_back(each["limit_mops"].get<double>());
     }
-    if (limits.size() < 2 || field_ != std::string("mops")) return;
+    if (limits.size() < 2 || field_ != "mops") return;
     chart_series limit{"limit", {}, true};
     for (auto& [at, values] : limits) {
       limit.points.push_back({at, *std::max_element(values.begin(), values.end())});
@@ -192,8 +194,8 @@ class figure {
   }
 
   rows rows_;
-  const char* field_;
-  const char* label_;
+  std::string field_;
+  std::string label_;
 };
 
 bool is_filling(const json& row) {
@@ -203,10 +205,13 @@ bool is_filling(const json& row) {
 
 /// Rows that have the field. Filling a table is another matter than look-up: it is drawn only where
 /// there is nothing else.
-rows rows_with(const json& report, const char* field) {
+rows rows_with(const json& report, const std::string& field) {
   rows out;
   for (const json& each : report["rows"]) {
-    if (!each.contains("name") || !each.contains("params") || !each.contains(field)) continue;
+    if (!each.contains("name") || !each.contains("params") || !each.contains(field) ||
+        !each[field].is_number()) {
+      continue;
+    }
     out.push_back(each);
   }
   if (!std::all_of(out.begin(), out.end(), is_filling)) std::erase_if(out, is_filling);
@@ -215,9 +220,17 @@ rows rows_with(const json& report, const char* field) {
 
 }  // namespace
 
-result<chart> make_figure(const json& report) {
+result<chart> make_figure(const json& report, const std::string& field) {
   if (!report.is_object() || !report.contains("rows") || !report["rows"].is_array()) {
     return fail(errc::invalid, "plot", "this is not what coua-bench prints with --json");
+  }
+  if (!field.empty()) {
+    const auto known = std::find_if(std::begin(quantities), std::end(quantities),
+                                    [&](const quantity& it) { return it.field == field; });
+    rows found = rows_with(report, field);
+    if (found.empty()) return fail(errc::invalid, "plot", "no row has a number " + field);
+    return figure(std::move(found), known == std::end(quantities) ? quantity{field, field} : *known)
+        .make(report);
   }
   for (const quantity& each : quantities) {
     rows found = rows_with(report, each.field);
@@ -226,13 +239,13 @@ result<chart> make_figure(const json& report) {
   return fail(errc::invalid, "plot", "there is no row with a number to draw");
 }
 
-result<panels> make_panels(const json& report) {
+result<panels> make_panels(const json& report, const std::string& field) {
   panels out;
   const json own = report.is_object() ? report.value("params", json::object()) : json::object();
   const json names = own.is_object() ? own.value("panels", json::array()) : json::array();
   if (!names.is_array() || names.size() != 2 || !names[0].is_string() || !names[1].is_string() ||
       !report.contains("rows") || !report["rows"].is_array()) {
-    result<chart> only = make_figure(report);
+    result<chart> only = make_figure(report, field);
     if (!only) return tl::unexpected(only.error());
     out.charts.push_back(std::move(*only));
     return out;
@@ -261,7 +274,7 @@ result<panels> make_panels(const json& report) {
           part["rows"].push_back(each);
         }
       }
-      result<chart> made = make_figure(part);
+      result<chart> made = make_figure(part, field);
       if (!made) return tl::unexpected(made.error());
       out.charts.push_back(std::move(*made));
     }

@@ -123,6 +123,35 @@ TEST(figure, what_is_no_report_is_refused) {
   EXPECT_FALSE(make_figure(report_of(json::array({{{"name", "x"}, {"params", {}}}}))));
 }
 
+TEST(figure, a_field_by_its_name) {
+  json one = row_of("nothing", 1000, 32, 9), other = row_of("port add", 1000, 32, 9);
+  one["gap_us"] = 50;
+  other["gap_us"] = 70;
+  const result<chart> made = make_figure(report_of(json::array({one, other})), "gap_us");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->series[0].points[1].y, 70);
+  EXPECT_FALSE(make_figure(report_of(json::array({one})), "gap"));
+}
+
+TEST(chart, in_a_page_it_takes_colours_and_width_from_there) {
+  chart what;
+  what.in_page = true;
+  what.title = "a & b";
+  what.series.push_back({"one", {{0, 10, 1}, {1, 8, 0}}, false});
+  what.series.push_back({"two", {{0, 5, 1}, {1, 9, 0}}, false});
+  chart bars = what;
+  bars.categories = {"first", "second"};
+  bars.series.pop_back();
+  for (const std::string& svg : {draw_svg(what), draw_svg(bars)}) {
+    EXPECT_EQ(svg.find("white"), std::string::npos);
+    EXPECT_EQ(svg.find("black"), std::string::npos);
+    EXPECT_EQ(svg.find(" id="), std::string::npos) << "a page has several charts";
+    EXPECT_NE(svg.find("<title>a &amp; b</title>"), std::string::npos);
+    EXPECT_LT(svg.find("viewBox"), svg.find(" width="));
+  }
+  EXPECT_NE(draw_svg(bars).find(">second<"), std::string::npos);
+}
+
 TEST(chart, steps_are_round_and_cover_the_most) {
   EXPECT_EQ(round_steps(100), (std::vector<double>{0, 20, 40, 60, 80, 100}));
   EXPECT_EQ(round_steps(0), (std::vector<double>{0, 1}));

@@ -69,8 +69,15 @@ result<std::string> run_plot(const plot_options& asked) {
   }
   const result<json> report = read_report(asked.input);
   if (!report) return tl::unexpected(report.error());
-  const result<panels> figure = make_panels(*report);
+  result<panels> figure = make_panels(*report, asked.field);
   if (!figure) return fail(figure.error().code, asked.input, figure.error().what);
+  if (asked.in_page && figure->charts.size() > 1) {
+    return fail(errc::invalid, "--page", asked.input + " makes more than one chart");
+  }
+  for (chart& each : figure->charts) {
+    each.in_page = asked.in_page;
+    if (!asked.title.empty()) each.title = asked.title;
+  }
   const std::string svg = draw_svg(figure->charts, figure->columns);
   if (result<void> done = png ? write_png(output, svg) : write_file(output, svg); !done) {
     return tl::unexpected(done.error());
