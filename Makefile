@@ -9,9 +9,12 @@ MESON_ARGS ?=
 # Groups of tools/deps.txt.
 DEPS ?= build demo test lint bench-peers
 
+# Of `make bench-report`: quick or full.
+DEPTH ?= quick
+
 NINJA = ninja -C $(BUILD)
 
-.PHONY: all deps demo demo-openflow test test-race test-packet fuzz bench lint format install deb clean help
+.PHONY: all deps demo demo-openflow test test-race test-packet fuzz bench bench-report lint format install deb clean help
 .DEFAULT_GOAL := all
 
 ## make: builds couad, coua, coua-bench, libcoua and their tests in build/
@@ -68,6 +71,13 @@ bench: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dbench=enabled -Dpeers=enabled
 	@$(NINJA) --quiet coua-bench
 	@$(BUILD)/coua-bench fib --entries 1M --peers
+
+## make bench-report: measures beside Open vSwitch and other tables, one HTML page (DEPTH=quick or full)
+bench-report: $(BUILD)/build.ninja
+	@tools/deps ensure build bench-peers
+	@meson configure $(BUILD) -Dbench=enabled -Dpeers=enabled
+	@$(NINJA) --quiet coua-bench
+	@bench/report/run --depth $(DEPTH) --bench $(BUILD)/coua-bench --out $(BUILD)/report-$(DEPTH)
 
 ## make lint: layers, formatting, SPDX lines, spelling, scripts, clang-tidy
 lint:

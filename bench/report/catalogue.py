@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report measures: its figures, the commands of each, and which rows are drawn.
+
+A figure has lines. A line takes rows by name and parameters and has a role: Coua, a peer of it, or
+a base that is ours as well (the same without the idea), or a limit (less work on the same ports). x is the parameter below the drawing; a
+figure without x has bars.
+"""
+
+import dataclasses
+import shutil
+
+OURS, PEER, BASE, LIMIT = "ours", "peer", "base", "limit"
+OVS = "Open vSwitch"
+
+
+@dataclasses.dataclass(frozen=True)
+class run:
+    """One call of coua-bench; its report is kept as NAME.json."""
+
+    name: str
+    words: tuple
+    needs_ovs: bool = False
+    seconds: int = 30  # that it takes, roughly
+
+
+@dataclasses.dataclass(frozen=True)
+class line:
+    label: str
+    row: str
+    role: str = PEER
+    params: tuple = ()  # pairs of a parameter and its value, that tell rows of one name apart
+
+
+@dataclasses.dataclass(frozen=True)
+class figure:
+    name: str
+    title: str
+    about: str
+    runs: tuple
+    lines: tuple
+    x: str = ""
+    x_words: str = ""      # "flows": at 10K flows
+    every: str = ""        # "share of misses", if it is not "number of" x_words
+    field: str = "mops"
+    unit: str = "million packets per second"
+    kind: str = "race"     # race, limit, updates or stalls: what sentence is worked out
+
+
+def forward(name, words, depth, seconds, ovs=True):
+    common = ("--peer", "ovs", "--no-testpmd") if ovs else ()
+    return run(name, ("forward", *words, *common, *depth), ovs, seconds)
+
+
+def switch_figure(name, title, about, runs, x, x_words):
+    lines = (line("Coua", "coua", OURS), line(OVS, "ovs"))
+    return figure(name, title, about, runs, lines, x, x_words)
+
+
+FIB_PEERS = tuple(line(label, row) for label, row in (
+    ("rte_hash", "rte_hash/batch"), ("rte_hash (lock-free)", "rte_hash_lf/batch"),
+    ("absl (prefetch)", "absl/prefetch"), ("boost flat map", "boost/single"),
+    ("dense_hash_map (prefetch)", "dense_hash_map/prefetch"), ("sparse_hash_map", "sparse_hash_map/single"),
+    ("libcuckoo", "libcuckoo/single"), ("TBB", "tbb/single"), ("std::unordered_map", "unordered_map/single")))
+
+
+def figures(depth):
+    """Those of a depth, "quick" or "full", in the order of the page."""
+    full = depth == "full"
+    windows = ("--repetitions", "5", "--seconds", "0.3") if full else ("--repetitions", "3", "--seconds", "0.15")
+    tables = ("--repetitions", "5") if full else ("--repetitions", "3", "--seconds", "0.1")
+
+    def pick(quick_words, full_words):
+        return full_words if full else quick_words
+
+    # Beside Open vSwitch there are at most 250K flows: its pool has no room for more packets.
+    return (
+        switch_figure(
+            "gateway", "Access gateway", "The whole switch beside Open vSwitch with DPDK: ten customer end points "
+            "of 20 users, 10K prefixes. Same ports, packets and rules, one worker, frames of 64 bytes.",
+            (forward("gateway", ("--case", "gateway", "--flows", pick("1,1K,10K,100K", "1,10,100,1K,10K,100K,250K")),
+                     windows, pick(40, 120)),), "flows", "flows"),
+        switch_figure(
+            "lb", "Load balancer", "The whole switch beside Open vSwitch with DPDK: 100 web services, each on two "
+            "back ends.",
+            (forward("lb", ("--case", "lb", "--rules", "100", "--flows", pick("1K,100K", "100,1K,10K,100K,250K")),
+                     windows, pick(20, 80)),), "flows", "flows"),
+        switch_figure(
+            "l3", "Router", "The whole switch beside Open vSwitch with DPDK: longest match of 2K prefixes.",
+            (forward("l3", ("--case", "l3", "--rules", "2K", "--flows", pick("100,100K", "100,1K,10K,100K,250K")),
+                     windows, pick(20, 80)),), "flows", "flows"),
+        switch_figure(
+            "l2-flows", "L2 by flow rules", "The whole switch beside Open vSwitch with DPDK: a rule for each "
+            "destination address, and a flow for each rule.",
+            tuple(forward(f"l2-flows-{n}", ("--case", "l2-flows", "--rules", n, "--flows", n), windows, 10)
+                  for n in pick(("1K", "100K"), ("1K", "10K", "100K", "250K"))), "rules", "addresses"),
+        figure(
+            "learning", "Learning switch", "The whole switch without rules: each packet asks the FIB for its source "
+            "and its destination. Raw I/O is the same worker without switching, and testpmd DPDK's forwarder, which "
+            "swaps the addresses: both look nothing up, they are what the ports allow.",
+            (forward("learning", ("--rules", pick("1K,100K,1M", "1K,10K,100K,1M,10M"),
+                                  *(() if shutil.which("dpdk-testpmd") else ("--no-testpmd",))),
+                     windows, pick(15, 60), False),),
+            (line("Coua", "coua", OURS), line("testpmd", "testpmd-mac", LIMIT), line("raw I/O", "raw-io", LIMIT)),
+            "rules", "addresses", kind="limit"),
+        figure(
+            "updates", "Rules that change while packets pass", "The access gateway with 1K flows, while rules of its "
+            "prefix table are removed and added.",
+            (forward("updates", ("--case", "gateway", "--flows", "1K", "--no-testpmd", "--updates", "0,1K,10K,100K",
+                                 "--pairs", pick("10", "50")), windows, pick(15, 60), False),),
+            (line("Coua", "coua", OURS),), "updates", "changes per second", kind="updates"),
+        figure(
+            "fib", "Forwarding table (FIB)", "Look-ups of addresses that are there, one thread, beside other hash "
+            "tables of the same entries.",
+            (run("fib", ("fib", "--entries", pick("64K,1M", "64K,1M,16M"), "--mode", "batch,pipeline", "--peers",
+                         *tables), seconds=pick(20, 300)),),
+            (line("Coua (pipeline)", "fib/pipeline", OURS), line("Coua (batch)", "fib/batch", OURS), *FIB_PEERS),
+            "entries", "entries", unit="million look-ups per second"),
+        figure(
+            "flow", "Flow table", "Look-ups of 16-byte keys, of which a share misses, at load 0.95, beside DPDK's "
+            "hash table of the same entries.",
+            (run("flow", ("flow", "--capacity", pick("4Mi", "32Mi"), "--variants", "bloom", "--mode", "batch,pipeline",
+                          "--misses", "0,20,50,100", "--fills", "1", "--peers", *tables), seconds=pick(20, 180)),),
+            (line("Coua (pipeline)", "bloom/pipeline", OURS), line("Coua (batch)", "bloom/batch", OURS),
+             line("rte_hash", "rte_hash/batch"), line("rte_hash (lock-free)", "rte_hash_lf/batch"),
+             line("rte_hash (extendable)", "rte_hash_ext/batch")),
+            "misses", "% of misses", "share of misses", unit="million look-ups per second"),
+        figure(
+            "classifier", "Wildcard classifier", "One rule for each mask, 100K flows. The distributor tells the mask "
+            "that matches; plain tuple space search asks one mask after the other. rte_acl is DPDK's: a set of "
+            "tries, which are built anew for each change of a rule.",
+            (run("classifier", ("classify", "--masks", pick("10,30,100", "10,20,30,100,1000"), "--flows", "100K",
+                                "--distributor", "on,off", "--peers", *tables), seconds=pick(40, 90)),),
+            (line("Coua (distributor)", "distributor/on", OURS, (("pruned", True),)),
+             line("rte_acl", "rte_acl"),
+             line("plain tuple space search", "distributor/off", BASE, (("pruned", False),))),
+            "masks", "masks", unit="million look-ups per second"),
+        figure(
+            "setsep", "Set separation", "From 8-byte keys to values of 2 bits, without the keys in memory, beside "
+            "DPDK's set separation (rte_efd) and tables that hold the keys.",
+            (run("setsep", ("setsep", "--keys", pick("256K", "4M"), "--value-bits", "2", "--peers", *tables),
+                 seconds=pick(30, 200)),),
+            (line("Coua", "setsep/hash-lookup", OURS), line("rte_efd", "rte_efd/batch"), *FIB_PEERS),
+            unit="million look-ups per second"),
+        figure(
+            "lpm", "Longest prefix", "Look-ups of random IPv4 addresses in a table of prefixes with lengths as in "
+            "the Internet's tables, beside DPDK's rte_fib, which no writer may change while it is read.",
+            (run("lpm", ("lpm", "--family", "ipv4", "--prefixes", pick("10K,1M", "1K,10K,100K,1M"), "--root", "16",
+                         "--peers", *tables), seconds=pick(15, 60)),),
+            (line("Coua", "lpm/coua", OURS), line("rte_fib", "lpm/rte_fib")), "prefixes", "prefixes",
+            unit="million look-ups per second"),
+        figure(
+            "stalls", "Stalls", "The longest time that a worker does not ask its port for packets, while the switch is "
+            "changed or looked at: the median of the longest times of each action. The first two rows are what "
+            "the machine does to a worker by itself.",
+            (run("stalls", ("stalls", "--entries", pick("100K", "1M"), "--repetitions", pick("10", "30")),
+                 seconds=pick(10, 30)),),
+            (), field="gap_us", unit="microseconds", kind="stalls"),
+    )

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""report_test.py COUA_BENCH: the benchmark report, from stored results and with a program that only
+pretends to measure."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+import catalogue  # noqa: E402
+import findings  # noqa: E402
+import measure  # noqa: E402
+from targets import TARGETS  # noqa: E402
+
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "coua-bench"
+FIGURES = {each.name: each for each in catalogue.figures("quick")}
+
+# Answers as coua-bench would, says what it was asked, or misbehaves.
+PRETENDER = """#!/bin/sh
+case "$1" in
+  plot) exec {bench} "$@" ;;
+esac
+echo "$*" >> {log}
+case "$1" in
+  stalls) echo 'stalls 3: nothing (1 s)' >&2; echo 'coua-bench: port 3: is gone' >&2; exit 1 ;;
+  lpm) sleep 60 ;;
+  setsep) echo 'no json' ;;
+  *) echo '{{"bench": "fib", "params": {{}}, "machine": {{"cpu": "X"}}, "rows": [{{"name": "fib/pipeline", \
+"params": {{"entries": 1000}}, "mops": 10}}, {{"name": "boost/single", "params": {{"entries": 1000}}, \
+"mops": 5}}]}}' ;;
+esac
+"""
+
+
+def call(*words, **more):
+    return subprocess.run([HERE / "run", *words], capture_output=True, text=True, timeout=120, **more)
+
+
+def rows(name, pairs, x="flows", spread=0.01):
+    return [{"name": name, "params": {x: at}, "mops": mops, "spread": spread} for at, mops in pairs]
+
+
+class FindingsTest(unittest.TestCase):
+    """Sentences of known numbers."""
+
+    def say(self, ours, peer, name="gateway", **more):
+        figure = FIGURES[name]
+        return findings.sentence(figure, rows("coua", ours, **more) + rows("ovs", peer, **more))
+
+    def test_coua_is_faster_everywhere(self):
+        self.assertEqual(self.say([(1, 4), (1000, 3), (100_000, 2)], [(1, 2), (1000, 1), (100_000, 0.1)]),
+                         "Coua is faster than Open vSwitch at every number of flows: 2.0 times at 1, 20 times at 100K.")
+
+    def test_the_extreme_between_the_ends_is_named(self):
+        self.assertIn("2.0 times at 1, 8.0 times at 1K, 4.0 times at 100K",
+                      self.say([(1, 4), (1000, 8), (100_000, 4)], [(1, 2), (1000, 1), (100_000, 1)]))
+
+    def test_the_peer_is_faster_everywhere(self):
+        self.assertEqual(self.say([(1, 1), (1000, 3)], [(1, 2), (1000, 4)]),
+                         "Open vSwitch is faster than Coua at every number of flows: Coua reaches 0.50 of its rate "
+                         "at 1, 0.75 of its rate at 1K.")
+
+    def test_the_crossing(self):
+        self.assertEqual(self.say([(100, 1), (10_000, 4)], [(100, 4), (10_000, 1)]),
+                         "Open vSwitch is faster than Coua at 100 flows: Coua reaches 0.25 of its rate; "
+                         "Coua is faster than Open vSwitch at 10K flows: 4.0 times. The lines cross near 1K flows.")
+        two = self.say([(10, 4), (100, 1), (1000, 4)], [(10, 1), (100, 4), (1000, 1)])
+        self.assertIn("The lines cross near 30 and 300 flows.", two)
+
+    def test_within_the_spread_nobody_wins(self):
+        self.assertEqual(self.say([(1, 1.1)], [(1, 1)], spread=0.1),
+                         "Coua and Open vSwitch are closer than their windows spread at 1 flow (Coua has 1.10 of "
+                         "the rate).")
+        self.assertIn("is faster", self.say([(1, 1.1)], [(1, 1)], spread=0.01))
+
+    def test_a_missing_row_is_said(self):
+        self.assertTrue(self.say([(1, 2), (1000, 2)], [(1, 1)]).endswith(" Open vSwitch has no row at 1K flows."))
+        self.assertIn("Nothing to compare with was measured", self.say([(1, 2)], []))
+        self.assertIn("There is no row of Coua", self.say([], [(1, 2)]))
+        self.assertEqual(self.say([], []), "Nothing was measured.")
+
+    def test_the_fastest_of_several_peers_is_named(self):
+        found = (rows("fib/batch", [(64_000, 50), (1_000_000, 45)], "entries")
+                 + rows("boost/single", [(64_000, 100), (1_000_000, 9)], "entries")
+                 + rows("tbb/single", [(64_000, 4), (1_000_000, 15)], "entries"))
+        text = findings.sentence(FIGURES["fib"], found)
+        self.assertIn("boost flat map is faster than Coua at 64K entries: Coua reaches 0.50", text)
+        self.assertIn("faster than the fastest of the others, TBB, at 1M entries: 3.0 times", text)
+        self.assertEqual(findings.losses(FIGURES["fib"], found), ["boost flat map at 64K entries"])
+
+    def test_a_figure_without_x(self):
+        found = [{"name": name, "params": {}, "mops": mops} for name, mops in
+                 (("setsep/hash-lookup", 90), ("rte_efd/batch", 30), ("rte_hash/batch", 14))]
+        self.assertEqual(findings.sentence(FIGURES["setsep"], found),
+                         "Coua is faster than the fastest of the others, rte_efd: 3.0 times (90 against 30 million "
+                         "look-ups per second).")
+
+    def test_what_the_ports_allow(self):
+        found = (rows("coua", [(1000, 8), (1_000_000, 5)], "rules") + rows("raw-io", [(1000, 16), (1_000_000, 20)], "rules")
+                 + rows("testpmd-mac", [(1000, 32)], "rules"))
+        self.assertEqual(findings.sentence(FIGURES["learning"], found),
+                         "Coua reaches 0.25 of the rate of testpmd at 1K addresses; 0.50 of the rate of raw I/O at 1K, "
+                         "0.25 at 1M addresses.")
+        self.assertEqual(findings.losses(FIGURES["learning"], found), [])
+
+    def test_updates_and_stalls(self):
+        found = [{"name": "coua", "params": {"updates": rate}, "mops": 1, "ratio_to_none": ratio}
+                 for rate, ratio in ((100_000, 0.7), (1000, 0.99))]
+        self.assertEqual(findings.sentence(FIGURES["updates"], found),
+                         "Coua keeps this share of its rate: 0.99 at 1K changes per second, 0.70 at 100K changes "
+                         "per second.")
+        found = [{"name": name, "params": {}, "gap_us": gap} for name, gap in
+                 (("nothing", 100), ("another CPU busy", 80), ("fib dump", 70), ("flow one", 300))]
+        self.assertEqual(findings.sentence(FIGURES["stalls"], found),
+                         "The longest gap of any action is that of \"flow one\", 300 us; the machine by itself takes "
+                         "a worker away for 80 to 100 us.")
+
+    def test_counts(self):
+        self.assertEqual([findings.count(each) for each in (1, 999, 1000, 2500, 64_000, 250_000, 1_000_000, 0.5)],
+                         ["1", "999", "1K", "2.5K", "64K", "250K", "1M", "0.5"])
+
+    def test_targets_are_those_of_the_documents(self):
+        text = (HERE.parent.parent / "docs" / "benchmarks.md").read_text()
+        part = text.split("## Targets\n", 1)[1].split("\n## ", 1)[0]
+        written = re.findall(r"^\| (.+?) \| ([\d.]+) \|$", part, re.M)
+        self.assertEqual(written, [(each.what, f"{each.ratio:g}") for each in TARGETS])
+
+    def test_catalogue(self):
+        for depth in ("quick", "full"):
+            figures = catalogue.figures(depth)
+            names = [run.name for each in figures for run in each.runs]
+            self.assertEqual(len(set(names)), len(names))
+        quick = sum(run.seconds for each in catalogue.figures("quick") for run in each.runs)
+        self.assertLess(quick, 450, "quick stays below ten minutes")
+        known = {each.name for each in catalogue.figures("quick")}
+        self.assertTrue({each.figure for each in TARGETS if not each.why} <= known)
+
+
+class PageTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+
+    def page(self, *words):
+        done = call("--bench", PROGRAM, "--out", self.folder, "--page-only", *words)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(done.stdout.strip(), str(self.folder / "report.html"), done.stderr)
+        text = (self.folder / "report.html").read_text()
+        ElementTree.fromstring(text.split("\n", 1)[1])  # each tag is closed, each sign escaped
+        return done, text
+
+    def test_a_page_of_stored_results(self):
+        shutil.copytree(HERE / "fixtures", self.folder, dirs_exist_ok=True)
+        done, text = self.page()
+        self.assertEqual(done.returncode, 1, "a run failed")
+        plain = re.sub(r"<[^>]+>", "", text)
+        for words in (
+                "Coua is faster than Open vSwitch at every number of flows: 2.0 times at 1, 10 times at 100K.",
+                "cache of Open vSwitch answers 100 % of its packets at 1 and 6 % at 100K flows",
+                "Open vSwitch is faster than Coua at 1K flows: Coua reaches 0.50 of its rate; Coua is faster than "
+                "Open vSwitch at 100K flows: 4.0 times. The lines cross near 5K flows.",
+                "Open vSwitch has no row at 100K flows.",
+                "rte_acl is faster than Coua at every number of masks",
+                "Against plain tuple space search Coua does 2.5 times at 10, 21 times at 100 masks.",
+                "its workers are &lt;not&gt; found", "is not installed",
+                "rte_efd as packaged gives wrong values", "Fixture CPU, 2 CPUs of a virtual machine",
+                "closer than their windows spread at every share of misses"):
+            self.assertIn(words, plain)
+        # Of the four of the gateway, two of the load balancer, one of the router.
+        self.assertIn("4 of the 7 targets that were measured are met; 5 were not measured.", plain)
+        self.assertEqual(text.count("<svg role="), 9)
+        lost = text.split('id="losses"', 1)[1].split("</section>", 1)[0]
+        self.assertEqual(re.findall(r'href="#([\w-]+)"', lost), ["lb", "fib", "classifier"])
+        # One file, which asks for no other.
+        self.assertEqual(re.findall(r'(?:src|href)="(?!#)|url\(|@import|<script|<link', text), [])
+        self.assertEqual(len(re.findall(r' id="([^"]+)"', text)), len(set(re.findall(r' id="([^"]+)"', text))))
+        for words in ("width=device-width", "prefers-color-scheme: dark",
+                      "forward --case gateway --flows 1,1K,10K,100K --peer ovs"):
+            self.assertIn(words, text)
+
+    def test_some_figures_only(self):
+        shutil.copytree(HERE / "fixtures", self.folder, dirs_exist_ok=True)
+        done, text = self.page("--only", "fib,stalls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(re.findall(r'<section id="([\w-]+)"', text), ["targets", "losses", "fib", "stalls"])
+
+    def test_what_is_no_result_is_said_on_the_page(self):
+        for name, content in (("fib", "{"), ("flow", "[]"), ("lpm", '{"words": [], "status": "done"}'),
+                              ("stalls", '{"words": [], "status": "done", "report": {"rows": [1]}}')):
+            (self.folder / f"{name}.json").write_text(content)
+        shutil.copy(HERE / "fixtures" / "gateway.json", self.folder)
+        done, text = self.page()
+        self.assertEqual(done.returncode, 1)
+        missing = text.split('id="missing"', 1)[1]
+        self.assertIn("fib.json is not JSON", missing)
+        for name in ("flow", "lpm", "stalls"):
+            self.assertIn(f"{name}.json is not what a run leaves", missing)
+
+    def test_refusals(self):
+        for words, expected in ((("--only", "fob"), "--only fob: there are gateway, lb"),
+                                (("--page-only",), "has no results of depth quick"),
+                                (("--page-only", "--out", self.folder / "none"), "is no folder of results"),
+                                (("--bench", "/nowhere/coua-bench"), "`make bench` builds it"),
+                                (("--out", "/proc/none"), "/proc/none: ")):
+            done = call("--bench", PROGRAM, "--out", self.folder, *words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(call("--depth", "deep").returncode, 2)
+
+
+class RunTest(unittest.TestCase):
+    """With a program that pretends to measure."""
+
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name, "out")
+        self.log = pathlib.Path(self.scratch.name, "log")
+        self.bench = pathlib.Path(self.scratch.name, "bench")
+        self.bench.write_text(PRETENDER.format(bench=PROGRAM, log=self.log))
+        self.bench.chmod(0o755)
+
+    def words(self, only, *more):
+        return ("--bench", self.bench, "--out", self.folder, "--only", only, *more)
+
+    def asked(self):
+        return [text.split()[0] for text in self.log.read_text().splitlines()]
+
+    def test_failures_have_their_reason_and_the_rest_is_measured(self):
+        done = call(*self.words("fib,setsep,stalls"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("[3/3] stalls: failed", done.stderr)
+        text = (self.folder / "report.html").read_text()
+        self.assertIn("2.0 times", text)
+        self.assertIn(">port 3: is gone<", text)
+        self.assertIn("printed no JSON", text)
+
+    def test_it_goes_on_where_it_ended(self):
+        self.assertEqual(call(*self.words("fib")).returncode, 0)
+        done = call(*self.words("fib,flow"))
+        self.assertIn("1 of 2 runs are kept", done.stderr)
+        self.assertEqual(self.asked(), ["fib", "flow"])
+        call(*self.words("stalls"))
+        call(*self.words("stalls"))
+        self.assertEqual(self.asked(), ["fib", "flow", "stalls", "stalls"], "what failed is tried again")
+        self.assertEqual(call(*self.words("fib", "--again")).returncode, 0)
+        self.assertEqual(self.asked()[4:], ["fib"])
+        with open(self.bench, "a") as file:
+            file.write("# another program\n")
+        call(*self.words("fib"))
+        self.assertEqual(self.asked()[5:], ["fib"])
+
+    def test_ended_early_it_leaves_the_page(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([HERE / "run", *self.words("fib,lpm,stalls", "--again")], text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            until = time.monotonic() + 30
+            while not self.log.exists() or "lpm" not in self.log.read_text():
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.05)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertNotIn("Traceback", errors)
+            text = (self.folder / "report.html").read_text()
+            self.assertIn("It was ended early", text)
+            self.assertIn("2.0 times", text)
+            self.assertEqual(re.findall(r"<td>(\w+)</td><td>not run</td>", text), ["lpm", "stalls"])
+            self.log.unlink()
+            (self.folder / "fib.json").unlink()
+
+    def test_without_open_vswitch_it_is_left_out(self):
+        if not measure.why_not(FIGURES["gateway"].runs[0]):
+            self.skipTest("it is here")
+        done = call(*self.words("gateway,fib"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("left out", (self.folder / "report.html").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project's own targets for the whole switch; docs/benchmarks.md, "Targets", has them as a
+table (a test compares the two)."""
+
+import dataclasses
+
+OVS = "Open vSwitch"
+POOL = "Open vSwitch's packet pool has room for 250K flows"
+
+
+@dataclasses.dataclass(frozen=True)
+class target:
+    figure: str     # of the catalogue
+    what: str
+    x: int
+    ratio: float    # Coua's rate over the peer's, at least
+    peer: str = OVS
+    why: str = ""   # it cannot be measured
+
+
+def of(figure, what, words, pairs, limit=250_000):
+    return [target(figure, f"{what}, {words.format(label)}", x, ratio, why=POOL if x > limit else "")
+            for label, x, ratio in pairs]
+
+
+TARGETS = (
+    *of("gateway", "access gateway", "{} flows",
+        (("1", 1, 1.5), ("1K", 1000, 2.5), ("10K", 10_000, 5), ("100K", 100_000, 9), ("1M", 1_000_000, 6))),
+    *of("lb", "load balancer, 100 services", "{} flows", (("1K", 1000, 2.5), ("100K", 100_000, 4.5))),
+    *of("l3", "router, 2K prefixes", "{} flows", (("100", 100, 2.2), ("500K", 500_000, 4))),
+    *of("l2-flows", "L2 by flow rules", "{} addresses",
+        (("1K", 1000, 2), ("100K", 100_000, 6), ("1M", 1_000_000, 4))),
+)
