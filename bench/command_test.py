@@ -235,6 +235,19 @@ class CommandTest(unittest.TestCase):
         self.assertAlmostEqual(rows[2]["ratio_to_ovs"], 1)
         self.assertAlmostEqual(rows[0]["mops"] / rows[2]["mops"], rows[0]["ratio_to_ovs"], 3)
         self.assertGreater(sum(rows[2][cache] for cache in ("emc", "simple_match", "megaflow")), 0.9)
+        # Its ways with many masks: it takes of a packet what the rule takes, no more.
+        with self.nothing_left() as environment:
+            rows = self.report("forward", "--case", "classify", "--masks", "12", *words[3:],
+                               "1K", "--peer", "ovs-smc,ovs-none", env=environment)["rows"]
+        found = {r["name"]: r for r in rows}
+        self.assertEqual(set(found), {"coua", "raw-io", "ovs", "ovs/smc", "ovs/none"})
+        for name, cache in (("ovs", "emc"), ("ovs/smc", "smc"), ("ovs/none", "megaflow")):
+            self.assertGreater(found[name][cache], 0.2, found[name])
+            self.assertEqual((found[name]["megaflows"], found[name]["megaflow_masks"]), (12, 12))
+            field = "ratio_to_" + name.replace("/", "_")
+            self.assertAlmostEqual(found["coua"]["mops"] / found[name]["mops"],
+                                   found["coua"][field], 2)
+        self.assertGreater(found["ovs/none"]["masks_asked"], 3)
         # More packets than its pool holds.
         refused = run(*words, "300K")
         self.assertEqual(refused.returncode, 1)
@@ -428,6 +441,8 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(row["params"]["rules"], rules)
             self.assertEqual(row["all_rules"], all_rules)
             self.assertEqual(row["tables"], tables)
+        rows = self.report("pipeline", "--case", "classify", "--masks", "5,40", *short)["rows"]
+        self.assertEqual([(r["params"]["masks"], r["all_rules"]) for r in rows], [(5, 5), (40, 40)])
         rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
         self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
 
@@ -594,6 +609,12 @@ class CommandTest(unittest.TestCase):
                              (("setsep", "--table", "1", "--batch", "8"), "--batch: has no"),
                              (("setsep", "--figure", "11", "--config", "8+16"), "--config: has no"),
                              (("setsep", "--figure", "8"), "--figure"),
+                             (("forward", "--case", "lb", "--masks", "5"), "--masks: has no"),
+                             (("forward", "--case", "classify", "--rules", "5"), "--rules: of"),
+                             (("forward", "--case", "lb", "--peer", "vpp"), "--peer vpp"),
+                             (("traffic", "--case", "classify", "--masks", "5,6", "--out", "x"),
+                              "--masks: takes one"),
+                             (("pipeline", "--case", "classify", "--masks", "5K"), "--masks 5K"),
                              (("pipeline", "--case", "l2"), "--case: l2"),
                              (("pipeline", "--rules", "5M"), "--rules 5M"),
                              (("pipeline", "--flows", "0"), "--flows 0"),

@@ -2,6 +2,7 @@
 #include "bench/grammar.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/cpu.h"
 #include "bench/cases/use_case.h"
@@ -319,6 +320,25 @@ CLI::App* add_lpm(CLI::App& root, lpm_options& out) {
   return app;
 }
 
+/// Of the case classify, what --rules is of others.
+void add_masks(CLI::App& app, std::vector<std::uint64_t>& out) {
+  sizes(app, "--masks", "Masks, each with a rule (with --case classify); none given: 20", {}, 1,
+        most_masks, out);
+}
+void take_masks(const CLI::App& app, const std::string& name, std::vector<std::uint64_t>& masks,
+                std::vector<std::uint64_t>& rules) {
+  if (name != "classify") {
+    if (!masks.empty()) {
+      throw CLI::ValidationError("--masks", "has no meaning with --case " + name);
+    }
+    return;
+  }
+  if (app.count("--rules") > 0) {
+    throw CLI::ValidationError("--rules", "of --case classify are as many as --masks");
+  }
+  rules = masks.empty() ? std::vector{default_rules(name)} : std::move(masks);
+}
+
 /// What chooses between the variants of a case, beside its numbers of rules and flows.
 void add_case_variants(CLI::App& app, case_params& out) {
   app.add_flag("--single-table", out.single_table,
@@ -341,7 +361,7 @@ void add_case_variants(CLI::App& app, case_params& out) {
 CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
   CLI::App* const app = root.add_subcommand(
       "pipeline", "Packets per second of compiled pipelines of OpenFlow tables, without ports");
-  app->add_option("--case", out.which.name, "l2-flows, l3, lb, gateway or gateway-1m")
+  app->add_option("--case", out.which.name, "l2-flows, l3, lb, gateway, gateway-1m or classify")
       ->check(CLI::IsMember(case_names()))
       ->capture_default_str();
   app->add_option_function<words>(
@@ -353,6 +373,8 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
       ->delimiter(',')
       ->expected(1, -1)
       ->type_name("LIST");
+  auto masks = std::make_shared<std::vector<std::uint64_t>>();
+  add_masks(*app, *masks);
   sizes(*app, "--flows", "Flows, each of them as likely", {"1K"}, 1, most_case_flows, out.flows);
   app->add_option("--size", out.which.size, "Bytes of a frame, with the check sequence")
       ->check(CLI::Range(64, 1518))
@@ -363,7 +385,8 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
                {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
-  app->final_callback([&out] {
+  app->final_callback([app, &out, masks] {
+    take_masks(*app, out.which.name, *masks, out.rules);
     for (const isa each : out.simd) {
       if (each > best_isa()) {
         throw CLI::ValidationError(
@@ -392,8 +415,9 @@ CLI::Option* add_case(CLI::App& app, case_params& out) {
   words all = case_names();
   all.insert(all.begin(), l2_traffic::case_name);
   return app
-      .add_option("--case", out.name,
-                  "l2, the learning switch; l2-flows, l3, lb, gateway or gateway-1m, pipelines")
+      .add_option(
+          "--case", out.name,
+          "l2, the learning switch; l2-flows, l3, lb, gateway, gateway-1m or classify, pipelines")
       ->check(CLI::IsMember(all))
       ->capture_default_str();
 }
@@ -426,6 +450,8 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->delimiter(',')
       ->expected(1, -1)
       ->type_name("LIST");
+  auto masks = std::make_shared<std::vector<std::uint64_t>>();
+  add_masks(*app, *masks);
   sizes(*app, "--size", "Bytes of a frame, with the check sequence", {"64"}, 64, 1518, out.sizes);
   sizes(*app, "--updates", "Erases and inserts per second, in the FIB or of rules", {"0"}, 0,
         100'000'000, out.updates);
@@ -444,16 +470,21 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->check(CLI::Range(0, 65000))
       ->capture_default_str();
   app->add_flag("!--no-testpmd", out.testpmd, "Leave testpmd out");
-  app->add_option_function<std::string>(
-         "--peer", [&out](const std::string&) { out.ovs = true; },
-         "Beside another switch with the same rules: ovs (not with --case l2)")
-      ->check(CLI::IsMember({"ovs"}));
+  choices<ovs_caches>(*app, "--peer",
+                      "Beside Open vSwitch with the same rules (not with --case l2): ovs, with its "
+                      "exact-match cache; ovs-smc, its signature match cache; ovs-none, neither",
+                      {},
+                      {{"ovs", ovs_caches::exact_match},
+                       {"ovs-smc", ovs_caches::signature_match},
+                       {"ovs-none", ovs_caches::none}},
+                      out.ovs);
   app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
       ->check(CLI::IsMember({8U, 9U, 10U}));
   app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
-  app->final_callback([app, &out] {
+  app->final_callback([app, &out, masks] {
+    take_masks(*app, out.which.name, *masks, out.rules);
     if (out.which.name == l2_traffic::case_name) {
       refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction", "--peer"});
     } else {
@@ -463,7 +494,8 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
                                    "there is one source of packets: up or down");
       }
       out.which = take(complete(out.which));
-      if (app->count("--rules") == 0) out.rules = {default_rules(out.which.name)};
+      if (app->count("--rules") + app->count("--masks") == 0)
+        out.rules = {default_rules(out.which.name)};
       if (out.flows.empty()) out.flows = {1000};
     }
     const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
@@ -493,6 +525,8 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
   one_size(*app, "--rules", "Addresses; of other cases prefixes or services", 1, most,
            out.traffic.rules);
+  auto masks = std::make_shared<std::vector<std::uint64_t>>();
+  add_masks(*app, *masks);
   one_size(*app, "--flows", "Frames, each to another of them; of other cases any number", 1, most,
            out.traffic.flows);
   one_size(*app, "--sources", "Hosts that send (with --case l2)", 1, most, out.traffic.sources);
@@ -514,7 +548,11 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   app->add_option("--seed", out.which.seed, "Of prefixes and of the order of packets (not of l2)")
       ->capture_default_str();
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
-  app->final_callback([app, &out] {
+  app->final_callback([app, &out, masks] {
+    std::vector<std::uint64_t> rules;
+    if (masks->size() > 1) throw CLI::ValidationError("--masks", "takes one number here");
+    take_masks(*app, out.which.name, *masks, rules);
+    if (!rules.empty()) out.which.rules = rules.front();
     if (out.which.name == l2_traffic::case_name) {
       refuse_with_case(*app, out.which,
                        {"--packets", "--single-table", "--users", "--direction", "--seed"});

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bench/cases/classify_case.h"
 #include "bench/cases/gateway_case.h"
 #include "bench/cases/l2_case.h"
 #include "bench/cases/l3_case.h"
 #include "bench/cases/lb_case.h"
 #include "bench/harness/population.h"
+#include "bench/rules/mask_set.h"
 
 namespace coua::bench {
 namespace {
@@ -19,12 +21,10 @@ struct known_case {
   std::uint64_t users;  // of each CE; 0: it is no gateway
 };
 // The rules are those of the paper: 2,000 prefixes of a router, 100 services, 10,000 prefixes of a
-// gateway.
-constexpr known_case known[] = {{"l2-flows", 1'000, 0},
-                                {"l3", 2'000, 0},
-                                {"lb", 100, 0},
-                                {"gateway", 10'000, 20},
-                                {"gateway-1m", 10'000, 100'000}};
+// gateway; 20 masks are of the patches that bench/rules/mask_set.h names.
+constexpr known_case known[] = {
+    {"l2-flows", 1'000, 0},          {"l3", 2'000, 0},   {"lb", 100, 0}, {"gateway", 10'000, 20},
+    {"gateway-1m", 10'000, 100'000}, {"classify", 20, 0}};
 
 const known_case* find(const std::string& name) {
   for (const known_case& each : known) {
@@ -41,7 +41,9 @@ result<void> check_range(const char* option, std::uint64_t value, std::uint64_t 
 }
 
 result<void> check(const case_params& asked, const known_case& kind) {
-  for (const result<void>& good : {check_range("--rules", asked.rules, 1, most_case_rules),
+  const bool masks = asked.name == "classify";
+  for (const result<void>& good : {check_range(masks ? "--masks" : "--rules", asked.rules, 1,
+                                               masks ? most_masks : most_case_rules),
                                    check_range("--flows", asked.flows, 1, most_case_flows),
                                    check_range("--size", asked.size, 64, 1518)}) {
     if (!good) return good;
@@ -103,6 +105,7 @@ result<std::unique_ptr<use_case>> make_use_case(const case_params& asked) {
   if (params->name == "l2-flows") return std::make_unique<l2_case>(*params);
   if (params->name == "l3") return std::make_unique<l3_case>(*params);
   if (params->name == "lb") return std::make_unique<lb_case>(*params);
+  if (params->name == "classify") return std::make_unique<classify_case>(*params);
   return std::make_unique<gateway_case>(*params);
 }
 

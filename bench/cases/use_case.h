@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The use cases of ESWITCH (Molnar et al., SIGCOMM 2016, section 4): a pipeline of OpenFlow tables,
-// and flows of packets through it, of each of which is known where it leaves and what it looks like
-// then.
+// The use cases of ESWITCH (Molnar et al., SIGCOMM 2016, section 4), and one for the classifier: a
+// pipeline of OpenFlow tables, and flows of packets through it, of each of which is known where it
+// leaves and what it looks like then.
 //
 //   l2-flows    0  eth_dst --> output                                        R addresses
 //
@@ -20,6 +20,8 @@
 //               110  longest prefix of ip_dst --> new MACs, TTL, output      R prefixes
 //               1    block of public ip_dst --> 12 to 21
 //               12 to 21  public ip_dst --> private ip_dst, new MACs, TTL, VLAN, output
+//
+//   classify    0  R masks, one rule each --> output                         R masks
 //
 // gateway has 10 CEs with 20 users each, gateway-1m with 100,000. The users of each CE have the
 // same private addresses. What no rule matches is dropped; no packet of a flow is.
@@ -96,7 +98,7 @@ class use_case {
   case_params params_;
 };
 
-/// "l2-flows", "l3", "lb", "gateway", "gateway-1m".
+/// "l2-flows", "l3", "lb", "gateway", "gateway-1m", "classify".
 const std::vector<std::string>& case_names();
 /// Rules of the paper's case, where it names them.
 std::uint64_t default_rules(const std::string& name);

@@ -48,6 +48,8 @@ std::vector<case_params> all_cases() {
                                   named("l3", 4000, 1000),
                                   named("lb", 30, 600),
                                   one_table(),
+                                  named("classify", 20, 300),
+                                  named("classify", 600, 1000),
                                   gateway("gateway", 20, flow_direction::up),
                                   gateway("gateway", 20, flow_direction::down),
                                   gateway("gateway", 20, flow_direction::both),

@@ -82,14 +82,18 @@ row forward_case::make_row(const std::string& name, std::uint64_t updates, doubl
 
 std::vector<row> forward_case::rows() const {
   std::vector<row> out;
-  const double other = rate_of("testpmd-mac"), ovs = rate_of("ovs");
+  const double other = rate_of("testpmd-mac");
   for (const entrant& each : entrants_) {
     const summary rate = summarise(each.rates);
     row made = make_row(each.who->name(), 0, rate.median, rate.spread);
     if (each.bytes_per_entry > 0) made.bytes_per_entry = each.bytes_per_entry;
     made.more["gbps"] = rate.median * frame_size() * 8 / 1000;
     if (other > 0) made.more["ratio_to_testpmd"] = rate.median / other;
-    if (ovs > 0) made.more["ratio_to_ovs"] = rate.median / ovs;
+    for (const auto& [name, field] : {std::pair("ovs", "ratio_to_ovs"),
+                                      {"ovs/smc", "ratio_to_ovs_smc"},
+                                      {"ovs/none", "ratio_to_ovs_none"}}) {
+      if (const double ovs = rate_of(name); ovs > 0) made.more[field] = rate.median / ovs;
+    }
     made.more.update(each.who->more());
     out.push_back(std::move(made));
   }

@@ -85,7 +85,7 @@ class forward_run {
           ++serial;
           const std::uint64_t need = made->ports().memory_mib * (options_.testpmd ? 2 : 1) +
                                      made->table_mib() + 256 +
-                                     (options_.ovs ? ovs_switch::memory_mib(made->ports()) : 0);
+                                     options_.ovs.size() * ovs_switch::memory_mib(made->ports());
           if (used + need > budget && !groups.back().empty()) {
             groups.emplace_back();
             used = packets = 0;

@@ -10,6 +10,10 @@
 
 namespace coua::bench {
 
+/// What Open vSwitch asks before its classifier: its cache of whole keys, that of signatures (16
+/// bits of a key's hash, which name the mask to ask), or nothing.
+enum class ovs_caches { exact_match, signature_match, none };
+
 struct forward_options {
   run_options run;
   std::vector<std::uint64_t> rules = {1000};  // addresses in the FIB, or R of a use case
@@ -25,9 +29,9 @@ struct forward_options {
   unsigned burst = 32;
   unsigned mbuf_bytes = 0;  // data room; 0: fits the frames
   bool testpmd = true;
-  bool ovs = false;     // beside Open vSwitch (of use cases)
-  unsigned figure = 0;  // 8, 9, 10
-  unsigned table = 0;   // 2, 3
+  std::vector<ovs_caches> ovs;  // beside Open vSwitch (of use cases), a process for each
+  unsigned figure = 0;          // 8, 9, 10
+  unsigned table = 0;           // 2, 3
 };
 
 }  // namespace coua::bench

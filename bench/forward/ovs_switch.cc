@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "base/clock.h"
@@ -35,6 +37,7 @@ constexpr std::uint64_t spare = 12'000;             // in queues, caches and fli
 constexpr std::uint64_t own_mib = 300;              // of its flows and rules, roughly
 constexpr std::uint64_t packet_bytes = 3'008;       // at an MTU of 1,500
 constexpr std::uint64_t between_answers = 200'000;  // packets, of a tenth of a second
+constexpr std::uint64_t most_listed = 20'000;       // megaflows; more take seconds
 constexpr const char* flows_most = "2000000";       // of the datapath; it has 200,000 by itself
 
 /// The number behind "LABEL:", from `at` on; 0: it is not there.
@@ -43,6 +46,32 @@ std::uint64_t number_behind(const std::string& text, const std::string& label, s
   return found == std::string::npos
              ? 0
              : std::strtoull(text.c_str() + found + label.size() + 1, nullptr, 10);
+}
+
+double fraction_behind(const std::string& text, const std::string& label, std::size_t at) {
+  const std::size_t found = text.find(label + ":", at);
+  return found == std::string::npos ? 0
+                                    : std::strtod(text.c_str() + found + label.size() + 1, nullptr);
+}
+
+/// Of flows as `dpctl/dump-flows` lists them: "...,ipv4(src=128.0.0.0/192.0.0.0,proto=6),
+/// packets:". A mask is what is left of a line without values.
+std::uint64_t count_masks(const std::string& flows) {
+  std::set<std::string> masks;
+  std::istringstream lines(flows);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t end = line.find(", packets:");
+    if (end == std::string::npos) continue;
+    std::string mask;
+    bool value = false;
+    for (const char c : line.substr(0, end)) {
+      if (c == '/' || c == ',' || c == ')' || c == '(') value = false;
+      if (!value) mask += c;
+      if (c == '=') value = true;
+    }
+    masks.insert(std::move(mask));
+  }
+  return masks.size();
 }
 
 /// In hexadecimal, as long as it needs to be.
@@ -90,8 +119,8 @@ std::uint64_t ovs_switch::memory_mib(const port_plan& ports) { return pools_mib(
 
 result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const port_plan& ports,
                                                       const std::string& rules,
-                                                      const std::string& folder, unsigned workers,
-                                                      bool huge_pages) {
+                                                      const std::string& folder, ovs_caches caches,
+                                                      unsigned workers, bool huge_pages) {
   if (!std::filesystem::exists(daemon)) {
     return fail(errc::not_found, product, std::string("install Debian's package ") + package);
   }
@@ -108,7 +137,7 @@ result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const 
   std::filesystem::create_directory(folder, trouble);
   if (trouble) return fail(errc::io, folder, trouble.message());
   const std::string source = "p" + std::to_string(of.flow(0).in_port);
-  std::unique_ptr<ovs_switch> made(new ovs_switch(folder, source));
+  std::unique_ptr<ovs_switch> made(new ovs_switch(folder, source, caches));
   if (auto done = made->bring_up(of, ports, rules, workers, huge_pages); !done)
     return tl::unexpected(made->with_log(done.error()));
   return made;
@@ -131,6 +160,15 @@ result<void> ovs_switch::bring_up(const use_case& of, const port_plan& ports,
 }
 
 ovs_switch::~ovs_switch() = default;
+
+std::string ovs_switch::name() const {
+  switch (caches_) {
+    case ovs_caches::exact_match: return "ovs";
+    case ovs_caches::signature_match: return "ovs/smc";
+    case ovs_caches::none: return "ovs/none";
+  }
+  return "ovs";
+}
 
 word_list ovs_switch::environment() const {
   return {"OVS_RUNDIR=" + folder_, "OVS_DBDIR=" + folder_, "OVS_LOGDIR=" + folder_,
@@ -169,6 +207,8 @@ result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, 
       "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
   word_list words = {"--no-wait", "set", "Open_vSwitch", "."};
   for (const std::string& each : settings) words.push_back("other_config:" + each);
+  if (caches_ != ovs_caches::exact_match) words.push_back("other_config:emc-insert-inv-prob=0");
+  if (caches_ == ovs_caches::signature_match) words.push_back("other_config:smc-enable=true");
   if (auto done = set(words); !done) return tl::unexpected(done.error());
   word_list run = network_of_its_own();
   run.insert(run.end(),
@@ -256,9 +296,24 @@ result<void> ovs_switch::settle() {
           "still misses flows after " + std::to_string(static_cast<int>(settle_seconds)) + " s");
     }
   }
+  if (auto counted = count_megaflows(); !counted) return counted;
   switch_->pause();
   at_start_ = last_ = before;
   cpu_ns_ = foreign_cpu_ns(switch_->process(), threads_);
+  return {};
+}
+
+result<void> ovs_switch::count_megaflows() {
+  const auto shown = ask({"upcall/show"});
+  if (!shown) return tl::unexpected(shown.error());
+  constexpr std::string_view label = "(current ";
+  const std::size_t found = shown->find(label);
+  if (found == std::string::npos) return fail(errc::io, product, "does not say its megaflows");
+  megaflows_ = std::strtoull(shown->c_str() + found + label.size(), nullptr, 10);
+  if (megaflows_ > most_listed) return {};
+  const auto flows = ask({"dpctl/dump-flows"});
+  if (!flows) return tl::unexpected(flows.error());
+  masks_ = count_masks(*flows);
   return {};
 }
 
@@ -289,6 +344,7 @@ result<ovs_switch::counts> ovs_switch::read() const {
     made.megaflow += number_behind(*workers, "megaflow hits", at);
     made.upcalls += number_behind(*workers, "miss with success upcall", at);
     made.failed += number_behind(*workers, "miss with failed upcall", at);
+    made.masks_asked = fraction_behind(*workers, "avg. subtable lookups per megaflow hit", at);
   }
   for (std::size_t at = ports->find("(dpdk"); at != std::string::npos;
        at = ports->find("(dpdk", at + 1)) {
@@ -332,11 +388,16 @@ json ovs_switch::more() const {
   const auto share = [packets](std::uint64_t now, std::uint64_t before) {
     return static_cast<double>(now - before) / packets;
   };
-  return {{"emc", share(last_.emc, at_start_.emc)},
-          {"smc", share(last_.smc, at_start_.smc)},
-          {"simple_match", share(last_.simple, at_start_.simple)},
-          {"megaflow", share(last_.megaflow, at_start_.megaflow)},
-          {"upcall", share(last_.upcalls + last_.failed, at_start_.upcalls + at_start_.failed)}};
+  json made = {
+      {"emc", share(last_.emc, at_start_.emc)},
+      {"smc", share(last_.smc, at_start_.smc)},
+      {"simple_match", share(last_.simple, at_start_.simple)},
+      {"megaflow", share(last_.megaflow, at_start_.megaflow)},
+      {"upcall", share(last_.upcalls + last_.failed, at_start_.upcalls + at_start_.failed)},
+      {"megaflows", megaflows_},
+      {"masks_asked", last_.masks_asked}};
+  if (masks_ != 0) made["megaflow_masks"] = masks_;
+  return made;
 }
 
 }  // namespace coua::bench

@@ -23,15 +23,18 @@ class ovs_switch final : public mover {
   /// have no room for that many packets), io (what a program of it printed last).
   static result<std::unique_ptr<ovs_switch>> start(const use_case&, const port_plan&,
                                                    const std::string& rules,
-                                                   const std::string& folder, unsigned workers,
-                                                   bool huge_pages);
+                                                   const std::string& folder, ovs_caches,
+                                                   unsigned workers, bool huge_pages);
   /// Memory that start() takes, in MiB.
   static std::uint64_t memory_mib(const port_plan&);
   ~ovs_switch() override;
 
-  std::string name() const override { return "ovs"; }
+  /// "ovs", "ovs/smc", "ovs/none".
+  std::string name() const override;
   result<double> run(double seconds) override;
-  /// Where its packets found their rule, as shares: "emc", "smc", "megaflow", "upcall".
+  /// Where its packets found their rule, as shares: "emc", "smc", "megaflow", "upcall". How many
+  /// "megaflows" there are after misses have died down, of how many "megaflow_masks" (of not too
+  /// many), and "masks_asked" by a packet that came to them.
   json more() const override;
 
  private:
@@ -39,10 +42,11 @@ class ovs_switch final : public mover {
   struct counts {
     std::uint64_t packets = 0, simple = 0, emc = 0, smc = 0, megaflow = 0, upcalls = 0, failed = 0;
     std::uint64_t sent = 0;  // by all ports but the source
+    double masks_asked = 0;
   };
 
-  ovs_switch(std::string folder, std::string source)
-      : folder_(std::move(folder)), source_(std::move(source)) {}
+  ovs_switch(std::string folder, std::string source, ovs_caches caches)
+      : folder_(std::move(folder)), source_(std::move(source)), caches_(caches) {}
   result<void> bring_up(const use_case&, const port_plan&, const std::string& rules,
                         unsigned workers, bool huge_pages);
   result<void> start_database();
@@ -50,6 +54,7 @@ class ovs_switch final : public mover {
   result<void> add_ports(const use_case&, const port_plan&, unsigned workers);
   result<void> add_rules(const std::string& rules);
   result<void> settle();
+  result<void> count_megaflows();
   result<std::string> ask(const std::vector<std::string>& words) const;
   result<std::string> set(std::vector<std::string> words) const;
   result<counts> read() const;
@@ -57,10 +62,12 @@ class ovs_switch final : public mover {
   word_list environment() const;
 
   const std::string folder_, source_;
+  const ovs_caches caches_;
   std::unique_ptr<foreign_program> database_, switch_;
   std::vector<pid_t> threads_;  // its workers
   counts at_start_, last_;      // when it was last asked, just before it was stopped
   std::uint64_t cpu_ns_ = 0;    // that its workers had until then
+  std::uint64_t megaflows_ = 0, masks_ = 0;
 };
 
 }  // namespace coua::bench

@@ -50,14 +50,17 @@ result<void> pipeline_forward_case::prepare(const packet_memory& memory, progres
   bed_ = std::move(*bed);
   add(bed_->switching());
   add(bed_->raw());
-  if (auto done = add_testpmd(memory, shown); !done || !options().ovs) return done;
-  shown.step("starting Open vSwitch");
+  if (auto done = add_testpmd(memory, shown); !done || options().ovs.empty()) return done;
   const std::string rules = folder_ + "/rules.txt";
   if (auto written = write_rules(*case_, rules); !written) return tl::unexpected(written.error());
-  auto ovs = ovs_switch::start(*case_, ports(), rules, folder_ + "/ovs", options().workers,
-                               memory.huge_pages);
-  if (!ovs) return tl::unexpected(ovs.error());
-  add(std::move(*ovs));
+  for (const ovs_caches caches : options().ovs) {
+    shown.step("starting Open vSwitch");
+    const std::string place = folder_ + "/ovs" + std::to_string(static_cast<int>(caches));
+    auto ovs = ovs_switch::start(*case_, ports(), rules, place, caches, options().workers,
+                                 memory.huge_pages);
+    if (!ovs) return tl::unexpected(ovs.error());
+    add(std::move(*ovs));
+  }
   return {};
 }
 

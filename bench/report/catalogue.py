@@ -11,6 +11,7 @@ import shutil
 
 OURS, PEER, BASE, LIMIT = "ours", "peer", "base", "limit"
 OVS = "Open vSwitch"
+OVS_SMC, OVS_NONE = "Open vSwitch (signature match cache)", "Open vSwitch (no cache)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,8 +47,8 @@ class figure:
     kind: str = "race"     # race, limit, updates or stalls: what sentence is worked out
 
 
-def forward(name, words, depth, seconds, ovs=True):
-    common = ("--peer", "ovs", "--no-testpmd") if ovs else ()
+def forward(name, words, depth, seconds, ovs=True, peers="ovs"):
+    common = ("--peer", peers, "--no-testpmd") if ovs else ()
     return run(name, ("forward", *words, *common, *depth), ovs, seconds)
 
 
@@ -93,6 +94,13 @@ def figures(depth):
             "destination address, and a flow for each rule.",
             tuple(forward(f"l2-flows-{n}", ("--case", "l2-flows", "--rules", n, "--flows", n), windows, 10)
                   for n in pick(("1K", "100K"), ("1K", "10K", "100K", "250K"))), "rules", "addresses"),
+        figure(
+            "masks", "Many masks", "The whole switch with a rule for each mask and 100K flows, beside Open vSwitch "
+            "with its exact-match cache, with its signature match cache, and with neither.",
+            (forward("masks", ("--case", "classify", "--masks", pick("20", "10,20,30,100"), "--flows", "100K"), windows,
+                     pick(20, 120), peers="ovs,ovs-smc,ovs-none"),),
+            (line("Coua", "coua", OURS), line(OVS, "ovs"), line(OVS_SMC, "ovs/smc"), line(OVS_NONE, "ovs/none")),
+            "masks", "masks"),
         figure(
             "learning", "Learning switch", "The whole switch without rules: each packet asks the FIB for its source "
             "and its destination. Raw I/O is the same worker without switching, and testpmd DPDK's forwarder, which "

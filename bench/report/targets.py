@@ -4,7 +4,8 @@ table (a test compares the two)."""
 
 import dataclasses
 
-OVS = "Open vSwitch"
+from catalogue import OVS, OVS_SMC
+
 POOL = "Open vSwitch's packet pool has room for 250K flows"
 
 
@@ -28,6 +29,8 @@ TARGETS = (
         (("1", 1, 1.5), ("1K", 1000, 2.5), ("10K", 10_000, 5), ("100K", 100_000, 9), ("1M", 1_000_000, 6))),
     *of("lb", "load balancer, 100 services", "{} flows", (("1K", 1000, 2.5), ("100K", 100_000, 4.5))),
     *of("l3", "router, 2K prefixes", "{} flows", (("100", 100, 2.2), ("500K", 500_000, 4))),
+    target("masks", "20 masks, 100K flows", 20, 8),
+    target("masks", "20 masks, 100K flows, against its signature match cache", 20, 2.5, OVS_SMC),
     *of("l2-flows", "L2 by flow rules", "{} addresses",
         (("1K", 1000, 2), ("100K", 100_000, 6), ("1M", 1_000_000, 4))),
 )

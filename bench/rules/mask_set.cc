@@ -8,18 +8,10 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::uint64_t address_lengths = 32, source_lengths = 16, destination_lengths = 8;
-static_assert(address_lengths * source_lengths * destination_lengths == most_masks);
 constexpr std::uint8_t tcp = 6, udp = 17, gre = 47;
 
-/// n - 1 ones and a zero, at the top of `width` bits; `n` is at least 1.
-std::uint32_t unary(unsigned width, std::uint64_t n) {
-  const std::uint64_t ones = (std::uint64_t{1} << (n - 1)) - 1;
-  return static_cast<std::uint32_t>(ones << 1 << (width - n));
-}
-
-port_range ports(std::uint64_t bits) {
-  const auto low = static_cast<std::uint16_t>(unary(16, bits));
+port_range ports(unsigned bits) {
+  const auto low = static_cast<std::uint16_t>(unary_prefix(16, bits));
   return {low, static_cast<std::uint16_t>(low + (0xffffU >> bits))};
 }
 
@@ -33,14 +25,10 @@ result<five_tuple_set> make_mask_set(std::uint64_t masks) {
   five_tuple_set set;
   for (std::uint64_t i = 0; i < masks; ++i) {
     five_tuple_rule rule;
-    const std::uint64_t bits = 1 + i % address_lengths;
-    rule.source = {unary(32, bits), static_cast<unsigned>(bits)};
-    if (masks > address_lengths) {
-      rule.source_port = ports(1 + i / address_lengths % source_lengths);
-    }
-    if (masks > address_lengths * source_lengths) {
-      rule.destination_port = ports(1 + i / (address_lengths * source_lengths));
-    }
+    const mask_lengths bits = lengths_of_mask(i, masks);
+    rule.source = {unary_prefix(32, bits.address), bits.address};
+    if (bits.source_port != 0) rule.source_port = ports(bits.source_port);
+    if (bits.destination_port != 0) rule.destination_port = ports(bits.destination_port);
     rule.protocol = i % 2 == 0 ? tcp : udp;
     rule.priority = 1;
     rule.number = static_cast<std::uint32_t>(i);

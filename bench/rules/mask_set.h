@@ -24,6 +24,27 @@ namespace coua::bench {
 
 inline constexpr std::uint64_t most_masks = 4096;
 
+/// Bits that a mask takes, from the top; 0: it does not look at the field.
+struct mask_lengths {
+  unsigned address, source_port, destination_port;
+};
+/// Of mask `i` of `masks`.
+constexpr mask_lengths lengths_of_mask(std::uint64_t i, std::uint64_t masks) {
+  constexpr std::uint64_t addresses = 32, sources = 16, destinations = 8;
+  static_assert(addresses * sources * destinations == most_masks);
+  return {.address = static_cast<unsigned>(1 + i % addresses),
+          .source_port = masks > addresses ? static_cast<unsigned>(1 + i / addresses % sources) : 0,
+          .destination_port = masks > addresses * sources
+                                  ? static_cast<unsigned>(1 + i / (addresses * sources))
+                                  : 0};
+}
+/// The prefix of `bits` (1 to `width`) that no other length has: ones and a last zero, at the top
+/// of `width` bits (at most 32).
+constexpr std::uint32_t unary_prefix(unsigned width, unsigned bits) {
+  const std::uint64_t ones = (std::uint64_t{1} << (bits - 1)) - 1;
+  return static_cast<std::uint32_t>(ones << 1 << (width - bits));
+}
+
 /// Errors: invalid (1 to most_masks).
 result<five_tuple_set> make_mask_set(std::uint64_t masks);
 
