@@ -20,6 +20,8 @@ import threading
 import time
 
 OVS_DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+# Somebody wants it to end: asked for where nothing is half done.
+ending = threading.Event()
 PATIENCE = 12  # times what a run is said to take, then it is given up
 
 
@@ -98,7 +100,8 @@ def reason_of(code, errors):
 
 
 class measurer:
-    """Runs one command after the other; Ctrl-C ends the one that runs, and is passed on."""
+    """Runs one command after the other. When it shall end, the one that runs is ended, and
+    KeyboardInterrupt is raised."""
 
     def __init__(self, program, folder, again=False, terminal=None):
         self.program, self.folder, self.again = program, folder, again
@@ -129,6 +132,8 @@ class measurer:
                  "is kept")
         good = True
         for number, each in enumerate(left, 1):
+            if ending.is_set():
+                raise KeyboardInterrupt
             head = f"[{number}/{len(left)}] {each.name}"
             reason = why_not(each)
             if reason:
@@ -172,27 +177,25 @@ class measurer:
                    threading.Thread(target=lambda: output.append(process.stdout.read()))]
         for reader in readers:
             reader.start()
-        began = time.monotonic()
+        began = shown = time.monotonic()
         limit = PATIENCE * each.seconds
-        try:
-            while True:
-                seconds = time.monotonic() - began
-                self.say(f"{head}: {seconds:.0f} s of about {each.seconds}", last=False)
-                try:
-                    code = process.wait(timeout=1)
-                    break
-                except subprocess.TimeoutExpired:
-                    if seconds > limit:
-                        self.end(process)
-                        for reader in readers:
-                            reader.join()
-                        return 1, "", [f"coua-bench: took longer than {limit} s"]
-        except BaseException:
-            self.end(process)
-            raise
+        late = False
+        while process.poll() is None:
+            now = time.monotonic()
+            late = now - began > limit
+            if late or ending.is_set():
+                self.end(process)
+            if now >= shown:
+                self.say(f"{head}: {now - began:.0f} s of about {each.seconds}", last=False)
+                shown = now + 1
+            time.sleep(0.05)
         for reader in readers:
             reader.join()
-        return code, "".join(output), errors
+        if ending.is_set():
+            raise KeyboardInterrupt
+        if late:
+            return 1, "", [f"coua-bench: took longer than {limit} s"]
+        return process.returncode, "".join(output), errors
 
     @staticmethod
     def end(process):

@@ -271,7 +271,10 @@ class RunTest(unittest.TestCase):
     def test_ended_early_it_leaves_the_page(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen([HERE / "run", *self.words("fib,lpm,stalls", "--again")], text=True,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       # A shell has jobs in the background ignore it.
+                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            self.addCleanup(process.kill)
             until = time.monotonic() + 30
             while not self.log.exists() or "lpm" not in self.log.read_text():
                 self.assertLess(time.monotonic(), until)
@@ -286,6 +289,14 @@ class RunTest(unittest.TestCase):
             self.assertEqual(re.findall(r"<td>(\w+)</td><td>not run</td>", text), ["lpm", "stalls"])
             self.log.unlink()
             (self.folder / "fib.json").unlink()
+
+    def test_what_takes_too_long_is_given_up(self):
+        self.folder.mkdir()
+        measurer = measure.measurer(self.bench, self.folder, terminal=False)
+        began = time.monotonic()
+        self.assertFalse(measurer.one(catalogue.run("lpm", ("lpm",), seconds=0), "lpm"))
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(measure.read(self.folder / "lpm.json")["reason"], "took longer than 0 s")
 
     def test_without_open_vswitch_it_is_left_out(self):
         if not measure.why_not(FIGURES["gateway"].runs[0]):
