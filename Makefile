@@ -76,7 +76,7 @@ bench: $(BUILD)/build.ninja
 bench-report: $(BUILD)/build.ninja
 	@tools/deps ensure build bench-peers
 	@meson configure $(BUILD) -Dbench=enabled -Dpeers=enabled
-	@$(NINJA) --quiet coua-bench
+	@$(NINJA) --quiet coua-bench couad coua
 	@bench/report/run --depth $(DEPTH) --bench $(BUILD)/coua-bench --out $(BUILD)/report-$(DEPTH)
 
 ## make lint: layers, formatting, SPDX lines, spelling, scripts, clang-tidy

@@ -168,7 +168,7 @@ class gateway:
                         table=ROUTE_TABLE, priority=24, eth_type=0x800, ipv4_dst=(20 << 24 | route << 8, 0xffffff00),
                         instructions=of.apply_actions(of.dec_ttl(), of.set_eth_dst(hop), of.output(ports["sink"]))))
                 one.send(*batch)
-                one.barrier()
+                one.carried_out()
                 changes[0] += len(batch)
                 time.sleep(0.005)
 

@@ -54,6 +54,7 @@ const quantity quantities[] = {
     {"lines", "lines of code"},
     {"million_entries", "millions of entries in the cluster"},
     {"bytes_per_entry", "bytes per entry"},
+    {"updates_per_s", "changes per second"},
     {"gap_us", "longest gap between two polls, us"},
 };
 

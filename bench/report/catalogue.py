@@ -16,12 +16,14 @@ OVS_SMC, OVS_NONE = "Open vSwitch (signature match cache)", "Open vSwitch (no ca
 
 @dataclasses.dataclass(frozen=True)
 class run:
-    """One call of coua-bench; its report is kept as NAME.json."""
+    """One call of coua-bench, or of another program of the tree that prints the same; its report is
+    kept as NAME.json."""
 
     name: str
     words: tuple
     needs_ovs: bool = False
     seconds: int = 30  # that it takes, roughly
+    tool: str = ""     # the other program, from the root of the tree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +46,7 @@ class figure:
     every: str = ""        # "share of misses", if it is not "number of" x_words
     field: str = "mops"
     unit: str = "million packets per second"
-    kind: str = "race"     # race, limit, updates or stalls: what sentence is worked out
+    kind: str = "race"     # race, limit, updates, control or stalls: what sentence is worked out
 
 
 def forward(name, words, depth, seconds, ovs=True, peers="ovs"):
@@ -116,6 +118,17 @@ def figures(depth):
             (forward("updates", ("--case", "gateway", "--flows", "1K", "--no-testpmd", "--updates", "0,1K,10K,100K",
                                  "--pairs", pick("10", "50")), windows, pick(15, 60), False),),
             (line("Coua", "coua", OURS),), "updates", "changes per second", kind="updates"),
+        figure(
+            "control", "A controller changes rules", "The access gateway with 1K flows, while a controller adds and "
+            "removes routes by OpenFlow, one by one and in batches of 20 with a barrier behind each; the same client "
+            "for both switches, on the CPU of their control threads.",
+            (run("control", ("updates", "--rounds", pick("2", "5"), "--seconds", pick("0.3", "1"), "--rates",
+                             pick("10000,100000", "1000,3000,10000,30000,100000")), True, pick(40, 200),
+                 "bench/openflow/run"),),
+            (line("Coua", "coua", OURS, (("batch", 1),)), line("Coua (batches)", "coua", OURS, (("batch", 20),)),
+             line(OVS, "ovs", PEER, (("batch", 1),)), line(f"{OVS} (batches)", "ovs", PEER, (("batch", 20),))),
+            "updates", "changes per second", field="updates_per_s", unit="changes per second that are carried out",
+            kind="control"),
         figure(
             "fib", "Forwarding table (FIB)", "Look-ups of addresses that are there, one thread, beside other hash "
             "tables of the same entries.",

@@ -35,6 +35,10 @@ def figures_of(value):
     return f"{value:,.0f}" if abs(value) >= 99.5 else f"{value:.3g}"
 
 
+def thousands(value):
+    return f"{value / 1000:.3g}K" if value >= 1000 else figures_of(value)
+
+
 def rows_of(figure, kept):
     return [row for each in figure.runs if kept.get(each.name, {}).get("status") == "done"
             for row in kept[each.name]["report"]["rows"]]
@@ -234,6 +238,52 @@ def updates(figure, rows):
     return f"Coua keeps this share of its rate: {shown}."
 
 
+def control(figure, rows):
+    """At the highest rate, and the time of loading."""
+    out = []
+    for batch, how in ((1, "one by one"), (20, "in batches of 20")):
+        found = {row["name"]: row for row in rows if row["params"].get("batch") == batch and "updates_per_s" in row}
+        asked = [row["params"]["updates"] for row in rows if row["params"].get("batch") == batch]
+        if not asked:
+            continue
+        top = {row["name"]: row for row in rows if row["params"] == {"updates": max(asked), "batch": batch}}
+        shown = [f"{label} carries out {thousands(top[name]['updates_per_s'])} and keeps "
+                 f"{top[name]['ratio_to_none']:.2f} of its packet rate"
+                 for name, label in (("coua", "Coua"), ("ovs", catalogue.OVS)) if name in top and name in found]
+        ratio = (f" ({times(top['coua']['updates_per_s'] / top['ovs']['updates_per_s'])} times)"
+                 if {"coua", "ovs"} <= set(top) and top["coua"]["updates_per_s"] >= top["ovs"]["updates_per_s"] else "")
+        out.append(f"Asked for {count(max(asked))} changes per second {how}, {', '.join(shown)}{ratio}.")
+    seconds = loads(rows)
+    shown = [f"into {label} in {figures_of(seconds[name, 'add-flows'])} s, as a bundle in "
+             f"{figures_of(seconds[name, 'bundle'])} s" for name, label in (("coua", "Coua"), ("ovs", catalogue.OVS))
+             if (name, "add-flows") in seconds and (name, "bundle") in seconds]
+    if shown:
+        out.append(f"ovs-ofctl loads the rules {'; '.join(shown)}.")
+    return " ".join(out) or "Nothing was measured."
+
+
+def loads(rows):
+    return {(row["name"], row["params"]["way"]): row["seconds"] for row in rows if "way" in row["params"]}
+
+
+def control_losses(rows):
+    out = []
+    done = {(row["name"], row["params"]["updates"], row["params"]["batch"]): row["updates_per_s"] for row in rows
+            if "updates_per_s" in row}
+    slower = sorted({rate for name, rate, batch in done
+                     if name == "ovs" and done.get(("coua", rate, batch), math.inf) < 0.95 * done[name, rate, batch]})
+    if slower:
+        out.append(f"{catalogue.OVS} carries out more of {' and '.join(count(rate) for rate in slower)} changes per "
+                   "second")
+    seconds = loads(rows)
+    ways = [way for way in ("add-flows", "bundle") if seconds.get(("ovs", way), math.inf) < seconds.get(("coua", way), 0)]
+    if ways:
+        ratios = " and ".join(f"{seconds['coua', way] / seconds['ovs', way]:.1f}" for way in ways)
+        out.append(f"{catalogue.OVS} when ovs-ofctl loads the rules ({' and '.join(ways)}: Coua takes {ratios} times "
+                   "as long)")
+    return out
+
+
 def stalls(figure, rows):
     gap = {row["name"]: row["gap_us"] for row in rows if "gap_us" in row}
     own = [gap.pop(name) for name in ("nothing", "another CPU busy") if name in gap]
@@ -245,11 +295,13 @@ def stalls(figure, rows):
 
 
 def sentence(figure, rows):
-    return {"race": race, "limit": limit, "updates": updates, "stalls": stalls}[figure.kind](figure, rows)
+    return {"race": race, "limit": limit, "updates": updates, "control": control, "stalls": stalls}[figure.kind](figure, rows)
 
 
 def losses(figure, rows):
     """Where a peer is faster: "rte_acl at 10 masks"."""
+    if figure.kind == "control":
+        return control_losses(rows)
     if figure.kind != "race":
         return []
     ours, peers = best(figure, rows, catalogue.OURS), best(figure, rows, catalogue.PEER)

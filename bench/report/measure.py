@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OVS_DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 # Somebody wants it to end: asked for where nothing is half done.
 ending = threading.Event()
@@ -77,8 +78,12 @@ def write(path, kept):
     beside.replace(path)
 
 
-def why_not(each):
+def why_not(each, program):
     """Why a run cannot be, or an empty text."""
+    if each.tool and not os.path.exists(os.path.join(os.path.dirname(program), "couad")):
+        return "couad is not built: `make` builds it"
+    if each.tool and not shutil.which("ovs-ofctl"):
+        return "ovs-ofctl is not installed: `apt install openvswitch-common`"
     if each.needs_ovs and not os.path.exists(OVS_DAEMON):
         return "Open vSwitch with DPDK is not installed: `apt install openvswitch-switch-dpdk`"
     if each.needs_ovs and len(os.sched_getaffinity(0)) < 2:
@@ -92,8 +97,8 @@ def reason_of(code, errors):
     """The last thing a program said, from its own name on; else how it ended."""
     kept = [text for text in errors if text.strip() and not re.fullmatch(r"\w+ \d+: .* \(\d+ s\)", text)]
     for i in range(len(kept) - 1, -1, -1):
-        if kept[i].startswith("coua-bench: "):
-            return " ".join(kept[i:])[len("coua-bench: "):]
+        if found := re.match(r"(coua-bench|openflow bench): ", kept[i]):
+            return " ".join(kept[i:])[found.end():]
     if kept:
         return kept[-1]
     return f"ended by signal {-code}" if code < 0 else f"ended with status {code}"
@@ -104,7 +109,7 @@ class measurer:
     KeyboardInterrupt is raised."""
 
     def __init__(self, program, folder, again=False, terminal=None):
-        self.program, self.folder, self.again = program, folder, again
+        self.program, self.folder, self.again = os.path.abspath(program), folder, again
         self.identity = identify(program)
         self.terminal = sys.stderr.isatty() if terminal is None else terminal
 
@@ -135,7 +140,7 @@ class measurer:
             if ending.is_set():
                 raise KeyboardInterrupt
             head = f"[{number}/{len(left)}] {each.name}"
-            reason = why_not(each)
+            reason = why_not(each, self.program)
             if reason:
                 self.keep(each, "skipped", 0, reason=reason)
                 self.say(f"{head}: left out: {reason}")
@@ -169,9 +174,10 @@ class measurer:
         return True
 
     def call(self, each, head, scratch):
-        process = subprocess.Popen([self.program, *each.words, "--json"], stdin=subprocess.DEVNULL,
+        program = ROOT / each.tool if each.tool else self.program
+        process = subprocess.Popen([program, *each.words, "--json"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                                   env={**os.environ, "TMPDIR": scratch}, start_new_session=True)
+                                   env={**os.environ, "TMPDIR": scratch, "BUILD": os.path.dirname(self.program)}, start_new_session=True)
         errors, output = [], []
         readers = [threading.Thread(target=lambda: errors.extend(process.stderr.read().splitlines())),
                    threading.Thread(target=lambda: output.append(process.stdout.read()))]
@@ -191,6 +197,8 @@ class measurer:
             time.sleep(0.05)
         for reader in readers:
             reader.join()
+        process.stdout.close()
+        process.stderr.close()
         if ending.is_set():
             raise KeyboardInterrupt
         if late:

@@ -75,6 +75,17 @@ def numbers(figure, rows):
         return table(["action", "gap us", "longest us", "action ms"],
                      [[row["name"], *(findings.figures_of(row[each]) if each in row else "–"
                                       for each in ("gap_us", "longest_gap_us", "action_ms"))] for row in rows])
+    if figure.kind == "control":
+        names = {"coua": "Coua", "ovs": catalogue.OVS}
+        done = [row for row in rows if "updates_per_s" in row]
+        return table(["", "batch", "asked/s", "done/s", "Mpps without", "Mpps with", "share"],
+                     [[names.get(row["name"], row["name"]), str(row["params"]["batch"]),
+                       findings.count(row["params"]["updates"]), findings.figures_of(row["updates_per_s"]),
+                       findings.figures_of(row["none_mops"]), findings.figures_of(row["mops"]),
+                       f"{row['ratio_to_none']:.2f}"] for row in done]) + table(
+                           ["ovs-ofctl into", "way", "seconds"],
+                           [[names.get(name, name), way, findings.figures_of(seconds)]
+                            for (name, way), seconds in findings.loads(rows).items()])
     if figure.kind == "updates":
         return table([figure.x_words, "Mpps", "share of the rate without"],
                      [[findings.count(row["params"].get("updates", 0)), findings.figures_of(row["mops"]),
@@ -105,7 +116,8 @@ def section(program, shown_program, figure, kept):
     drawing, trouble = draw(program, figure, rows)
     notes = [note for each in figure.runs if kept.get(each.name, {}).get("status") == "done"
              for note in kept[each.name]["report"].get("notes", [])]
-    commands = "\n".join(f"{shown_program} {' '.join(each.words)} --json" for each in figure.runs if each.name in kept)
+    commands = "\n".join(f"{each.tool or shown_program} {' '.join(each.words)} --json" for each in figure.runs
+                         if each.name in kept)
     out = f'<section id="{figure.name}">\n<h2>{escape(figure.title)}</h2>\n'
     out += f'<p class="shows">{escape(findings.sentence(figure, rows))}</p>\n<p>{escape(figure.about)}</p>\n'
     limit = "; dashed: the limit of the machine" if "stroke-dasharray" in drawing else ""
@@ -149,9 +161,9 @@ def machine_words(kept):
     """Of each machine that anything was measured on."""
     out = []
     for each in kept.values():
-        if each["status"] != "done":
+        machine = each["report"].get("machine", {}) if each["status"] == "done" else {}
+        if not machine:
             continue
-        machine = each["report"].get("machine", {})
         pages = machine.get("huge_pages_2m", 0)
         words = (f"{machine.get('cpu', 'unknown CPU')}, {machine.get('cpus', '?')} CPUs"
                  f"{' of a virtual machine' if machine.get('virtual') else ''}, {machine.get('simd', '?')}, "

@@ -46,7 +46,7 @@ def dec_ttl():
 
 
 def set_eth_dst(mac):
-    return struct.pack("!HHHBB6s6x", 25, 24, 0x8000, 3 << 1, 6, mac)
+    return struct.pack("!HHHBB6s2x", 25, 16, 0x8000, 3 << 1, 6, mac)
 
 
 def goto_table(table):
@@ -143,6 +143,18 @@ class controller:
         self.send(message(BARRIER_REQUEST, xid=xid))
         while self.expect(BARRIER_REPLY)[0] != xid:
             pass
+
+    def carried_out(self):
+        """Returns when all that was sent is carried out. lab_error: some of it was refused."""
+        self.send(message(BARRIER_REQUEST, xid=0x778))
+        while True:
+            one = self.receive()
+            if one is None:
+                raise lab.lab_error("the switch has closed the connection")
+            if one[0] == ERROR:
+                raise lab.lab_error(f"the switch refuses a message: error {error(one[2])}")
+            if one[:2] == (BARRIER_REPLY, 0x778):
+                return
 
     def role(self, wanted, generation=0):
         """The role that was given, or the error."""

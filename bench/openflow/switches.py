@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""couad and two kinds of Open vSwitch, for measurements: workers on the second CPU of the process,
+everything else on the first."""
+
+import os
+import pathlib
+import shutil
+
+import lab
+
+CONTROL, WORK = (sorted(os.sched_getaffinity(0)) * 2)[:2]
+
+
+def on(cpu, words):
+    return ["taskset", "-c", cpu, *words]
+
+
+def cpu_seconds(stat):
+    """User and system time in a file of /proc; in ticks, of 10 ms mostly."""
+    words = stat.read_text().rsplit(") ", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class coua:
+    """couad without ports, and ovs-ofctl's way to it."""
+
+    name = "coua"
+    WORKER = "coua-worker"  # how the names of its threads begin
+
+    def __init__(self, **config):
+        self.switch = lab.switch("/run/coua-bench", {
+            "workers": {"cores": [WORK], "idle": "yield"}, **config}).start()
+        self.target = f"unix:{self.switch.directory}/br0.mgmt"
+        self.pid = self.switch.process.pid
+
+    def control_seconds(self):
+        """Of all threads but the workers, also of those that have ended."""
+        process = pathlib.Path(f"/proc/{self.pid}")
+        workers = [task for task in (process / "task").iterdir()
+                   if (task / "comm").read_text().startswith(self.WORKER)]
+        return cpu_seconds(process / "stat") - sum(cpu_seconds(each / "stat") for each in workers)
+
+    def close(self):
+        self.switch.close()
+
+
+class ovs:
+    """Open vSwitch with its userspace datapath and a database of its own."""
+
+    name = "ovs"
+    PROGRAMS = ("ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl")
+    DAEMON = "ovs-vswitchd"
+    SETTINGS = ()
+
+    def __init__(self):
+        self.directory = pathlib.Path("/run/ovs-bench")
+        self.directory.mkdir()
+        os.environ["OVS_RUNDIR"] = os.environ["OVS_LOGDIR"] = os.environ["OVS_DBDIR"] = str(self.directory)
+        database = self.directory / "conf.db"
+        lab.run(["ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"])
+        log = open(self.directory / "log", "w")
+        self.processes = [lab.start(on(CONTROL, ["ovsdb-server", database, f"--remote=punix:{self.directory}/db.sock"]),
+                                    stdout=log, stderr=log)]
+        lab.wait_for((self.directory / "db.sock").exists, what="ovsdb-server")
+        if self.SETTINGS:
+            self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(f"other_config:{each}" for each in self.SETTINGS))
+        self.processes.append(lab.start([*self.before(), self.DAEMON, f"unix:{self.directory}/db.sock", "-vconsole:warn"],
+                                        stdout=log, stderr=log))
+        self.pid = self.processes[1].pid
+        self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev", "protocols=OpenFlow13",
+                   "fail_mode=secure")
+        self.target = f"unix:{self.directory}/br0.mgmt"
+        lab.wait_for((self.directory / "br0.mgmt").exists, what="ovs-vswitchd")
+        self.place_threads()
+
+    @staticmethod
+    def before():
+        """What the daemon is started by."""
+        return []
+
+    def vsctl(self, *words):
+        done = lab.run(["ovs-vsctl", "--timeout=30", f"--db=unix:{self.directory}/db.sock", *words])
+        if "Error detected" in done.stderr:
+            raise lab.lab_error(done.stderr.strip())
+
+    def place_threads(self):
+        # The thread of OpenFlow is the main one.
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            os.sched_setaffinity(int(task), {CONTROL if int(task) == self.pid else WORK})
+
+    def control_seconds(self):
+        return cpu_seconds(pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/stat"))
+
+    def close(self):
+        for each in self.processes:
+            each.terminate()
+            each.wait()
+        shutil.rmtree(self.directory)
+
+
+class ovs_dpdk(ovs):
+    """Debian's Open vSwitch with DPDK. Its workers place themselves."""
+
+    DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+    WORKER = "pmd-c"
+    # Pools for two ports and their queues; what stands still between its windows forgets no flow.
+    SETTINGS = ("dpdk-init=true", f"dpdk-lcore-mask={1 << CONTROL:#x}", f"pmd-cpu-mask={1 << WORK:#x}",
+                "per-port-memory=true", "max-idle=3600000",
+                "dpdk-extra=-m 700 --no-huge --legacy-mem --no-pci --no-telemetry --iova-mode=va")
+
+    @staticmethod
+    def before():
+        return on(CONTROL, [])
+
+    def place_threads(self):
+        pass
+
+    def add_port(self, name, number, devargs):
+        self.vsctl("add-port", "br0", name, "--", "set", "Interface", name, "type=dpdk", f"ofport_request={number}",
+                   f"options:dpdk-devargs={devargs}")
