@@ -137,12 +137,12 @@ class worker {
                      port_counter::id* fate = nullptr) noexcept;
   void drop_unsent(unsigned port, rte_mbuf** mbufs, unsigned n) noexcept;
 
-  // capture/worker_taps.cc
   // l2/mirror.cc
   void mirror_received(const burst& b) noexcept;
   void stage_mirrored(port_set to, rte_mbuf* const* mbufs, unsigned n, rte_mbuf** copies) noexcept;
   void send_mirrored(port_set to, rte_mbuf* copy) noexcept;
 
+  // capture/worker_taps.cc
   using fates = std::array<port_counter::id, max_burst>;
   void tap_received(const burst& b) noexcept;
   void tap_drop(unsigned port, const rte_mbuf* frame, port_counter::id why) noexcept;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "dp/capture/tap.h"
+#include "dp/l2/retag.h"
 #include "dp/worker.h"
 
 namespace coua::dp {
@@ -61,18 +62,10 @@ class whole_frame {
   std::uint8_t copy_[room];
 };
 
-std::uint16_t vlan_of(const plan_port& port, const frame_view& frame) noexcept {
-  if (frame.stored >= ethernet_header_bytes + vlan_tag_bytes &&
-      (frame.bytes[12] << 8 | frame.bytes[13]) == vlan_ethertype) {
-    const unsigned vid = (frame.bytes[14] << 8 | frame.bytes[15]) & 0xFFF;
-    if (vid != 0) return static_cast<std::uint16_t>(vid);
-  }
-  return port.native_vlan;
-}
-
 capture_event event_of(const plan& view, unsigned port, capture_direction direction,
-                       const frame_view& frame, std::uint64_t time_ns) noexcept {
-  return {time_ns, view.taps->interfaces[port], vlan_of(view.ports[port], frame), direction};
+                       const rte_mbuf* frame, std::uint64_t time_ns) noexcept {
+  return {time_ns, view.taps->interfaces[port], tagged_vlan(frame, view.ports[port].native_vlan),
+          direction};
 }
 
 }  // namespace
@@ -83,7 +76,7 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
   const std::uint64_t now = wall_ns();
   for (unsigned i = 0; i < b.n; ++i) {
     const whole_frame frame(b.mbufs[i]);
-    const capture_event event = event_of(*plan_, b.port, capture_direction::in, frame.view(), now);
+    const capture_event event = event_of(*plan_, b.port, capture_direction::in, b.mbufs[i], now);
     for (const placed_tap& each : plan_->taps->all)
       if (each.has(b.port) && each.what->wants(capture_direction::in))
         each.what->offer(params_.number, event, frame.view(), not_dropped);
@@ -94,7 +87,7 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
                                                    port_counter::id why) noexcept {
   const whole_frame frame(mbuf);
   const capture_event event =
-      event_of(*plan_, port, capture_direction::in, frame.view(), wall_ns());
+      event_of(*plan_, port, capture_direction::in, mbuf, wall_ns());
   for (const placed_tap& each : plan_->taps->all)
     if (each.has(port) && each.what->wants(capture_direction::in))
       each.what->offer(params_.number, event, frame.view(), why);
@@ -118,7 +111,7 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
   for (std::size_t t = 0; t < taps.size(); ++t) asked[t] = stages(taps[t]);
   for (unsigned i = 0; i < n && !taps.empty(); ++i) {
     const whole_frame frame(mbufs[i]);
-    const capture_event event = event_of(*plan_, port, capture_direction::out, frame.view(), now);
+    const capture_event event = event_of(*plan_, port, capture_direction::out, mbufs[i], now);
     for (std::size_t t = 0; t < taps.size(); ++t)
       if (asked[t])
         staged[t * max_burst + i] = taps[t].what->stage(params_.number, event, frame.view());

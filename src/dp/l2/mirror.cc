@@ -18,25 +18,13 @@ rte_mbuf* copy_of(const rte_mbuf* frame) noexcept {
   return rte_pktmbuf_copy(frame, frame->pool, 0, UINT32_MAX);
 }
 
-std::uint16_t vlan_of(const plan_port& port, const rte_mbuf* frame) noexcept {
-  std::uint16_t vid = 0;
-  if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
-    vid = frame->vlan_tci & 0xFFF;
-  } else if (frame->data_len >= ethernet_header_bytes + vlan_tag_bytes) {
-    const auto* bytes = rte_pktmbuf_mtod(frame, const std::uint8_t*);
-    if ((bytes[12] << 8 | bytes[13]) == vlan_ethertype)
-      vid = static_cast<std::uint16_t>((bytes[14] << 8 | bytes[15]) & 0xFFF);
-  }
-  return vid != 0 ? vid : port.native_vlan;
-}
-
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void worker::mirror_received(const burst& b) noexcept {
   const plan_mirror& mirror = *plan_->mirror;
   for (unsigned i = 0; i < b.n; ++i) {
-    const port_set to =
-        mirror.received[b.port] | mirror.vlans[vlan_of(plan_->ports[b.port], b.mbufs[i])];
+    const std::uint16_t vlan = tagged_vlan(b.mbufs[i], plan_->ports[b.port].native_vlan);
+    const port_set to = mirror.received[b.port] | mirror.vlans[vlan];
     if (to == 0) continue;
     rte_mbuf* copy = nullptr;
     stage_mirrored(to, &b.mbufs[i], 1, &copy);

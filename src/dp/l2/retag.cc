@@ -58,6 +58,19 @@ rte_mbuf* make_sole(rte_mbuf* frame) noexcept {
   return copy;
 }
 
+std::uint16_t tagged_vlan(const rte_mbuf* frame, std::uint16_t native) noexcept {
+  unsigned control = 0;
+  if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
+    control = frame->vlan_tci;
+  } else if (frame->data_len >= ethernet_header_bytes + vlan_tag_bytes) {
+    const auto* bytes = rte_pktmbuf_mtod(frame, const std::uint8_t*);
+    if ((bytes[12] << 8 | bytes[13]) == vlan_ethertype)
+      control = static_cast<unsigned>(bytes[14] << 8 | bytes[15]);
+  }
+  const auto vlan = static_cast<std::uint16_t>(control & 0xFFF);
+  return vlan != 0 ? vlan : native;
+}
+
 bool restore_tag(rte_mbuf* frame) noexcept {
   if ((frame->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0) return true;
   if (!push(frame, frame->vlan_tci)) return false;

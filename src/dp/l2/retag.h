@@ -24,6 +24,10 @@ bool is_shared(const rte_mbuf* frame) noexcept;
 /// for the copy; the frame is as it was.
 rte_mbuf* make_sole(rte_mbuf* frame) noexcept;
 
+/// The VLAN that the tag of a frame names, wherever a driver has put it; `native` where it names
+/// none.
+std::uint16_t tagged_vlan(const rte_mbuf* frame, std::uint16_t native) noexcept;
+
 /// Puts the tag back that a driver took out of the frame, and clears its mark. False: no headroom.
 bool restore_tag(rte_mbuf* frame) noexcept;
 
