@@ -2,6 +2,7 @@
 //
 // What becomes of frames from addresses above a port's limit.
 #include "base/log.h"
+#include "dp/l2/storm.h"
 #include "dp/test_switch.h"
 
 namespace coua::dp {
@@ -13,6 +14,15 @@ class mac_limit_test : public switch_test {
     port_config config = config_of(port);
     config.mac_limit = n;
     config.mac_limit_action = action;
+    ASSERT_TRUE(switch_->update_port(config));
+  }
+  /// The trunk "a", with native VLAN 1, drops strangers above two.
+  void drop_above_two(std::vector<std::uint16_t> tagged) {
+    port_config config = config_of("a");
+    config.mode = vlan_mode::trunk;
+    config.tagged = std::move(tagged);
+    config.mac_limit = 2;
+    config.mac_limit_action = limit_action::drop;
     ASSERT_TRUE(switch_->update_port(config));
   }
   /// A frame that is flooded teaches where its sender is.
@@ -47,12 +57,7 @@ TEST_F(mac_limit_test, drop_keeps_strangers_out_and_nobody_else) {
   auto& a = trunk("a", 1, {10, 20});
   auto& b = access("b", 10);
   auto& c = access("c", 20);
-  port_config config = config_of("a");
-  config.mode = vlan_mode::trunk;
-  config.tagged = {10, 20};
-  config.mac_limit = 2;
-  config.mac_limit_action = limit_action::drop;
-  ASSERT_TRUE(switch_->update_port(config));
+  drop_above_two({10, 20});
   ASSERT_TRUE(b.send(make_frame(broadcast, host(50))));
   ASSERT_TRUE(c.send(make_frame(broadcast, host(60))));
   ASSERT_TRUE(a.receive() && a.receive());
@@ -89,6 +94,57 @@ TEST_F(mac_limit_test, drop_keeps_strangers_out_and_nobody_else) {
   EXPECT_TRUE(counts("a", "drop_mac_limit", strangers));
   EXPECT_TRUE(b.silent() && c.silent());
   EXPECT_TRUE(status("a").shut_down.empty());
+}
+
+// The rest of a burst keeps, beside its VLAN, the form that each frame came in: red when a frame
+// takes over that of a stranger before it.
+TEST_F(mac_limit_test, drop_leaves_the_others_their_tags) {
+  auto& a = trunk("a", 1, {10});
+  auto& d = trunk("d", 30, {1, 10});
+  ASSERT_TRUE(d.send(make_frame(broadcast, host(50), 1)));
+  ASSERT_TRUE(d.send(make_frame(broadcast, host(60), 10)));
+  ASSERT_TRUE(a.receive() && a.receive());
+  ASSERT_TRUE(learned(1, host(50), "d") && learned(10, host(60), "d"));
+  teach("a", 1);
+  ASSERT_TRUE(a.send(make_frame(host(60), host(2), 10)));
+  ASSERT_TRUE(learned(10, host(2), "a"));
+  ASSERT_TRUE(d.receive() && d.receive());
+  drop_above_two({10});
+  for (unsigned i = 0; i < 200; ++i) {
+    const frame_bytes plain = make_frame(host(50), host(1), -1, 60 + i % 50);
+    const frame_bytes tagged = make_frame(host(60), host(2), 10, 64 + i % 50);
+    // Each after a stranger of the other form.
+    ASSERT_TRUE(a.send(make_frame(host(60), host(1000 + i), 10)));
+    ASSERT_TRUE(a.send(plain));
+    ASSERT_TRUE(a.send(make_frame(host(50), host(2000 + i))));
+    ASSERT_TRUE(a.send(tagged));
+    ASSERT_EQ(d.receive(), with_tag(plain, 1));
+    ASSERT_EQ(d.receive(), tagged);
+  }
+  EXPECT_TRUE(counts("a", "drop_mac_limit", 400));
+}
+
+// And what kind of frame each is to storm control, which asks for the address it is sent to.
+TEST_F(mac_limit_test, drop_leaves_the_others_their_destinations) {
+  auto& a = access("a");
+  access("b");
+  teach("a", 1);
+  port_config config = config_of("a");
+  config.mac_limit = 1;
+  config.mac_limit_action = limit_action::drop;
+  config.storm.unknown_unicast = 1;
+  ASSERT_TRUE(switch_->update_port(config));
+  constexpr unsigned n = 300;
+  const std::uint64_t before = count("a", "flooded");
+  for (unsigned i = 0; i < n; ++i) {
+    ASSERT_TRUE(a.send(make_frame(broadcast, host(1000 + i))));
+    ASSERT_TRUE(a.send(make_frame(host(99), host(1))));
+  }
+  EXPECT_TRUE(counts("a", "drop_mac_limit", n));
+  ASSERT_TRUE(eventually([&] {
+    return count("a", "flooded") - before + count("a", "drop_storm_unknown_unicast") == n;
+  }));
+  EXPECT_LE(count("a", "flooded") - before, storm_rate::burst_min + 3);
 }
 
 TEST_F(mac_limit_test, drop_in_untagged_bursts) {

@@ -97,6 +97,31 @@ TEST_F(mirror_test, a_full_mirror_port_costs_copies_only) {
   EXPECT_EQ(count("b", "drop_tx_full"), 0u);
 }
 
+TEST_F(mirror_test, what_was_not_sent_is_not_mirrored) {
+  auto& a = access("a");
+  rings_["b"] = std::make_unique<test_ring_port>("b", 64);
+  add(config_of("b"));
+  auto& m = mirror("m", {{}, {"b"}, {}});
+  const fib_entry to_b{1, host(2), numbers_["b"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&to_b, 1)));
+  for (unsigned i = 0; i < 300; ++i) ASSERT_TRUE(a.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(counts("b", "tx_packets", 63));
+  EXPECT_TRUE(counts("b", "drop_tx_full", 237));
+  for (unsigned i = 0; i < 63; ++i) ASSERT_TRUE(m.receive());
+  EXPECT_TRUE(m.silent());
+  EXPECT_TRUE(counts("m", "mirrored", 63));
+}
+
+TEST_F(mirror_test, a_tag_that_the_driver_took_out_is_in_the_copy) {
+  auto& a = trunk("a", 1, {20});
+  auto& all = mirror("all", {{"a"}, {}, {}});
+  auto& of_20 = mirror("of20", {{}, {}, {20}});
+  const frame_bytes frame = make_frame(broadcast, host(1), -1, 100);
+  ASSERT_TRUE(a.send_stripped(frame, 0xA000 | 20));
+  EXPECT_EQ(all.receive(), with_tag(frame, 0xA000 | 20));
+  EXPECT_EQ(of_20.receive(), with_tag(frame, 0xA000 | 20));
+}
+
 TEST_F(mirror_test, without_packets_for_copies_the_frames_go_on) {
   auto& a = access("a");
   auto& b = access("b");

@@ -83,9 +83,9 @@ test_ring_port::~test_ring_port() {
   }
 }
 
-bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
+rte_mbuf* test_ring_port::packet_of(const frame_bytes& frame, unsigned segments) {
   rte_mbuf* packet = rte_pktmbuf_alloc(test_packets());
-  if (packet == nullptr) return false;
+  if (packet == nullptr) return nullptr;
   const std::size_t each = (frame.size() + segments - 1) / segments;
   for (std::size_t at = 0; at < frame.size(); at += each) {
     const std::size_t n = std::min(each, frame.size() - at);
@@ -96,9 +96,26 @@ bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
         reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(part, static_cast<std::uint16_t>(n))));
     if (at != 0) rte_pktmbuf_chain(packet, part);
   }
+  return packet;
+}
+
+bool test_ring_port::put(rte_mbuf* packet) {
+  if (packet == nullptr) return false;
   if (rte_ring_enqueue(in_, packet) == 0) return true;
   rte_pktmbuf_free(packet);
   return false;
+}
+
+bool test_ring_port::send(const frame_bytes& frame, unsigned segments) {
+  return put(packet_of(frame, segments));
+}
+
+bool test_ring_port::send_stripped(const frame_bytes& frame, std::uint16_t control) {
+  rte_mbuf* packet = packet_of(frame, 1);
+  if (packet == nullptr) return false;
+  packet->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+  packet->vlan_tci = control;
+  return put(packet);
 }
 
 bool test_ring_port::send_from(test_ring_port& other) {

@@ -30,6 +30,8 @@ class test_ring_port {
 
   /// False when the ring is full. `segments` > 1 spreads the bytes over several packets' buffers.
   bool send(const frame_bytes& frame, unsigned segments = 1);
+  /// As a driver does that takes tags out: an untagged frame, and a tag of `control` beside it.
+  bool send_stripped(const frame_bytes& frame, std::uint16_t control);
   /// Sends the next frame that came out of `other`, the packet itself and not a copy.
   bool send_from(test_ring_port& other);
   /// The next frame that came out, waiting up to `ms` for it.
@@ -51,6 +53,9 @@ class test_ring_port {
   static void relax();
 
  private:
+  /// The frame in a packet of its own, or nullptr: there is none left.
+  static rte_mbuf* packet_of(const frame_bytes& frame, unsigned segments);
+  bool put(rte_mbuf* packet);
   /// The next packet that came out, or nullptr after `ms`.
   rte_mbuf* take(unsigned ms);
 

@@ -86,8 +86,7 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
 [[gnu::noinline, gnu::cold]] void worker::tap_drop(unsigned port, const rte_mbuf* mbuf,
                                                    port_counter::id why) noexcept {
   const whole_frame frame(mbuf);
-  const capture_event event =
-      event_of(*plan_, port, capture_direction::in, mbuf, wall_ns());
+  const capture_event event = event_of(*plan_, port, capture_direction::in, mbuf, wall_ns());
   for (const placed_tap& each : plan_->taps->all)
     if (each.has(port) && each.what->wants(capture_direction::in))
       each.what->offer(params_.number, event, frame.view(), why);

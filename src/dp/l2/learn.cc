@@ -41,6 +41,7 @@ bool worker::is_stranger(const burst& b, unsigned i) noexcept {
   return dp::is_stranger(coua_fib_lookup(reader_, b.source(i)), b.port);
 }
 
+/// What is known of the sources stays behind: nothing asks for it once they have been learned.
 void worker::drop_strangers(burst& b, std::uint64_t strangers) noexcept {
   const unsigned n = b.n;
   unsigned kept = 0;
@@ -58,13 +59,6 @@ void worker::drop_strangers(burst& b, std::uint64_t strangers) noexcept {
       b.tag[kept] = b.tag[i];
     }
     ++kept;
-  }
-  // The sources follow the destinations. None moves up, so none is overwritten before its turn.
-  for (unsigned i = 0, at = kept; i < n; ++i) {
-    if ((strangers >> i & 1) != 0) continue;
-    b.keys[at] = b.keys[n + i];
-    b.entries[at] = b.entries[n + i];
-    ++at;
   }
   b.n = kept;
 }
