@@ -195,11 +195,11 @@ std::string reload(coua::ctl::running_config& running) {
 /// Null: the file names no address for them.
 result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
     const coua::ctl::config& config, const coua::dp::l2_switch& sw,
-    coua::ctl::pipeline_control& pipeline) {
+    coua::ctl::pipeline_control& pipeline, coua::ctl::controller_list& controllers) {
   if (config.metrics_listen.empty()) return nullptr;
   auto server = coua::ctl::metrics_server::create(
       config.metrics_listen,
-      std::make_shared<coua::ctl::switch_metrics>(sw, &pipeline, COUA_VERSION));
+      std::make_shared<coua::ctl::switch_metrics>(sw, &pipeline, &controllers, COUA_VERSION));
   if (!server) return tl::unexpected(at(config, "metrics.listen", server.error()));
   coua::log_info("metrics: port %d of %s", (*server)->port(), config.metrics_listen.c_str());
   return server;
@@ -250,12 +250,13 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   coua::ctl::running_config running(**sw, config);
   coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline(), running);
   params.pipeline = &pipeline;
-  const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
-  if (!api) return tl::unexpected(api.error());
   const auto openflow =
       coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
   if (!openflow) return tl::unexpected(openflow.error());
-  const auto metrics = serve_metrics(config, **sw, pipeline);
+  params.controllers = openflow->get();
+  const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
+  if (!api) return tl::unexpected(api.error());
+  const auto metrics = serve_metrics(config, **sw, pipeline, **openflow);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
   const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;

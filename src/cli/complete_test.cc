@@ -32,10 +32,11 @@ std::string completed(const std::string& line) {
 }
 
 TEST(complete, verbs) {
-  EXPECT_EQ(completed(""),
-            "port fib flow group meter trace explain capture config top vlan stats worker "
-            "log doctor completion "
-            "version help ");
+  EXPECT_EQ(
+      completed(""),
+      "port fib flow group meter trace explain controller capture config top vlan stats worker "
+      "log doctor completion "
+      "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");
   EXPECT_EQ(completed("fib "), "show add del flush load stats ageing ");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.h"
+#include "cli/waiting.h"
 
 namespace coua::cli {
 namespace {
@@ -219,11 +220,31 @@ std::vector<verb> trace_verbs() {
   };
 }
 
+std::vector<verb> controller_verbs() {
+  return {
+      {.path = "controller list",
+       .summary = "Lists the OpenFlow controllers: who is connected, since when, and why not",
+       .details =
+           "First those of the configuration, which the switch connects to again and again, then "
+           "those who came: to an address of openflow.listen, or, as ovs-ofctl does, to the "
+           "management socket. RECEIVED and SENT count messages since the start of the daemon. "
+           "LAST TROUBLE: why the last attempt or connection ended. --wait does not wait for those "
+           "who come.",
+       .options = {wait_option("all controllers of the configuration are connected")},
+       .example = "coua controller list --wait 30",
+       .json =
+           R"({"controllers": [{"target": "tcp:10.0.0.1:6653", "origin": "configured", "connected": true,
+  "for_s": 90, "role": "master", "connections": 2, "received": 1000, "sent": 1001,
+  "trouble": "end of file"}], "standalone": false})",
+       .id = controller_list},
+  };
+}
+
 }  // namespace
 
 std::vector<verb> flow_verbs() {
   std::vector<verb> all = rule_verbs();
-  for (auto* verbs : {&group_verbs, &meter_verbs, &trace_verbs})
+  for (auto* verbs : {&group_verbs, &meter_verbs, &trace_verbs, &controller_verbs})
     for (auto& one : verbs()) all.push_back(std::move(one));
   return all;
 }

@@ -69,6 +69,7 @@ TEST(grammar, mistakes_are_named) {
   EXPECT_EQ(refusal("port"), "coua: port: say what: list, show, add, remove, set");
   EXPECT_EQ(refusal("xyzzy"),
             "coua: unknown verb 'xyzzy'; known: port, fib, flow, group, meter, trace, explain, "
+            "controller, "
             "capture, config, top, vlan, stats, worker, log, doctor, completion, version");
   EXPECT_EQ(refusal("fib show --vlna 1"),
             "coua fib show: unknown option --vlna; did you mean --vlan?");

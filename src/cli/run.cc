@@ -52,6 +52,7 @@ result<void> carry_out(const session& s) {
     case vlan_show: return run_vlan_show(s);
     case stats_show: return run_stats(s);
     case worker_list: return run_worker_list(s);
+    case controller_list: return run_controller_list(s);
     case capture_run: return run_capture(s);
     case top_run: return run_top(s);
     case doctor_show: return run_doctor(s);
@@ -92,10 +93,10 @@ int run_complete(std::vector<std::string> words) {
 
 /// Tables may have more lines than a terminal.
 bool has_long_answer(int id) {
-  constexpr int those[] = {port_list,   port_show,  fib_show,   fib_stats,   flow_dump,
-                           flow_stats,  group_dump, meter_dump, trace_show,  explain_show,
-                           vlan_list,   vlan_show,  stats_show, worker_list, config_show,
-                           config_diff, doctor_show};
+  constexpr int those[] = {port_list,   port_show,   fib_show,   fib_stats,   flow_dump,
+                           flow_stats,  group_dump,  meter_dump, trace_show,  explain_show,
+                           vlan_list,   vlan_show,   stats_show, worker_list, controller_list,
+                           config_show, config_diff, doctor_show};
   return std::ranges::find(those, id) != std::end(those);
 }
 
@@ -242,8 +243,8 @@ int runner::execute(const invocation& call, bool is_paged) {
     print_completion(s);
     return finish();
   }
-  // The doctor is called where couad does not run, too.
-  if (id != config_check && id != doctor_show) {
+  // The doctor is called where couad does not run, too; who waits does so for couad as well.
+  if (id != config_check && id != doctor_show && !call.has("wait")) {
     if (auto there = daemon.probe(); !there)
       return tell(there.error(), s.as_json, exit_unreachable);
   }

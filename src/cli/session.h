@@ -83,6 +83,7 @@ result<void> run_vlan_list(const session& s);
 result<void> run_vlan_show(const session& s);
 result<void> run_stats(const session& s);
 result<void> run_worker_list(const session& s);
+result<void> run_controller_list(const session& s);
 result<void> run_capture(const session& s);
 result<void> run_top(const session& s);
 result<void> run_doctor(const session& s);

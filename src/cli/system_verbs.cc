@@ -4,6 +4,7 @@
 
 #include "cli/session.h"
 #include "cli/top_view.h"
+#include "cli/waiting.h"
 
 namespace coua::cli {
 namespace {
@@ -167,9 +168,15 @@ result<void> run_log_level(const session& s) {
 }
 
 result<void> run_version(const session& s) {
-  const auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::GetVersion,
-                                 v1::GetVersionRequest());
-  if (!got) return tl::unexpected(got.error());
+  std::optional<v1::GetVersionResponse> got;
+  const auto answers = [&]() -> result<bool> {
+    auto said = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::GetVersion,
+                              v1::GetVersionRequest());
+    if (!said) return tl::unexpected(said.error());
+    got = std::move(*said);
+    return true;
+  };
+  if (auto looked = look_until(s, "the daemon does not answer", answers); !looked) return looked;
   const json daemon = {{"version", got->version()},
                        {"description", got->description()},
                        {"uptime_s", got->uptime_s()},

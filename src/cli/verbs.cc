@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbs.h"
 
+#include "cli/waiting.h"
+
 namespace coua::cli {
 namespace {
 
@@ -283,6 +285,7 @@ std::vector<verb> system_verbs() {
        .id = completion_show},
       {.path = "version",
        .summary = "Shows the versions of this command and of the daemon, and how the daemon runs",
+       .options = {wait_option("the daemon answers")},
        .example = "coua version",
        .json = R"({"client": "0.1.0", "daemon": {"version": "0.1.0",
   "description": "2 MiB huge pages, 1 worker on core 1", "uptime_s": 60, "pid": 4711,
@@ -300,6 +303,7 @@ command make_command() {
                 {"flow", "rules of the OpenFlow pipeline"},
                 {"group", "groups of the OpenFlow pipeline"},
                 {"meter", "meters of the OpenFlow pipeline"},
+                {"controller", "OpenFlow controllers"},
                 {"vlan", "VLANs"},
                 {"stats", "counters"},
                 {"worker", "workers"},
@@ -348,6 +352,7 @@ command make_command() {
       "  2  the command line is wrong\n"
       "  3  the daemon cannot be reached\n"
       "  4  config diff: there is a difference; doctor: something is missing\n"
+      "  5  --wait: it was not so in time\n"
       "  130  Ctrl-C ended it\n";
   for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &config_verbs,
                       &top_verbs, &system_verbs})

@@ -14,6 +14,7 @@ enum exit_status {
   exit_usage = 2,
   exit_unreachable = 3,
   exit_differs = 4,
+  exit_not_yet = 5,       // --wait: it was not so in time
   exit_interrupted = 130  // of a verb that Ctrl-C ended: as shells have it
 };
 
@@ -49,6 +50,7 @@ enum verb_id {
   vlan_show,
   stats_show,
   worker_list,
+  controller_list,
   log_level_show,
   capture_run,
   top_run,
@@ -64,7 +66,7 @@ enum verb_id {
 
 const command& coua_command();
 
-/// Those of the OpenFlow pipeline: flow, group, meter.
+/// Those of the OpenFlow pipeline: flow, group, meter, controller.
 std::vector<verb> flow_verbs();
 std::vector<verb> capture_verbs();
 std::vector<verb> top_verbs();

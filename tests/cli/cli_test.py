@@ -301,7 +301,7 @@ class test_shapes(cli_case):
                  "group dump": (),
                  "meter add": ("meter=2,kbps,band=type=drop,rate=1",),
                  "meter mod": ("meter=2,kbps,band=type=drop,rate=2",), "meter del": ("meter=9",),
-                 "meter dump": (), "trace": ("br0", "in_port=p0,tcp"), "explain": ("br0",),
+                 "meter dump": (), "controller list": (), "trace": ("br0", "in_port=p0,tcp"), "explain": ("br0",),
                  "vlan list": (), "vlan show": (10,), "stats": (),
                  "worker list": (), "log level": (), "doctor": (), "completion": ("bash",), "version": (),
                  "config check": (saved,), "config show": (), "config save": (saved,),

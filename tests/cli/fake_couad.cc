@@ -3,13 +3,14 @@
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
-//        [pipeline none] [config FILE]
+//        [pipeline none] [config FILE] [connect-after LOOKS]
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "ctl/api_server.h"
+#include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/running_config.h"
@@ -25,6 +26,8 @@ int main(int argc, char** argv) {
   coua::ctl::fake_pipeline pipeline;
   coua::ctl::api_params params;
   params.pipeline = &pipeline;
+  coua::ctl::fake_controllers controllers;
+  params.controllers = &controllers;
   params.version = "0.0.0-fake";
   coua::ctl::config config;
   for (int i = 2; i + 1 < argc; i += 2) {
@@ -35,6 +38,8 @@ int main(int argc, char** argv) {
       sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
     if (what == "pipeline" && value == "none") params.pipeline = nullptr;
+    if (what == "connect-after")
+      controllers.connect_after(static_cast<unsigned>(std::stoul(value)));
     if (what == "config") config.file = value;
     if (what == "dumps") params.dumps = static_cast<unsigned>(std::stoul(value));
   }

@@ -2,6 +2,7 @@
 """Controllers that the switch connects to, or that connect to it: back-off, roles, TLS, and what
 happens without them."""
 
+import json
 import pathlib
 import shutil
 import socket
@@ -105,6 +106,47 @@ class test_controllers(with_listeners):
         self.addCleanup(one.close)
         self.assertEqual(features(one)[0], 0xa1)
 
+    def listed(self, *words, **options):
+        return {each["target"]: each for each in
+                json.loads(self.switch.coua("-j", "controller", "list", *words, **options).stdout)["controllers"]}
+
+    def test_they_are_listed_and_waited_for(self):
+        one, two = ("tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654")
+        at = self.listen(6653)
+        first = self.accept(at).configure()
+        first.role(of.MASTER, 5)
+        guest = of.controller(socket.create_connection(("127.0.0.1", 6655))).greet()
+        self.addCleanup(guest.close)
+        guest.barrier()
+        said = self.listed("--wait", "1.5", check=False)
+        self.assertEqual([each["origin"] for each in said.values()], ["configured", "configured", "came"])
+        self.assertEqual((said[one]["connected"], said[one]["role"]), (True, "master"))
+        self.assertGreaterEqual(said[one]["connections"], 1)
+        self.assertGreaterEqual(said[one]["received"], 2)
+        self.assertGreaterEqual(said[one]["sent"], 1)
+        self.assertEqual((said[two]["connected"], said[two]["role"], said[two]["trouble"]),
+                         (False, None, "Connection refused"))
+        self.assertEqual(list(said.values())[2]["role"], "equal")
+        done = self.switch.coua("controller", "list", "--wait", "0.3", check=False)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("not all controllers are connected", done.stderr)
+        # It returns when the other one has come, too.
+        waiting = lab.start([lab.COUA, "-s", self.switch.socket, "controller", "list", "--wait", "60"],
+                            stdout=subprocess.PIPE)
+        self.addCleanup(waiting.stdout.close)
+        second = self.accept(self.listen(6654))
+        self.assertEqual(waiting.wait(60), 0)
+        before = self.listed()[one]["connections"]
+        # One that hangs up is connected to again; what was wrong stays to be read.
+        first.close()
+        again = self.accept(at)
+        again.barrier()
+        now = lab.wait_for(lambda: (said := self.listed()[one])["connections"] > before and said, what="it is back")
+        self.assertTrue(now["connected"])
+        self.assertIn(now["trouble"], ("end of file", "Connection reset by peer"))
+        self.assertLess(now["for_s"], 60)
+        second.barrier()
+
     def test_nothing_stops_the_packets_while_controllers_come_and_go(self):
         at = self.listen(6653)
         for _ in range(3):
@@ -121,10 +163,12 @@ class test_fail_standalone(with_listeners):
 
     def test_it_is_an_l2_switch_while_nobody_is_there(self):
         lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.5) == 1, what="forwards alone")
+        self.assertTrue(self.switch.json("controller", "list")["standalone"])
         at = self.listen(6653)
         one = self.accept(at)
         one.barrier()
         lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.3) == 0, what="obeys: there is no rule")
+        self.assertFalse(self.switch.json("controller", "list")["standalone"])
         at.close()
         one.close()
         began = time.monotonic()

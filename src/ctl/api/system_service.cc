@@ -8,8 +8,20 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "ctl/api/convert.h"
+#include "ctl/controller_list.h"
 
 namespace coua::ctl {
+namespace {
+
+v1::Controller::Origin to_message(controller_origin origin) {
+  switch (origin) {
+    case controller_origin::came: return v1::Controller::ORIGIN_CAME;
+    case controller_origin::management: return v1::Controller::ORIGIN_MANAGEMENT;
+    default: return v1::Controller::ORIGIN_CONFIGURED;
+  }
+}
+
+}  // namespace
 
 result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
                                         v1::ListVlansResponse& response) {
@@ -106,6 +118,30 @@ grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* 
       to_messages(*counters, *out->mutable_counters());
     }
     to_messages(core_.sw.totals(), *response->mutable_totals());
+    return {};
+  });
+}
+
+grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerContext* context,
+                                                          const v1::ListControllersRequest*,
+                                                          v1::ListControllersResponse* response) {
+  return core_.run(context, [this, response]() -> result<void> {
+    if (core_.params.controllers == nullptr)
+      return fail(errc::unsupported, "controllers", "there is no OpenFlow in this daemon");
+    const controllers_state now = core_.params.controllers->controllers();
+    response->set_standalone(now.standalone);
+    for (const controller_state& each : now.all) {
+      auto* out = response->add_controllers();
+      out->set_target(each.target);
+      out->set_origin(to_message(each.origin));
+      out->set_connected(each.connected);
+      out->set_for_s(each.for_s);
+      out->set_role(each.role);
+      out->set_connections(each.connections);
+      out->set_received(each.received);
+      out->set_sent(each.sent);
+      out->set_trouble(each.trouble);
+    }
     return {};
   });
 }

@@ -18,6 +18,9 @@ class system_service final : public v1::SystemService::CallbackService {
                                         v1::ListWorkersResponse*) override;
   grpc::ServerUnaryReactor* GetStats(grpc::CallbackServerContext*, const v1::GetStatsRequest*,
                                      v1::GetStatsResponse*) override;
+  grpc::ServerUnaryReactor* ListControllers(grpc::CallbackServerContext*,
+                                            const v1::ListControllersRequest*,
+                                            v1::ListControllersResponse*) override;
   grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext*, const v1::SetLogLevelRequest*,
                                         v1::SetLogLevelResponse*) override;
 

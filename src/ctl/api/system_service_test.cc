@@ -35,6 +35,30 @@ TEST_F(api, vlans_have_port_names) {
             "vlan");
 }
 
+TEST_F(api, controllers_are_shown) {
+  v1::ListControllersRequest nothing;
+  EXPECT_EQ(refused(*system_, &v1::SystemService::Stub::ListControllers, nothing,
+                    grpc::StatusCode::FAILED_PRECONDITION),
+            "controllers");
+  api_params params;
+  params.controllers = &controllers_;
+  restart(params);
+  controllers_.connect_after(1);
+  const auto list = [&] {
+    return good(*system_, &v1::SystemService::Stub::ListControllers, nothing);
+  };
+  const auto before = list();
+  ASSERT_EQ(before.controllers_size(), 3);
+  EXPECT_EQ(before.controllers(0).DebugString(),
+            "target: \"tcp:10.0.0.1:6653\"\nconnected: true\nfor_s: 90\nrole: \"master\"\n"
+            "connections: 2\nreceived: 1000\nsent: 1001\ntrouble: \"end of file\"\n");
+  EXPECT_FALSE(before.controllers(1).connected());
+  EXPECT_EQ(before.controllers(1).role(), "");
+  EXPECT_EQ(before.controllers(2).origin(), v1::Controller::ORIGIN_CAME);
+  EXPECT_FALSE(before.standalone());
+  EXPECT_TRUE(list().controllers(1).connected());
+}
+
 TEST_F(api, log_level_is_shown_and_set) {
   const auto set = [this](const char* level) {
     v1::SetLogLevelRequest request;

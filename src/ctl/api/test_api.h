@@ -19,6 +19,7 @@
 #include "coua/v1/port.grpc.pb.h"
 #include "coua/v1/system.grpc.pb.h"
 #include "ctl/api_server.h"
+#include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/running_config.h"
@@ -70,6 +71,7 @@ class api : public testing::Test {
   fake_switch sw_;
   running_config running_;
   fake_pipeline pipeline_;
+  fake_controllers controllers_;
   std::unique_ptr<api_server> server_;
   std::unique_ptr<v1::ConfigService::Stub> config_;
   std::unique_ptr<v1::PortService::Stub> ports_;

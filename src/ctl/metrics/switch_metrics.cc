@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "ctl/controller_list.h"
 #include "ctl/pipeline_control.h"
 
 namespace coua::ctl {
@@ -157,11 +158,34 @@ void add_pipeline(pipeline_control& from, families& to) {
                {{"reason", drop.why}}, drop.packets);
 }
 
+/// Those of the configuration: who comes to the switch may be many, and short.
+void add_controllers(controller_list& from, families& to) {
+  const controllers_state now = from.controllers();
+  std::uint64_t others = 0;
+  for (const controller_state& each : now.all) {
+    if (each.origin != controller_origin::configured) {
+      ++others;
+      continue;
+    }
+    const labels which{{"target", each.target}};
+    to.gauge("controller_connected", "1: the switch is connected to it", which,
+             std::uint64_t{each.connected});
+    to.counter("controller_connections", "How often the switch was connected to it", which,
+               each.connections);
+    to.counter("controller_received", "Messages that it sent", which, each.received);
+    to.counter("controller_sent", "Messages that were sent to it", which, each.sent);
+  }
+  to.gauge("openflow_others", "Connections that were made to the switch", {}, others);
+  to.gauge("openflow_standalone",
+           "1: no controller is there, and the switch forwards by itself (fail-standalone)", {},
+           std::uint64_t{now.standalone});
+}
+
 }  // namespace
 
 switch_metrics::switch_metrics(const dp::l2_switch& sw, pipeline_control* pipeline,
-                               std::string version)
-    : switch_(sw), pipeline_(pipeline), version_(std::move(version)) {}
+                               controller_list* controllers, std::string version)
+    : switch_(sw), pipeline_(pipeline), controllers_(controllers), version_(std::move(version)) {}
 
 std::vector<MetricFamily> switch_metrics::Collect() const {
   families made;
@@ -172,6 +196,7 @@ std::vector<MetricFamily> switch_metrics::Collect() const {
   add_workers(switch_, made);
   add_fib(switch_.fib(), made);
   if (pipeline_ != nullptr) add_pipeline(*pipeline_, made);
+  if (controllers_ != nullptr) add_controllers(*controllers_, made);
   return made.take();
 }
 

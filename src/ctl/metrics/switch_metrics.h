@@ -19,12 +19,15 @@
 
 namespace coua::ctl {
 
+class controller_list;
 class pipeline_control;
 
 class switch_metrics final : public prometheus::Collectable {
  public:
-  /// Both must outlive it. `pipeline` may be null: then nothing is said of rules.
-  switch_metrics(const dp::l2_switch& sw, pipeline_control* pipeline, std::string version);
+  /// They must outlive it. `pipeline` may be null: then nothing is said of rules; likewise
+  /// `controllers`.
+  switch_metrics(const dp::l2_switch& sw, pipeline_control* pipeline, controller_list* controllers,
+                 std::string version);
 
   /// Everything, read now. Any thread; waits for the owner of the tables, at most as long as `coua
   /// stats` does. Reads no rule one by one: its time depends on ports, VLANs and workers alone.
@@ -33,6 +36,7 @@ class switch_metrics final : public prometheus::Collectable {
  private:
   const dp::l2_switch& switch_;
   pipeline_control* pipeline_;
+  controller_list* controllers_;
   const std::string version_;
   const double started_s_ =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/listen_address.h"
@@ -46,10 +47,11 @@ class metrics : public ::testing::Test {
 
   std::string text() {
     return prometheus::TextSerializer().Serialize(
-        switch_metrics(switch_, &pipeline_, "1.2.3").Collect());
+        switch_metrics(switch_, &pipeline_, &controllers_, "1.2.3").Collect());
   }
   fake_switch switch_;
   fake_pipeline pipeline_;
+  fake_controllers controllers_;
 };
 
 TEST_F(metrics, have_the_names_and_values_of_what_coua_shows) {
@@ -59,7 +61,10 @@ TEST_F(metrics, have_the_names_and_values_of_what_coua_shows) {
         "coua_port_drop_runt_total{port=\"p0\"} 0\n", "coua_port_up{port=\"p0\"} 1\n",
         "coua_port_mac_limit{port=\"p0\"} 5\n", "coua_vlan_ports{vlan=\"10\"} 1\n",
         "coua_vlan_flooded_packets_total{vlan=\"1\"} 0\n", "coua_fib_entries 0\n",
-        "coua_pipeline_rules 0\n", "# TYPE coua_port_rx_packets_total counter\n",
+        "coua_pipeline_rules 0\n", "coua_openflow_others 1\n", "coua_openflow_standalone 0\n",
+        "coua_controller_connected{target=\"tcp:10.0.0.1:6653\"} 1\n",
+        "coua_controller_received_total{target=\"tcp:10.0.0.1:6653\"} 1000\n",
+        "# TYPE coua_port_rx_packets_total counter\n",
         "# TYPE coua_worker_burst_packets histogram\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line << "is not in\n" << all;
 }
@@ -89,7 +94,7 @@ TEST_F(metrics, bursts_are_a_histogram) {
     }
   } sw;
   const std::string all =
-      prometheus::TextSerializer().Serialize(switch_metrics(sw, nullptr, "1").Collect());
+      prometheus::TextSerializer().Serialize(switch_metrics(sw, nullptr, nullptr, "1").Collect());
   for (const char* line :
        {"le=\"0\"} 100\n", "le=\"1\"} 105\n", "le=\"2\"} 109\n", "le=\"4\"} 114\n",
         "le=\"+Inf\"} 114\n", "_sum{worker=\"0\",core=\"0\"} 30\n",
@@ -100,7 +105,7 @@ TEST_F(metrics, bursts_are_a_histogram) {
 
 TEST_F(metrics, are_documented) {
   const std::string page = read(COUA_DOCS_DIR "/metrics.md");
-  for (const auto& family : switch_metrics(switch_, &pipeline_, "1").Collect()) {
+  for (const auto& family : switch_metrics(switch_, &pipeline_, &controllers_, "1").Collect()) {
     if (family.help.starts_with("Counter ")) continue;  // under the name that `coua` has for it
     EXPECT_NE(page.find("`" + family.name), std::string::npos) << family.name;
   }
@@ -129,7 +134,7 @@ std::string get(int port, const std::string& request) {
 
 TEST_F(metrics, are_served_by_http) {
   auto server = metrics_server::create(
-      "127.0.0.1:0", std::make_shared<switch_metrics>(switch_, &pipeline_, "1.2.3"));
+      "127.0.0.1:0", std::make_shared<switch_metrics>(switch_, &pipeline_, &controllers_, "1.2.3"));
   ASSERT_TRUE(server) << server.error().message();
   ASSERT_GT((*server)->port(), 0);
   const std::string answer =
@@ -142,8 +147,8 @@ TEST_F(metrics, are_served_by_http) {
             std::string::npos);
 
   const std::string taken = "127.0.0.1:" + std::to_string((*server)->port());
-  const auto second =
-      metrics_server::create(taken, std::make_shared<switch_metrics>(switch_, &pipeline_, "1.2.3"));
+  const auto second = metrics_server::create(
+      taken, std::make_shared<switch_metrics>(switch_, &pipeline_, &controllers_, "1.2.3"));
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message().find(taken), std::string::npos) << second.error().message();
 }

@@ -74,6 +74,10 @@ void link::wait(bool for_messages) {
 
 bool link::is_connected() const { return rconn_is_connected(rconn_); }
 unsigned link::connection() const { return rconn_get_connection_seqno(rconn_); }
+std::string link::trouble() const {
+  const int error = rconn_get_last_error(rconn_);
+  return error == 0 ? "" : message_of(error);
+}
 bool link::is_alive() const { return rconn_is_alive(rconn_); }
 unsigned link::unsent() const { return rconn_count_txqlen(rconn_); }
 

@@ -47,6 +47,8 @@ class link {
   /// What run() or receive() needs wakes the loop.
   void wait(bool for_messages);
   bool is_connected() const;
+  /// Why the last attempt or connection ended; empty: none has.
+  std::string trouble() const;
   /// Another number for each connection.
   unsigned connection() const;
   /// False: one that was accepted has ended.

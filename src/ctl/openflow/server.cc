@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <optional>
 
 #include "base/cpu.h"
@@ -32,9 +33,38 @@ struct connection {
   std::unique_ptr<ofp::link> link;
   std::unique_ptr<session> current;
   unsigned number = 0;  // of the connection that `current` is for
-  bool accepted = false;
-  audience who = audience::controller;
+  ctl::controller_origin origin = ctl::controller_origin::configured;
+  clock::time_point since = clock::now();  // it is, or is not, connected
+  std::uint64_t times = 0, received = 0, sent = 0;
+
+  bool accepted() const { return origin != ctl::controller_origin::configured; }
+  audience who() const {
+    return origin == ctl::controller_origin::management ? audience::visitor : audience::controller;
+  }
 };
+
+const char* to_string(ofp::controller_role role) {
+  switch (role) {
+    case ofp::controller_role::master: return "master";
+    case ofp::controller_role::slave: return "slave";
+    default: return "equal";
+  }
+}
+
+ctl::controller_state state_of(const connection& of) {
+  ctl::controller_state made;
+  made.target = of.link->name();
+  made.origin = of.origin;
+  made.connected = of.current != nullptr;
+  made.for_s = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(clock::now() - of.since).count());
+  if (of.current) made.role = to_string(of.current->about().role());
+  made.connections = of.times;
+  made.received = of.received;
+  made.sent = of.sent;
+  made.trouble = of.link->trouble();
+  return made;
+}
 
 class running_server final : public server {
  public:
@@ -45,6 +75,18 @@ class running_server final : public server {
     stop_ = true;
     if (poller_) poller_->wake();
     if (thread_.joinable()) thread_.join();
+  }
+
+  ctl::controllers_state controllers() override {
+    std::promise<ctl::controllers_state> asked;
+    auto answer = asked.get_future();
+    {
+      const std::lock_guard hold(asked_mutex_);
+      if (ended_) return {};
+      asked_.push_back(std::move(asked));
+    }
+    poller_->wake();
+    return answer.get();
   }
 
   result<void> start() {
@@ -68,14 +110,16 @@ class running_server final : public server {
       accept();
       for (connection& each : connections_) serve(each);
       std::erase_if(connections_, [](const connection& each) {
-        return each.accepted && !each.link->is_alive() && !each.current;
+        return each.accepted() && !each.link->is_alive() && !each.current;
       });
       std::erase_if(ending_, [](const auto& each) { return each->is_over(); });
       for (auto& each : listeners_) each->wait();
       tell_drops();
       watch_controllers();
+      tell_states(false);
       poller_->block(rest_ms);
     }
+    tell_states(true);
     // Links and listeners belong to this thread.
     for (connection& each : connections_) {
       if (each.current) hub_->remove(*each.current);
@@ -102,7 +146,7 @@ class running_server final : public server {
     if (!settings_.standalone || settings_.controllers.empty()) return;
     const auto now = clock::now();
     const bool connected = std::ranges::any_of(connections_, [](const connection& each) {
-      return !each.accepted && each.current != nullptr;
+      return !each.accepted() && each.current != nullptr;
     });
     if (connected) seen_ = now;
     const bool alone =
@@ -112,6 +156,17 @@ class running_server final : public server {
     log_warning(alone ? "openflow: no controller: forwarding as an L2 switch (fail-standalone)"
                       : "openflow: a controller is connected: forwarding by its rules");
     bridge_.control.set_standalone(alone);
+  }
+
+  /// To those who have asked; after the last time, nobody waits for an answer.
+  void tell_states(bool last) {
+    const std::lock_guard hold(asked_mutex_);
+    ended_ = last;
+    if (asked_.empty()) return;
+    ctl::controllers_state now{{}, alone_};
+    for (const connection& each : connections_) now.all.push_back(state_of(each));
+    for (auto& each : asked_) each.set_value(now);
+    asked_.clear();
   }
 
   result<void> open() {
@@ -141,9 +196,9 @@ class running_server final : public server {
                       connections_max);
           continue;
         }
-        const bool visits = from->target() == management();
-        connections_.push_back(
-            {std::move(one), nullptr, 0, true, visits ? audience::visitor : audience::controller});
+        connections_.push_back({std::move(one), nullptr, 0,
+                                from->target() == management() ? ctl::controller_origin::management
+                                                               : ctl::controller_origin::came});
       }
     }
   }
@@ -166,6 +221,7 @@ class running_server final : public server {
     const bool connected = of.link->is_connected();
     if (of.current && (!connected || of.number != of.link->connection())) {
       note(of, "disconnected");
+      of.since = clock::now();
       hub_->remove(*of.current);
       of.current->close();
       ending_.push_back(std::move(of.current));
@@ -174,14 +230,16 @@ class running_server final : public server {
       note(of, "connected");
       of.number = of.link->connection();
       of.current = std::make_unique<session>(
-          bridge_, [this] { poller_->wake(); }, of.who);
+          bridge_, [this] { poller_->wake(); }, of.who());
+      of.since = clock::now();
+      ++of.times;
       hub_->add(*of.current);
     }
   }
 
   /// Those who come to the switch may be many, and short.
   static void note(const connection& of, const char* what) {
-    if (of.accepted) {
+    if (of.accepted()) {
       log_debug("openflow: %s: %s", of.link->name().c_str(), what);
     } else {
       log_info("openflow: %s: %s", of.link->name().c_str(), what);
@@ -207,9 +265,11 @@ class running_server final : public server {
       auto one = of.link->receive();
       if (!one) return;
       ++n;
+      ++of.received;
       // Answered here: a controller that waits for a long answer must not take the switch for dead.
       if (ofp::type_of(*one) == static_cast<std::uint8_t>(ofp::wire_type_of::echo_request)) {
         of.link->send(ofp::echo_reply(*one));
+        ++of.sent;
       } else if (!of.current->do_at_once(*one)) {
         of.current->put(std::move(*one));
       }
@@ -221,6 +281,7 @@ class running_server final : public server {
       const auto one = of.current->next();
       if (!one) return;
       of.link->send(*one);
+      ++of.sent;
     }
   }
 
@@ -236,6 +297,9 @@ class running_server final : public server {
   std::vector<std::unique_ptr<ofp::listener>> listeners_;
   std::vector<connection> connections_;
   std::vector<std::unique_ptr<session>> ending_;  // closed, their threads at work
+  std::mutex asked_mutex_;                        // of what follows
+  std::vector<std::promise<ctl::controllers_state>> asked_;
+  bool ended_ = false;  // the loop
   std::thread thread_;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "ctl/controller_list.h"
 #include "ctl/ofp/link.h"
 #include "ctl/openflow/bridge_view.h"
 
@@ -29,13 +30,12 @@ struct server_settings {
 /// Connections that are served at a time; one more is closed at once.
 inline constexpr std::size_t connections_max = 64;
 
-class server {
+class server : public ctl::controller_list {
  public:
   /// Runs until it is destroyed. `control` outlives it. Errors: io, for an address that cannot be
   /// listened on.
   static result<std::unique_ptr<server>> create(ctl::pipeline_control& control,
                                                 server_settings settings);
-  virtual ~server() = default;
 };
 
 }  // namespace coua::openflow

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""coua controller list, and --wait: what is there at once, later, too late, or never.
+
+usage: waiting_test.py COUA FAKE_COUAD DOCS_DIR
+"""
+
+import json
+import signal
+import subprocess
+import time
+
+from cli_case import COUA, FAKE, cli_case, main
+
+NOT_YET = 5
+LOOKS = 4  # of which the second controller of the fake takes no notice
+
+
+class test_controllers(cli_case):
+    OPTIONS = ("connect-after", str(LOOKS))
+
+    def list(self, *words, **options):
+        return self.json("controller", "list", *words, **options)["controllers"]
+
+    def test_they_are_listed(self):
+        near, far, guest = self.list()
+        self.assertEqual(near, {"target": "tcp:10.0.0.1:6653", "origin": "configured", "connected": True,
+                                "for_s": 90, "role": "master", "connections": 2, "received": 1000,
+                                "sent": 1001, "trouble": "end of file"})
+        self.assertEqual((far["connected"], far["role"], far["trouble"]), (False, None, "Connection refused"))
+        self.assertEqual(guest["origin"], "came")
+        lines = self.text("controller", "list").splitlines()
+        self.assertRegex(lines[1], r"^tcp:10.0.0.1:6653 +configured +connected +90 s +master +2 +1,000 +1,001 ")
+        self.assertRegex(lines[2], r"^ssl:10.0.0.2:6653 +configured +not connected +3 s +- .* Connection refused$")
+
+    def test_it_waits_until_all_are_connected(self):
+        began = time.monotonic()
+        self.assertTrue(all(each["connected"] for each in self.list("--wait", 60)))
+        self.assertLess(time.monotonic() - began, 50)
+        # At once, now that they are.
+        self.assertTrue(all(each["connected"] for each in self.list("--wait", 0.1)))
+
+    def test_one_that_does_not_come_in_time(self):
+        done = self.coua("controller", "list", "--wait", 0.1, status=NOT_YET)
+        self.assertIn("not connected", done.stdout)
+        self.assertEqual(done.stderr, "coua controller list: not within 0.1 s: not all controllers are connected\n")
+
+    def test_wrong_times(self):
+        for wrong in ("-1", "0", "soon", "1e9"):
+            self.assertIn("wait", self.coua("controller", "list", f"--wait={wrong}", status=2).stderr)
+
+
+class test_daemon(cli_case):
+    def test_one_that_comes_later(self):
+        socket = self.daemon.directory.name + "/later.sock"
+        with subprocess.Popen([COUA, "-s", socket, "-j", "version", "--wait", "60"], text=True,
+                              stdout=subprocess.PIPE) as waiting:
+            time.sleep(0.3)
+            self.assertIsNone(waiting.poll())
+            with subprocess.Popen([FAKE, socket], stdout=subprocess.PIPE) as later:
+                said = json.loads(waiting.communicate(timeout=60)[0])
+                later.send_signal(signal.SIGTERM)
+        self.assertEqual(waiting.returncode, 0)
+        self.assertEqual(said["daemon"]["pid"], later.pid)
+
+    def test_one_that_does_not_come(self):
+        socket = self.daemon.directory.name + "/never.sock"
+        began = time.monotonic()
+        self.assertIn("no daemon listens there", self.coua("version", "--wait", 0.3, socket=socket, status=3).stderr)
+        self.assertGreaterEqual(time.monotonic() - began, 0.3)
+
+    def test_ctrl_c_ends_it(self):
+        socket = self.daemon.directory.name + "/never.sock"
+        with subprocess.Popen([COUA, "-s", socket, "version", "--wait", "60"], stderr=subprocess.PIPE) as waiting:
+            time.sleep(0.3)
+            waiting.send_signal(signal.SIGINT)
+            waiting.communicate(timeout=30)
+        self.assertIn(waiting.returncode, (130, -signal.SIGINT))
+
+
+if __name__ == "__main__":
+    main()
