@@ -248,10 +248,16 @@ class CommandTest(unittest.TestCase):
             self.assertAlmostEqual(found["coua"]["mops"] / found[name]["mops"],
                                    found["coua"][field], 2)
         self.assertGreater(found["ovs/none"]["masks_asked"], 3)
-        # More packets than its pool holds.
-        refused = run(*words, "300K")
+        # More packets than its pool holds by itself.
+        with self.nothing_left() as environment:
+            rows = self.report(*words, "270K", env=environment)["rows"]
+        self.assertGreater(rows[2]["megaflow"], 0.8)
+        with tempfile.TemporaryDirectory() as folder:
+            lonely = shutil.copy(PROGRAM, folder)
+            refused = subprocess.run([lonely, *words, "270K"], capture_output=True, text=True,
+                                     timeout=120)
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("do not fit its pool of 262", refused.stderr)
+        self.assertIn("do not fit its pool of 262.1 K, and bench/libovs_packets.so", refused.stderr)
 
     def test_stalls(self):
         words = ("stalls", "--entries", "2K", "--batch", "100", "--rules", "20", "--repetitions", "2")

@@ -28,14 +28,15 @@ constexpr double answer_seconds = 60;
 constexpr double rules_seconds = 600;
 constexpr double start_seconds = 60;
 constexpr double settle_seconds = 60;
+constexpr double settle_flows = 10'000;  // that it learns in a second, at the least
 constexpr auto glance = std::chrono::milliseconds(500);
 constexpr double quiet_share = 1e-5;  // of packets that miss, when all flows are known
 // A pool for each port has 2,048 packets for each queue and 16,384; the one that ports share has
 // 262,144.
 constexpr std::uint64_t own_pool = 16'384, shared_pool = 262'144;
-constexpr std::uint64_t spare = 12'000;             // in queues, caches and flight
-constexpr std::uint64_t own_mib = 300;              // of its flows and rules, roughly
-constexpr std::uint64_t packet_bytes = 3'008;       // at an MTU of 1,500
+constexpr std::uint64_t spare = 12'000;        // in queues, caches and flight
+constexpr std::uint64_t own_mib = 300;         // of its flows and rules, roughly
+constexpr std::uint64_t packet_bytes = 4'096;  // 3,008 at an MTU of 1,500; no small page has two
 constexpr std::uint64_t between_answers = 200'000;  // packets, of a tenth of a second
 constexpr std::uint64_t most_listed = 20'000;       // megaflows; more take seconds
 constexpr const char* flows_most = "2000000";       // of the datapath; it has 200,000 by itself
@@ -105,11 +106,20 @@ word_list network_of_its_own() {
   return {tool, "--net"};
 }
 
+/// The library that lifts the size of its pool; empty: it is not there.
+std::string pool_library() {
+  std::error_code trouble;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", trouble);
+  const std::string path = (program.parent_path() / "bench/libovs_packets.so").string();
+  return trouble || !std::filesystem::exists(path) ? std::string() : path;
+}
+
 bool shares_pool(const port_plan& ports) { return ports.buffers + spare > own_pool; }
 
 std::uint64_t pools_mib(const port_plan& ports) {
-  const std::uint64_t packets =
-      shares_pool(ports) ? shared_pool : (2 + ports.more.size()) * 2 * own_pool;
+  const std::uint64_t packets = shares_pool(ports)
+                                    ? std::max<std::uint64_t>(shared_pool, ports.buffers + spare)
+                                    : (2 + ports.more.size()) * 2 * own_pool;
   return packets * packet_bytes / (1 << 20) + 256;
 }
 
@@ -128,10 +138,11 @@ result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const 
   if (std::find(cores.begin(), cores.end(), writer_cpu()) != cores.end()) {
     return fail(errc::unsupported, product, "needs a CPU beside those of the workers");
   }
-  if (of.params().flows + spare > shared_pool) {
+  if (ports.buffers + spare > shared_pool && pool_library().empty()) {
     return fail(errc::no_room, product,
                 format_count(of.params().flows) + " packets do not fit its pool of " +
-                    format_count(shared_pool));
+                    format_count(shared_pool) +
+                    ", and bench/libovs_packets.so is not beside coua-bench");
   }
   std::error_code trouble;
   std::filesystem::create_directory(folder, trouble);
@@ -156,7 +167,7 @@ result<void> ovs_switch::bring_up(const use_case& of, const port_plan& ports,
   if (auto done = add_ports(of, ports, workers); !done) return done;
   threads_ = threads_named(switch_->process(), "pmd-c");
   if (threads_.size() != workers) return fail(errc::io, product, "its workers are not found");
-  return settle();
+  return settle(of.params().flows);
 }
 
 ovs_switch::~ovs_switch() = default;
@@ -215,7 +226,12 @@ result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, 
              {daemon, "unix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/switch.ctl",
               "--pidfile=" + folder_ + "/switch.pid", "--log-file=" + folder_ + "/switch.log",
               "-vconsole:off"});
-  auto started = foreign_program::start(run, environment());
+  word_list settings_of_process = environment();
+  if (ports.buffers + spare > shared_pool) {
+    settings_of_process.push_back("LD_PRELOAD=" + pool_library());
+    settings_of_process.push_back("COUA_BENCH_PACKETS=" + std::to_string(ports.buffers + spare));
+  }
+  auto started = foreign_program::start(run, settings_of_process);
   if (!started) return tl::unexpected(started.error());
   switch_ = std::move(*started);
   return wait_for_file(folder_ + "/switch.ctl", *switch_, daemon);
@@ -279,9 +295,10 @@ error ovs_switch::with_log(error of) const {
 }
 
 /// Until no packet misses any more.
-result<void> ovs_switch::settle() {
+result<void> ovs_switch::settle(std::uint64_t flows) {
   counts before;
-  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(settle_seconds * 1e9);;) {
+  const double patience = settle_seconds + static_cast<double>(flows) / settle_flows;
+  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(patience * 1e9);;) {
     std::this_thread::sleep_for(glance);
     const result<counts> now = read();
     if (!now) return tl::unexpected(now.error());
@@ -291,9 +308,8 @@ result<void> ovs_switch::settle() {
     before = *now;
     if (packets > 0 && misses <= quiet_share * packets) break;
     if (now_ns() > end) {
-      return fail(
-          errc::io, product,
-          "still misses flows after " + std::to_string(static_cast<int>(settle_seconds)) + " s");
+      return fail(errc::io, product,
+                  "still misses flows after " + std::to_string(static_cast<int>(patience)) + " s");
     }
   }
   if (auto counted = count_megaflows(); !counted) return counted;

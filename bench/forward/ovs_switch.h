@@ -53,7 +53,7 @@ class ovs_switch final : public mover {
   result<void> start_switch(const port_plan&, unsigned workers, bool huge_pages);
   result<void> add_ports(const use_case&, const port_plan&, unsigned workers);
   result<void> add_rules(const std::string& rules);
-  result<void> settle();
+  result<void> settle(std::uint64_t flows);
   result<void> count_megaflows();
   result<std::string> ask(const std::vector<std::string>& words) const;
   result<std::string> set(std::vector<std::string> words) const;

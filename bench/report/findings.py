@@ -328,7 +328,7 @@ def judge(figures, kept):
     for target in TARGETS:
         figure = by_name.get(target.figure)
         if figure is None:
-            out.append(judged(target, why=target.why or "this figure is not in the report"))
+            out.append(judged(target, why="this figure is not in the report"))
             continue
         rows = rows_of(figure, kept)
         line = {each.role: points_of(figure, rows, each) for each in figure.lines
@@ -338,7 +338,7 @@ def judge(figures, kept):
             out.append(judged(target, ours.y / peer.y))
             continue
         states = {kept.get(each.name, {}).get("status", "not run") for each in figure.runs}
-        out.append(judged(target, why=target.why or (
+        out.append(judged(target, why=(
             "not at this depth" if states == {"done"} else "not measured: see below" if "failed" in states
             else "left out: see below" if "skipped" in states else "not run yet")))
     return out

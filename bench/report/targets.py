@@ -6,8 +6,6 @@ import dataclasses
 
 from catalogue import OVS, OVS_SMC
 
-POOL = "Open vSwitch's packet pool has room for 250K flows"
-
 
 @dataclasses.dataclass(frozen=True)
 class target:
@@ -16,12 +14,10 @@ class target:
     x: int
     ratio: float    # Coua's rate over the peer's, at least
     peer: str = OVS
-    why: str = ""   # it cannot be measured
 
 
-def of(figure, what, words, pairs, limit=250_000):
-    return [target(figure, f"{what}, {words.format(label)}", x, ratio, why=POOL if x > limit else "")
-            for label, x, ratio in pairs]
+def of(figure, what, words, pairs):
+    return [target(figure, f"{what}, {words.format(label)}", x, ratio) for label, x, ratio in pairs]
 
 
 TARGETS = (
