@@ -24,6 +24,7 @@
 #include "ctl/metrics/metrics_server.h"
 #include "ctl/metrics/switch_metrics.h"
 #include "ctl/openflow/server.h"
+#include "ctl/port_rules.h"
 #include "ctl/running_config.h"
 #include "ctl/service_manager.h"
 #include "dp/switch.h"
@@ -106,7 +107,10 @@ result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
     const std::string path = "ports[" + std::to_string(i) + "]";
     if (!added) return tl::unexpected(at(config, path, added.error()));
     numbers.push_back(*added);
-    coua::log_info("port %s: %s", config.ports[i].name.c_str(), config.ports[i].devargs.c_str());
+    std::string devices;
+    for (const std::string& each : coua::ctl::devices_of(config.ports[i]))
+      devices += (devices.empty() ? "" : " ") + each;
+    coua::log_info("port %s: %s", config.ports[i].name.c_str(), devices.c_str());
   }
   return {};
 }

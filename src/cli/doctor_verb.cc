@@ -25,8 +25,11 @@ result<std::vector<std::string>> ask_for_interfaces(client& daemon) {
       daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
   if (!got) return tl::unexpected(got.error());
   for (const auto& port : got->ports()) {
-    const std::string& devargs = port.spec().devargs();
-    if (devargs.starts_with("net_af_")) interfaces.push_back(interface_of(devargs));
+    std::vector<std::string> devices(port.spec().bond().members().begin(),
+                                     port.spec().bond().members().end());
+    devices.push_back(port.spec().devargs());
+    for (const std::string& devargs : devices)
+      if (devargs.starts_with("net_af_")) interfaces.push_back(interface_of(devargs));
   }
   return interfaces;
 }

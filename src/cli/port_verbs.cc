@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+
 #include "cli/session.h"
 
 namespace coua::cli {
@@ -23,6 +26,49 @@ json mirror_json(const v1::MirrorSources& mirror) {
   return {{"received", names_json(mirror.received())},
           {"sent", names_json(mirror.sent())},
           {"vlans", std::move(vlans)}};
+}
+
+const char* const bond_modes[] = {"", "static", "lacp", "backup"};
+const char* const lacp_rates[] = {"", "slow", "fast"};
+const char* const bond_hashes[] = {"", "l2", "l23", "l34"};
+
+template <std::size_t N>
+std::string word_of(const char* const (&words)[N], int value) {
+  return value > 0 && static_cast<std::size_t>(value) < N ? words[value] : "";
+}
+
+json lacp_json(const v1::BondMember& member) {
+  if (!member.has_lacp()) return nullptr;
+  const v1::LacpMember& lacp = member.lacp();
+  const std::string& partner = lacp.partner_system();
+  return {{"partner_system", partner.empty() ? json() : json(partner)},
+          {"partner_key", lacp.partner_key()},
+          {"partner_port", lacp.partner_port()},
+          {"actor_flags", lacp.actor_flags()},
+          {"partner_flags", lacp.partner_flags()},
+          {"received", lacp.received()},
+          {"sent", lacp.sent()},
+          {"malformed", lacp.malformed()}};
+}
+
+json bond_json(const v1::Port& port) {
+  if (!port.spec().has_bond()) return nullptr;
+  json members = json::array();
+  for (const auto& each : port.members())
+    members.push_back({{"devargs", each.devargs()},
+                       {"driver", each.driver()},
+                       {"mac", each.mac()},
+                       {"link_up", each.link_up()},
+                       {"link_mbps", each.link_mbps()},
+                       {"active", each.active()},
+                       {"state", each.state()},
+                       {"rx_packets", each.rx_packets()},
+                       {"tx_packets", each.tx_packets()},
+                       {"lacp", lacp_json(each)}});
+  return {{"mode", word_of(bond_modes, port.spec().bond().mode())},
+          {"hash", word_of(bond_hashes, port.spec().bond().hash())},
+          {"rate", word_of(lacp_rates, port.spec().bond().rate())},
+          {"members", std::move(members)}};
 }
 
 json port_json(const v1::Port& port) {
@@ -53,6 +99,7 @@ json port_json(const v1::Port& port) {
             {"multicast", spec.storm().multicast()},
             {"unknown_unicast", spec.storm().unknown_unicast()}}},
           {"mirror", mirror_json(spec.mirror())},
+          {"bond", bond_json(port)},
           {"rx_queues", port.rx_queues()},
           {"tx_queues", port.tx_queues()},
           {"tx_shared", port.tx_shared()},
@@ -75,15 +122,57 @@ std::string vlans_text(const v1::PortVlans& vlans) {
          (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
 }
 
+std::string mbps_text(unsigned mbps) {
+  if (mbps == 0) return "";
+  return mbps % 1000 == 0 ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M";
+}
+
 std::string link_text(const v1::Port& port) {
   if (port.lost()) return "lost";
   if (!port.spec().enabled()) return "disabled";
   if (!port.shut_down().empty()) return "shut down: " + port.shut_down();
   if (!port.link_up()) return "down";
-  const unsigned mbps = port.link_mbps();
-  if (mbps == 0) return "up";
-  return mbps % 1000 == 0 ? "up " + std::to_string(mbps / 1000) + "G"
-                          : "up " + std::to_string(mbps) + "M";
+  const std::string speed = mbps_text(port.link_mbps());
+  return speed.empty() ? "up" : "up " + speed;
+}
+
+/// "static bond, 1 of 2 members active"
+std::string bond_text(const v1::Port& port) {
+  const auto active =
+      std::ranges::count_if(port.members(), [](const auto& m) { return m.active(); });
+  return word_of(bond_modes, port.spec().bond().mode()) + " bond, " + std::to_string(active) +
+         " of " + std::to_string(port.members_size()) + " members active";
+}
+
+std::string members_text(const v1::Port& port) {
+  if (port.members().empty()) return "";
+  const bool is_lacp = port.spec().bond().mode() == v1::BOND_MODE_LACP;
+  std::vector<std::string> heads = {"MEMBER", "STATE", "LINK", "MAC", "RX", "TX", "DEVICE"};
+  if (is_lacp) heads.insert(heads.begin() + 3, {"PARTNER", "KEY", "PORT", "LACP RX/TX"});
+  table out(heads);
+  for (int i = 0; i < port.members_size(); i++) {
+    const v1::BondMember& each = port.members(i);
+    const std::string speed = mbps_text(each.link_mbps());
+    std::vector<std::string> row = {
+        std::to_string(i),
+        each.state(),
+        each.link_up() ? "up" + (speed.empty() ? "" : " " + speed) : "down",
+        each.mac(),
+        grouped(each.rx_packets()),
+        grouped(each.tx_packets()),
+        each.devargs()};
+    const v1::LacpMember& lacp = each.lacp();
+    const bool has_partner = !lacp.partner_system().empty();
+    if (is_lacp)
+      row.insert(row.begin() + 3, {has_partner ? lacp.partner_system() : "-",
+                                   has_partner ? std::to_string(lacp.partner_key()) : "-",
+                                   has_partner ? std::to_string(lacp.partner_port()) : "-",
+                                   grouped(lacp.received()) + "/" + grouped(lacp.sent())});
+    out.add(row);
+  }
+  return "hash: " + word_of(bond_hashes, port.spec().bond().hash()) +
+         (is_lacp ? ", rate: " + word_of(lacp_rates, port.spec().bond().rate()) : "") + "\n" +
+         out.text();
 }
 
 std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports) {
@@ -93,7 +182,7 @@ std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports
              std::to_string(port.spec().mtu()), grouped(port.learned()),
              std::to_string(port.rx_queues()) + "/" + std::to_string(port.tx_queues()) +
                  (port.tx_shared() ? " shared" : ""),
-             port.spec().devargs()});
+             port.spec().has_bond() ? bond_text(port) : port.spec().devargs()});
   return out.text();
 }
 
@@ -180,6 +269,22 @@ result<bool> take_vlans(const session& s, v1::PortVlans& vlans) {
   return trunk || call.has("vlan");
 }
 
+/// False when no option of bonds was given.
+bool take_bond(const invocation& call, v1::Bond& bond) {
+  const auto choose = [&](const char* option, const auto& words) {
+    const std::string word = call.text(option);
+    for (std::size_t i = 1; i < std::size(words); i++)
+      if (word == words[i]) return static_cast<int>(i);
+    return 0;
+  };
+  bond.set_mode(static_cast<v1::BondMode>(choose("bond", bond_modes)));
+  bond.set_hash(static_cast<v1::BondHash>(choose("hash", bond_hashes)));
+  bond.set_rate(static_cast<v1::LacpRate>(choose("lacp-rate", lacp_rates)));
+  for (const std::string& each : split(call.text("members"), ' '))
+    if (!each.empty()) bond.add_members(each);
+  return call.has("bond") || call.has("hash") || call.has("lacp-rate") || call.has("members");
+}
+
 // Members that PortSpec and SetPortRequest have alike.
 template <typename Message>
 void take_settings(const invocation& call, Message& out) {
@@ -223,7 +328,7 @@ result<void> run_port_show(const session& s) {
   google::protobuf::RepeatedPtrField<v1::Port> one;
   *one.Add() = got->port();
   s.answer({{"port", port_json(got->port())}, {"counters", counters_json(got->counters())}},
-           ports_text(one) + storm_text(got->port().spec().storm()) +
+           ports_text(one) + members_text(got->port()) + storm_text(got->port().spec().storm()) +
                mirror_text(got->port().spec().mirror()) + counters_text(got->counters()));
   return {};
 }
@@ -243,6 +348,7 @@ result<void> run_port_add(const session& s) {
   if (!given) return tl::unexpected(given.error());
   if (*given) *spec.mutable_vlans() = vlans;
   if (v1::MirrorSources mirror; take_mirror(s.call, mirror)) *spec.mutable_mirror() = mirror;
+  if (v1::Bond bond; take_bond(s.call, bond)) *spec.mutable_bond() = bond;
   const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
   if (!got) return tl::unexpected(got.error());
   s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + spec.name(),
@@ -283,6 +389,7 @@ result<void> run_port_set(const session& s) {
   const auto given = take_vlans(s, vlans);
   if (!given) return tl::unexpected(given.error());
   if (*given) *request.mutable_vlans() = vlans;
+  if (v1::Bond bond; take_bond(s.call, bond)) *request.mutable_bond() = bond;
   const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::SetPort, request);
   if (!got) return tl::unexpected(got.error());
   s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + request.name(),

@@ -56,11 +56,29 @@ const std::vector<parameter> running_options = {
     option("mirror-vlans", "VLANS",
            "mirror port: copies of what any port receives in these VLANs: 10,20-30", kind::vlans),
     option("no-mirror", "", "no mirror port any more, but one like others", kind::flag),
+    {.name = "bond",
+     .value = "MODE",
+     .help = "bond: static: each flow by one of the members that have a link; lacp: by one of "
+             "those with which the other end agrees; backup: one member at a time",
+     .choices = {"static", "lacp", "backup"}},
+    {.name = "hash",
+     .value = "WORD",
+     .help = "bond: what makes a flow: l2: MAC addresses; l23: and IP addresses; l34: IP addresses "
+             "and ports",
+     .choices = {"l2", "l23", "l34"}},
+    {.name = "lacp-rate",
+     .value = "WORD",
+     .help =
+         "bond by LACP: how often the other end is to speak: slow: every 30 s; fast: every second",
+     .choices = {"slow", "fast"}},
     option("enabled", "on|off", "administratively up", kind::on_off),
     option("learning", "on|off", "learn source addresses", kind::on_off),
     option("promiscuous", "on|off", "receive frames for every address", kind::on_off),
 };
 const std::vector<parameter> starting_options = {
+    option("members", "DEVARGS",
+           "bond, instead of DEVARGS: its devices, each with its arguments, with blanks between "
+           "them"),
     option("rx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("tx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("rx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
@@ -77,7 +95,7 @@ const char* const port_example =
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "learned": 2,
-  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "mirror": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 
@@ -104,7 +122,8 @@ std::vector<verb> port_verbs() {
            "the same settings is left as it is ('unchanged').",
        .arguments = {{.name = "NAME", .help = "the port"},
                      {.name = "DEVARGS",
-                      .help = "the DPDK device: a PCI address, or a driver with its arguments"}},
+                      .help = "the DPDK device: a PCI address, or a driver with its arguments",
+                      .optional = true}},
        .options = running_options + starting_options,
        .example = "coua port add p0 net_tap0,iface=tap0 --vlan 10",
        .json = "{\"changed\": true, \"port\": " + port + "}",

@@ -185,6 +185,7 @@ std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
   for (dp::l2_verdict::copy& each : said->copies) {
     const pipeline::port_no to = dp::bridge_port(each.port);
     lines.push_back("output:" + pipeline::port_name(to));
+    if (!each.member.empty()) lines.push_back("by its member " + each.member);
     result.outputs.push_back({to, one.queue, std::move(each.bytes)});
   }
   return lines;

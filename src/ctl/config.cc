@@ -26,7 +26,8 @@ std::string item(const char* list, std::size_t i) {
 }
 
 void check_ports(config_reader& reader, const config& c) {
-  std::map<std::string, std::size_t> names, devices;
+  std::map<std::string, std::size_t> names;
+  std::map<std::string, std::pair<std::size_t, std::string>> devices;  // port, field of it
   for (std::size_t i = 0; i < c.ports.size(); i++) {
     const auto& port = c.ports[i];
     const std::string path = item("ports", i);
@@ -38,19 +39,26 @@ void check_ports(config_reader& reader, const config& c) {
         reader.complain_at(path + "." + problem.field, problem.reason);
       }
     }
-    const auto unique = [&](auto& seen, const std::string& key, const char* field,
-                            const char* what) {
-      if (key.empty()) return;
-      const auto [before, fresh] = seen.emplace(key, i);
-      if (fresh) return;
-      const std::string other = item("ports", before->second);
+    const auto is_also = [&](const std::string& field, const char* what, std::size_t other_port,
+                             const std::string& other_field) {
+      const std::string other = item("ports", other_port);
       reader.complain_at(path + "." + field,
                          std::string(what) + " of " + other + " in line " +
-                             std::to_string(nearest_line(reader.lines, other + "." + field)) +
+                             std::to_string(nearest_line(reader.lines, other + "." + other_field)) +
                              " too");
     };
-    unique(names, port.name, "name", "is the name");
-    unique(devices, port.devargs.substr(0, port.devargs.find(',')), "devargs", "is the device");
+    if (const auto [before, fresh] = names.emplace(port.name, i); !fresh && !port.name.empty())
+      is_also("name", "is the name", before->second, "name");
+    const auto device = [&](const std::string& devargs, const std::string& field) {
+      if (devargs.empty()) return;
+      const auto [before, fresh] = devices.try_emplace(device_of(devargs), i, field);
+      const auto& [other, other_field] = before->second;
+      // Twice in one bond: check_port() has said it.
+      if (!fresh && other != i) is_also(field, "is the device", other, other_field);
+    };
+    device(port.devargs, "devargs");
+    for (std::size_t m = 0; m < port.bond.members.size(); m++)
+      device(port.bond.members[m], item("bond.members", m));
   }
   const std::uint64_t most = std::uint64_t{1} << c.tables.port_bits;
   if (c.ports.size() > most)

@@ -55,8 +55,9 @@ void compare_settings(const config& now, const config& wanted, config_difference
 
 /// What a port keeps for as long as it is there.
 bool must_be_replaced(const dp::port_config& a, const dp::port_config& b) {
-  return a.devargs != b.devargs || a.rx_queues != b.rx_queues || a.tx_queues != b.tx_queues ||
-         a.rx_descriptors != b.rx_descriptors || a.tx_descriptors != b.tx_descriptors;
+  return a.devargs != b.devargs || a.bond.members != b.bond.members || a.rx_queues != b.rx_queues ||
+         a.tx_queues != b.tx_queues || a.rx_descriptors != b.rx_descriptors ||
+         a.tx_descriptors != b.tx_descriptors;
 }
 
 void compare_ports(const config& now, const config& wanted, config_difference& out) {

@@ -110,6 +110,53 @@ const field_table<port>& mirror_fields() {
   return fields;
 }
 
+const field_table<port>& bond_fields() {
+  static const field_table<port> fields = [] {
+    field_info members{.name = "members",
+                       .meaning = "The DPDK devices, each as `devargs` would name it",
+                       .example = "[\"0000:03:00.0\", \"0000:03:00.1\"]",
+                       .required = true};
+    members.type = "list of texts";
+    members.range = "1 to " + std::to_string(limits::bond_members_max) + ", each once";
+    return field_table<port>{
+        choice_field<port>(
+            {.name = "mode",
+             .meaning = "`static`: all members that have a link, each flow by one of "
+                        "them; `lacp`: those with which the other end agrees by "
+                        "LACP; `backup`: one member at a time, the next one when it "
+                        "has no link",
+             .example = "backup"},
+            {"static", "lacp", "backup"}, [](port& p) -> auto& { return p.bond.mode; }),
+        choice_field<port>(
+            {.name = "hash",
+             .meaning = "What makes a flow: `l2`: MAC addresses and VLAN; `l23`: MAC "
+                        "and IP addresses; `l34`: IP addresses and ports",
+             .example = "l23"},
+            {"l2", "l23", "l34"}, [](port& p) -> auto& { return p.bond.hash; }),
+        choice_field<port>(
+            {.name = "rate",
+             .meaning = "By LACP, how often the other end is to speak: `slow`: every "
+                        "30 s; `fast`: every second. It is gone after three times "
+                        "that",
+             .example = "fast"},
+            {"slow", "fast"}, [](port& p) -> auto& { return p.bond.rate; }),
+        {members,
+         [](config_reader& reader, const YAML::Node& node, port& p) {
+           if (node.IsNull() || (node.IsSequence() && node.size() == 0))
+             return reader.complain(node, "is empty; a bond has members");
+           read_list(reader, node, [&](const YAML::Node& item) {
+             std::string text;
+             if (!read_scalar(reader, item, text)) return;
+             if (const auto reason = check_devargs(text); !reason.empty())
+               return reader.complain(item, reason);
+             p.bond.members.push_back(text);
+           });
+         },
+         [](port& p, extent) { return texts_value(p.bond.members); }}};
+  }();
+  return fields;
+}
+
 field<port> queue_field(std::string name, std::string meaning, unsigned high, std::string example,
                         unsigned port::*member) {
   return integer_field<port>(
@@ -125,6 +172,14 @@ field<port> written_if(dp::vlan_mode mode, field<port> made) {
   return made;
 }
 
+/// A bond has members, any other port has devargs.
+field<port> written_of(bool bonds, field<port> made) {
+  made.write = [bonds, inner = made.write](port& p, extent how) {
+    return p.bond.any() == bonds ? inner(p, how) : config_value();
+  };
+  return made;
+}
+
 }  // namespace
 
 const field_table<port>& port_fields() {
@@ -135,13 +190,17 @@ const field_table<port>& port_fields() {
                         .required = true},
                        "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
                        [](port& p) -> auto& { return p.name; }),
-      text_field<port>({.name = "devargs",
-                        .meaning = "The DPDK device: a PCI address, or a driver with a number and "
-                                   "arguments",
-                        .example = "\"net_tap0,iface=tap0\"",
-                        .required = true},
-                       "printable, without blanks, at most 1024 bytes", check_devargs,
-                       [](port& p) -> auto& { return p.devargs; }),
+      written_of(false, text_field<port>(
+                            {.name = "devargs",
+                             .meaning = "The DPDK device: a PCI address, or a driver with a number "
+                                        "and arguments. Every port has this or `bond`",
+                             .example = "\"net_tap0,iface=tap0\"",
+                             .default_value = "none"},
+                            "printable, without blanks, at most 1024 bytes", check_devargs,
+                            [](port& p) -> auto& { return p.devargs; })),
+      written_of(true, section_field<port>("bond", "Several devices as one port (operations.md)",
+                                           "{mode: static, members: [net_tap0, net_tap1]}",
+                                           bond_fields(), [](port& p) -> auto& { return p; })),
       queue_field("rx_queues", "Receive queues; 0: one per worker, where the port can",
                   limits::queues_max, "2", &port::rx_queues),
       queue_field(
@@ -218,6 +277,10 @@ field<config> ports_field() {
               port one;
               if (item.IsNull()) return reader.complain(item, "has no value");
               read_mapping(reader, item, port_fields(), one);
+              if (item.IsMap() && !item["devargs"] && !item["bond"]) {
+                const config_reader::step step(reader, "devargs");
+                reader.complain(item, "is missing");
+              }
               if (reader.has(reader.path() + ".vlans.tagged") &&
                   !reader.has(reader.path() + ".vlans.mode"))
                 one.mode = dp::vlan_mode::trunk;
@@ -233,6 +296,7 @@ field<config> ports_field() {
 
 std::vector<section_info> describe_ports() {
   return {describe("ports[]", "One port.", port_fields()),
+          describe("ports[].bond", "Several devices as one port.", bond_fields()),
           describe("ports[].storm", "Storm control of a port.", storm_fields()),
           describe("ports[].mirror", "What a mirror port sends.", mirror_fields()),
           describe("ports[].vlans", "The VLANs of a port.", vlans_fields())};

@@ -124,7 +124,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(of.tls_key, "/etc/coua/key.pem");
   EXPECT_EQ(of.tls_certificate, "/etc/coua/cert.pem");
   EXPECT_EQ(of.tls_authority, "/etc/coua/ca.pem");
-  ASSERT_EQ(c.ports.size(), 4u);
+  ASSERT_EQ(c.ports.size(), 5u);
   const auto& p = c.ports[0];
   EXPECT_EQ(p.name, "host-1");
   EXPECT_EQ(p.devargs, "net_tap0,iface=tap0");
@@ -148,6 +148,11 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.ports[2].native_vlan, 7);
   EXPECT_EQ(c.ports[3].mirror,
             (dp::mirror_sources{{"host-1", "uplink"}, {"host-1"}, {10, 20, 21, 22, 30}}));
+  EXPECT_EQ(c.ports[4].devargs, "");
+  EXPECT_EQ(c.ports[4].bond, (dp::bond_config{dp::bond_mode::lacp,
+                                              {"net_tap3,iface=tap3", "net_null20"},
+                                              dp::bond_hash::l23,
+                                              dp::lacp_rate::fast}));
 }
 
 TEST(config, a_place_names_file_and_line) {
@@ -285,7 +290,8 @@ TEST(config_document, the_example_of_each_field_is_valid) {
       const auto port = [&](const std::string& more) {
         std::string text = "{" + more;
         if (!more.starts_with("name:")) text += ", name: p0";
-        if (!more.starts_with("devargs:")) text += ", devargs: net_null0";
+        if (!more.starts_with("devargs:") && !more.starts_with("bond:"))
+          text += ", devargs: net_null0";
         return "ports: [" + text + "}]\n";
       };
       std::string text;
@@ -293,6 +299,9 @@ TEST(config_document, the_example_of_each_field_is_valid) {
         text = pair;
       else if (section.path == "ports[]")
         text = port(pair);
+      else if (section.path == "ports[].bond")
+        text = port("bond: {" + pair + (field.name == "members" ? "" : ", members: [net_null1]") +
+                    (field.name == "rate" ? ", mode: lacp}" : "}"));
       else if (section.path == "ports[].storm")
         text = port("storm: {" + pair + "}");
       else if (section.path == "ports[].mirror")

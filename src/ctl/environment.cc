@@ -74,7 +74,7 @@ result<dp::eal_params> resolve_environment(const config& config) {
   params.pci = config.pci == pci_mode::on ||
                (config.pci == pci_mode::automatic &&
                 std::ranges::any_of(config.ports, [](const dp::port_config& port) {
-                  return is_pci_devargs(port.devargs);
+                  return std::ranges::any_of(devices_of(port), is_pci_devargs);
                 }));
   params.extra = config.eal_arguments;
   return params;

@@ -44,7 +44,19 @@ class fake_switch : public dp::l2_switch {
     status.number = number;
     status.serial = ++last_serial_;
     status.config = config;
-    status.driver = config.devargs.substr(0, config.devargs.find_first_of("0123456789,"));
+    const auto driver_of = [](const std::string& devargs) {
+      return devargs.substr(0, devargs.find_first_of("0123456789,"));
+    };
+    status.driver = config.bond.any() ? "bond" : driver_of(config.devargs);
+    for (const std::string& each : config.bond.members) {
+      dp::member_status member{};
+      member.devargs = each;
+      member.driver = driver_of(each);
+      member.link_up = member.active = true;
+      member.link_mbps = 10'000;
+      member.state = "active";
+      status.members.push_back(member);
+    }
     for (int i = 0; i < 6; i++)
       status.mac[i] = i == 0 ? 2 : i == 5 ? static_cast<std::uint8_t>(number) : 0;
     status.numa_node = -1;
@@ -68,7 +80,7 @@ class fake_switch : public dp::l2_switch {
     const std::lock_guard hold(mutex_);
     const auto port = find(config.name);
     if (port == ports_.end()) return no_port(config.name);
-    if (port->config.devargs != config.devargs)
+    if (port->config.devargs != config.devargs || port->config.bond.members != config.bond.members)
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
     port->config = config;
     if (!config.enabled) port->shut_down.clear();

@@ -39,6 +39,27 @@ void check_vlans(const dp::port_config& port, std::vector<field_problem>& proble
                                             " is the native VLAN, so it cannot be tagged too"});
 }
 
+void check_bond(const dp::port_config& port, std::vector<field_problem>& problems) {
+  const auto& members = port.bond.members;
+  if (!port.devargs.empty())
+    problems.push_back({"devargs", "is given together with bond; keep one of them"});
+  if (members.size() > limits::bond_members_max)
+    problems.push_back(
+        {"bond.members", "has " + std::to_string(members.size()) + " members, at most " +
+                             std::to_string(limits::bond_members_max) + " are allowed"});
+  if (port.bond.rate != dp::lacp_rate::slow && port.bond.mode != dp::bond_mode::lacp)
+    problems.push_back({"bond.rate", "is for mode lacp only"});
+  std::vector<std::string> devices;
+  for (const std::string& each : members) {
+    if (const std::string reason = check_devargs(each); !reason.empty())
+      problems.push_back({"bond.members", "a device " + reason});
+    devices.push_back(device_of(each));
+  }
+  std::ranges::sort(devices);
+  if (const auto twice = std::ranges::adjacent_find(devices); twice != devices.end())
+    problems.push_back({"bond.members", "the device " + *twice + " is given twice"});
+}
+
 void check_mirror(const dp::port_config& port, std::vector<field_problem>& problems) {
   const auto names = [&](const std::string& field, const std::vector<std::string>& sources) {
     if (sources.size() > limits::mirror_sources_max)
@@ -82,6 +103,12 @@ std::string check_devargs(std::string_view devargs) {
   return {};
 }
 
+std::string device_of(const std::string& devargs) { return devargs.substr(0, devargs.find(',')); }
+
+std::vector<std::string> devices_of(const dp::port_config& port) {
+  return port.bond.any() ? port.bond.members : std::vector<std::string>{port.devargs};
+}
+
 std::vector<field_problem> check_port(const dp::port_config& port) {
   std::vector<field_problem> problems;
   const auto text = [&](const char* field, std::string reason) {
@@ -92,7 +119,10 @@ std::vector<field_problem> check_port(const dp::port_config& port) {
     if (value < low || value > high) problems.push_back({field, out_of_range(value, low, high)});
   };
   text("name", check_port_name(port.name));
-  text("devargs", check_devargs(port.devargs));
+  if (port.bond.any())
+    check_bond(port, problems);
+  else
+    text("devargs", check_devargs(port.devargs));
   range("rx_queues", port.rx_queues, 0, limits::queues_max);
   range("tx_queues", port.tx_queues, 0, limits::queues_max);
   range("rx_descriptors", port.rx_descriptors, 0, limits::descriptors_max);

@@ -24,6 +24,12 @@ std::string check_port_name(std::string_view name);
 /// Empty when `devargs` can be the name of a DPDK device with its arguments, else the reason.
 std::string check_devargs(std::string_view devargs);
 
+/// The device itself, without its arguments.
+std::string device_of(const std::string& devargs);
+
+/// The devargs of a port: one, or those of a bond's members.
+std::vector<std::string> devices_of(const dp::port_config& port);
+
 /// Everything that is wrong with a port; empty: it is valid. Expects `tagged` sorted.
 std::vector<field_problem> check_port(const dp::port_config& port);
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ctl/config.h"
@@ -41,10 +42,32 @@ inline std::string path() {
   return "/" + text(40, "ab/. :#\"'{}[],\\\t\x01\x7f&*!|>%@`~-\xc3\xa4") + "x";
 }
 
+inline std::string devargs() {
+  return "n" + text(60, "abcnet_0123456789,=.:/-#'\"{}[]&*!|>%@`~\\");
+}
+
+inline dp::bond_config bond() {
+  dp::bond_config out;
+  out.mode = *rc::gen::element(dp::bond_mode::balance, dp::bond_mode::lacp, dp::bond_mode::backup);
+  if (out.mode == dp::bond_mode::lacp)
+    out.rate = *rc::gen::element(dp::lacp_rate::slow, dp::lacp_rate::fast);
+  out.hash = *rc::gen::element(dp::bond_hash::l2, dp::bond_hash::l23, dp::bond_hash::l34);
+  std::set<std::string> seen;
+  const auto n = *rc::gen::inRange(1, 9);
+  for (int i = 0; i < n; i++) {
+    const std::string one = devargs();
+    if (seen.insert(one.substr(0, one.find(','))).second) out.members.push_back(one);
+  }
+  return out;
+}
+
 inline dp::port_config port() {
   dp::port_config out;
   out.name = port_name();
-  out.devargs = "n" + text(60, "abcnet_0123456789,=.:/-#'\"{}[]&*!|>%@`~\\");
+  if (*rc::gen::inRange(0, 4) == 0)
+    out.bond = bond();
+  else
+    out.devargs = devargs();
   out.rx_queues = number(0u, 129u, 0u);
   out.tx_queues = number(0u, 129u, 0u);
   out.rx_descriptors = number(0u, 32769u, 0u);
@@ -99,6 +122,11 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
     const unsigned device = *rc::gen::inRange(0u, 8u);
     if (!devices.insert(device).second) continue;
     one.devargs = "net_null" + std::to_string(device);
+    if (*rc::gen::inRange(0, 4) == 0) {
+      one.bond.members = {std::exchange(one.devargs, ""), one.name + "-b"};
+      one.bond.mode = *rc::gen::element(dp::bond_mode::balance, dp::bond_mode::backup);
+      one.bond.hash = *rc::gen::element(dp::bond_hash::l2, dp::bond_hash::l34);
+    }
     one.native_vlan = *rc::gen::element<std::uint16_t>(1, 10);
     one.mtu = *rc::gen::element(1500u, 9000u);
     one.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop);
@@ -172,13 +200,15 @@ inline config whole() {
   t.pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
   t.pipeline.packet_in_burst = number(1u, 65'537u, 250u);
   out.openflow = controllers();
-  std::set<std::string> seen;
+  std::set<std::string> seen, devices;
   const auto n = *rc::gen::inRange(0, 6);
   for (int i = 0; i < n; i++) {
     dp::port_config one = port();
-    if (seen.insert(one.name).second &&
-        seen.insert(one.devargs.substr(0, one.devargs.find(','))).second)
-      out.ports.push_back(one);
+    if (!seen.insert(one.name).second) continue;
+    const auto is_new = [&](const std::string& each) {
+      return devices.insert(device_of(each)).second;
+    };
+    if (std::ranges::all_of(devices_of(one), is_new)) out.ports.push_back(one);
   }
   for (std::uint64_t i = 0; i < 5 && !out.ports.empty(); i++)
     if (coin())

@@ -4,12 +4,12 @@
 // the metrics. Every worker has its own rows (base/counters.h), readers sum them.
 //
 // A frame that was received is counted once in `rx_packets` of its port and once in exactly one of
-// `forwarded`, `flooded`, `to_controller` and the drops marked (rx); one that rules of the OpenFlow
-// pipeline send several times, once for each time. A frame or copy handed to a port is counted once
-// in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
+// `forwarded`, `flooded`, `to_controller`, `to_lacp` and the drops marked (rx); one that rules of
+// the OpenFlow pipeline send several times, once for each time. A frame or copy handed to a port is
+// counted once in `tx_packets` or one of its `drop_tx` counters. So, over all ports and at rest:
 //
 //   rx_packets + from_controller + pipeline_copies
-//                            = forwarded + flooded + to_controller + sum of drops (rx)
+//                            = forwarded + flooded + to_controller + to_lacp + sum of drops (rx)
 //   forwarded + flood_copies + mirrored
 //                            = tx_packets + drop_tx_full + drop_tx_too_long
 //
@@ -31,12 +31,16 @@ enum id : unsigned {
   flood_copies,           //   copies made by that, one per port
   mirrored,               // copies for this mirror port
   to_controller,          // received here, handed on to the controller
+  to_lacp,                // received here, of the slow protocols, for the bond itself
   from_controller,        // sent by the controller, as if received here
   pipeline_copies,        // sent once more by the pipeline: what a frame is beyond the first one
   drop_pipeline,          // (rx) the pipeline sent it nowhere: `coua flow stats` says why
   drop_packet_in_rate,    // (rx) for the controller, above the rate that is allowed
   drop_packet_in_full,    // (rx) for the controller, which does not keep up
   drop_truncated,         // (rx) shorter than its Ethernet or VLAN header
+  drop_lacp_full,         // (rx) for the bond itself, which does not keep up
+  drop_lacp_tx,           // LACPDUs of this bond that its member did not take
+  drop_bond_standby,      // (rx) on a member of the bond that is not in use
   drop_ingress_vlan,      // (rx) the port does not carry this VLAN
   drop_source_multicast,  // (rx) its source is a group address
   drop_link_local,        // (rx) for 01:80:C2:00:00:0x, which no bridge forwards

@@ -20,6 +20,7 @@
 #include <memory>
 #include <vector>
 
+#include "dp/bond/spread.h"
 #include "dp/l2/storm.h"
 
 namespace coua::dp {
@@ -72,11 +73,16 @@ struct plan_mirror {
   std::array<port_set, n_vlans> vlans{};               // of what any port receives in this VLAN
 };
 
+/// Why frames of a queue leave the usual way; bits.
+using detour_set = std::uint8_t;
+inline constexpr detour_set detour_tap = 1;   // a capture or a mirror wants them
+inline constexpr detour_set detour_bond = 2;  // the port is a bond
+
 /// One transmit queue as one worker sees it.
 struct tx_queue {
   std::uint16_t device = 0;  // DPDK's port id
   std::uint16_t queue = 0;
-  bool tapped = false;             // a capture or a mirror wants what is sent here
+  detour_set detours = 0;
   struct tx_lock* lock = nullptr;  // not null: the queue is shared with other workers
 };
 
@@ -84,7 +90,18 @@ struct rx_queue {
   std::uint16_t device = 0;
   std::uint16_t queue = 0;
   std::uint8_t port = 0;  // number
-  bool tapped = false;    // a capture or a mirror wants what comes from here
+  detour_set detours = 0;
+  std::uint8_t member = 0;  // of a bond
+};
+
+/// A bond's members by their places.
+struct plan_bond {
+  bond_hash hash = bond_hash::l34;
+  std::uint64_t seed = 0;
+  bool lacp = false;
+  member_set collecting = 0;                               // what others bring is dropped
+  bucket_table buckets{};                                  // who sends
+  std::vector<std::array<tx_queue, bond_members_max>> tx;  // by worker
 };
 
 struct tap_set;  // capture/tap.h
@@ -98,13 +115,15 @@ struct plan {
   std::uint64_t serial = 0;                      // grows with each plan
   port_set present = 0;                          // has a device
   port_set up = 0;                               // present, enabled, with link: may send
+  bool lacp = false;                             // a bond speaks it
   bool drops_tapped = false;                     // a capture wants what is dropped
   std::shared_ptr<const tap_set> taps;           // null: no capture is on
   std::array<plan_port, max_ports + 1> ports{};  // the last: controller_port
   std::array<plan_vlan, n_vlans> vlans{};
   std::vector<worker_plan> workers;
-  std::array<plan_storm, max_ports + 1> storms{};  // by port number
-  std::unique_ptr<const plan_mirror> mirror;       // null: nothing is mirrored
+  std::array<plan_storm, max_ports + 1> storms{};                   // by port number
+  std::unique_ptr<const plan_mirror> mirror;                        // null: nothing is mirrored
+  std::array<std::unique_ptr<const plan_bond>, max_ports> bonds{};  // null: the port is none
 };
 
 }  // namespace coua::dp

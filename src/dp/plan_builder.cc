@@ -53,21 +53,57 @@ void add_mirrors(plan& built, std::span<const port_view> ports) {
   }
   if ((received | sent) == 0) return;
   for (worker_plan& each : built.workers) {
-    for (rx_queue& queue : each.rx) queue.tapped = (received & port_bit(queue.port)) != 0;
+    for (rx_queue& queue : each.rx)
+      if ((received & port_bit(queue.port)) != 0) queue.detours |= detour_tap;
     for (unsigned number = 0; number < max_ports; ++number)
-      each.tx[number].tapped = (sent & port_bit(number)) != 0;
+      if ((sent & port_bit(number)) != 0) each.tx[number].detours |= detour_tap;
   }
   built.mirror = std::move(mirror);
 }
 
 bool near(const worker_place& worker, int node) { return node < 0 || worker.numa_node == node; }
 
-void spread_queues(plan& built, const port_view& view, std::span<const worker_place> workers) {
-  for (unsigned q = 0; q < view.device->rx_queues(); ++q) {
-    const std::size_t worker = worker_for_queue(view.device->numa_node(), workers, built.workers);
-    built.workers[worker].rx.push_back({view.device->device(), static_cast<std::uint16_t>(q),
-                                        static_cast<std::uint8_t>(view.number), false});
+/// `like`: what the queues of the device have alike.
+void spread_queues(plan& built, const port& device, rx_queue like,
+                   std::span<const worker_place> workers) {
+  like.device = device.device();
+  for (unsigned q = 0; q < device.rx_queues(); ++q) {
+    const std::size_t worker = worker_for_queue(device.numa_node(), workers, built.workers);
+    like.queue = static_cast<std::uint16_t>(q);
+    built.workers[worker].rx.push_back(like);
   }
+}
+
+void spread_queues(plan& built, const port_view& view, std::span<const worker_place> workers) {
+  const auto& members = view.device->members();
+  rx_queue like{.port = static_cast<std::uint8_t>(view.number)};
+  if (members.empty()) return spread_queues(built, *view.device, like, workers);
+  like.detours = detour_bond;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    like.member = static_cast<std::uint8_t>(m);
+    if ((view.bond.lost & member_bit(like.member)) == 0)
+      spread_queues(built, *members[m], like, workers);
+  }
+}
+
+void add_bond(plan& built, const port_view& view, std::size_t n_workers) {
+  const auto& members = view.device->members();
+  auto bond = std::make_unique<plan_bond>();
+  bond->hash = view.device->config().bond.hash;
+  bond->seed = view.device->bond_seed();
+  bond->collecting = view.bond.collecting;
+  bond->lacp = view.bond.lacp;
+  built.lacp |= bond->lacp;
+  bond->buckets = fill_buckets(static_cast<unsigned>(members.size()), view.bond.sending);
+  bond->tx.resize(n_workers);
+  for (std::size_t w = 0; w < n_workers; ++w) {
+    for (std::size_t m = 0; m < members.size(); ++m)
+      bond->tx[w][m] = members[m]->tx_queue_of(static_cast<unsigned>(w));
+    // Of the port there is none; who looks for its device finds that of a member.
+    built.workers[w].tx[view.number] = bond->tx[w][0];
+    built.workers[w].tx[view.number].detours = detour_bond;
+  }
+  built.bonds[view.number] = std::move(bond);
 }
 
 }  // namespace
@@ -120,6 +156,10 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
     built->storms[view.number] = storm_of(view);
     if (!is_mirror) add_vlans(*built, view.number, config);
     if (enabled && !view.lost) spread_queues(*built, view, workers);
+    if (!view.device->members().empty()) {
+      add_bond(*built, view, workers.size());
+      continue;
+    }
     for (std::size_t w = 0; w < workers.size(); ++w)
       built->workers[w].tx[view.number] = view.device->tx_queue_of(static_cast<unsigned>(w));
   }

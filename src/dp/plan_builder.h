@@ -16,6 +16,14 @@ namespace coua::dp {
 
 class port;
 
+/// What the members of a bond do.
+struct bond_view {
+  member_set collecting = 0, sending = 0;
+  member_set lost = 0;
+  bool lacp = false;
+  bool operator==(const bond_view&) const = default;
+};
+
 struct port_view {
   unsigned number = 0;
   const port* device = nullptr;
@@ -23,6 +31,7 @@ struct port_view {
   bool lost = false;               // the device went away: it is neither polled nor sent to
   bool shut = false;               // by the switch: as if it were not enabled
   storm_buckets* storm = nullptr;  // of the number; needed where the port has limits
+  bond_view bond = {};             // where it is one
 };
 
 struct worker_place {

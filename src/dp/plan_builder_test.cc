@@ -19,7 +19,7 @@ struct spreading {
     for (unsigned q = 0; q < n_queues; ++q) {
       const std::size_t worker = worker_for_queue(node, workers, plans);
       ASSERT_LT(worker, plans.size());
-      plans[worker].rx.push_back({n_ports, static_cast<std::uint16_t>(q), 0, false});
+      plans[worker].rx.push_back({.device = n_ports, .queue = static_cast<std::uint16_t>(q)});
     }
     ++n_ports;
   }

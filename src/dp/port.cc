@@ -113,7 +113,11 @@ result<void> port::validate(const port_config& config) {
   const std::string where = "port " + config.name;
   if (!valid_name(config.name))
     return fail(errc::invalid, where, "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -");
-  if (config.devargs.empty()) return fail(errc::invalid, where, "devargs are missing");
+  if (config.bond.any()) {
+    if (auto valid = validate_bond(config); !valid) return valid;
+  } else if (config.devargs.empty()) {
+    return fail(errc::invalid, where, "devargs are missing");
+  }
   if (config.mtu < mtu_min || config.mtu > mtu_max)
     return fail(errc::invalid, where + ": mtu",
                 std::to_string(config.mtu) + " is not in 68 to 9600");
@@ -125,8 +129,14 @@ result<void> port::validate(const port_config& config) {
 
 result<std::unique_ptr<port>> port::open(const port_config& config, const port_limits& limits) {
   if (auto valid = validate(config); !valid) return tl::unexpected(valid.error());
+  return config.bond.any() ? open_bond(config, limits) : open_device(config, limits, false);
+}
+
+result<std::unique_ptr<port>> port::open_device(const port_config& config,
+                                                const port_limits& limits, bool is_member) {
   std::unique_ptr<port> opened(new port);
   opened->config_ = config;
+  opened->is_member_ = is_member;
   const eal_call call;
   // The destructor undoes the steps that were taken.
   if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
@@ -317,12 +327,17 @@ result<void> port::start() {
     return failed("cannot start", error);
   started_ = true;
   if (auto done = set_promiscuous(config_.promiscuous); !done) return done;
+  // A member without promiscuous mode must hear LACP, which speaks to a group.
+  if (is_member_) (void)rte_eth_allmulticast_enable(device_);
   return config_.enabled ? result<void>{} : set_link(false);
 }
 
 /// The plan keeps a disabled port out of forwarding whatever its driver can, so one that cannot is
 /// no reason to refuse.
 result<void> port::set_link(bool up) {
+  if (!members_.empty())
+    return each_member([&](port& member) { return member.set_link(up); },
+                       [&](port& member) { (void)member.set_link(!up); });
   if (is_out_of_sight()) return {};
   const eal_call step;
   const int error = up ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
@@ -334,6 +349,8 @@ result<void> port::set_link(bool up) {
 }
 
 void port::discard_received() {
+  for (const auto& each : members_) each->discard_received();
+  if (!members_.empty()) return;
   if (lost_.load(std::memory_order_relaxed)) return;
   for (unsigned q = 0; q < rx_queues_; ++q) {
     // No more than what was there: a source that never ends must not hold this thread.
@@ -379,13 +396,15 @@ result<void> port::set_mtu(unsigned mtu) {
 result<void> port::update(const port_config& config) {
   const eal_call call;
   const port_config& old = config_;
-  if (config.devargs != old.devargs || config.rx_queues != old.rx_queues ||
-      config.tx_queues != old.tx_queues || config.rx_descriptors != old.rx_descriptors ||
-      config.tx_descriptors != old.tx_descriptors)
-    return fail(errc::unsupported, where(),
-                "devargs, queues and descriptors cannot change while the port exists: remove it "
-                "and add it again");
+  if (config.devargs != old.devargs || config.bond.members != old.bond.members ||
+      config.rx_queues != old.rx_queues || config.tx_queues != old.tx_queues ||
+      config.rx_descriptors != old.rx_descriptors || config.tx_descriptors != old.tx_descriptors)
+    return fail(
+        errc::unsupported, where(),
+        "devargs, members, queues and descriptors cannot change while the port exists: remove it "
+        "and add it again");
   if (auto valid = validate(config); !valid) return valid;
+  if (!members_.empty()) return update_bond(config);
   if (config.mtu != old.mtu)
     if (auto done = set_mtu(config.mtu); !done) return done;
   const auto undo_mtu = [&] {
@@ -438,7 +457,21 @@ link_state port::link() const {
   return state;
 }
 
+std::pair<std::uint64_t, std::uint64_t> port::packets() const {
+  rte_eth_stats stats{};
+  if (rte_eth_stats_get(device_, &stats) != 0) return {};
+  return {stats.ipackets, stats.opackets};
+}
+
 std::vector<counter> port::device_counters() const {
+  if (!members_.empty()) {
+    std::vector<counter> sum = members_[0]->device_counters();
+    for (std::size_t m = 1; m < members_.size(); ++m) {
+      const std::vector<counter> more = members_[m]->device_counters();
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i].value += more[i].value;
+    }
+    return sum;
+  }
   rte_eth_stats stats{};
   if (rte_eth_stats_get(device_, &stats) != 0) stats = {};
   return {{"rx_missed", stats.imissed},

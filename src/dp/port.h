@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One DPDK device with its queues and its packet pool. Control threads only; the workers know
-// nothing but device and queue numbers (plan.h).
+// One DPDK device with its queues and its packet pool; or a bond: several of them, its members,
+// each a port of its own that only the bond knows (port_bond.cc). Control threads only; the workers
+// know nothing but device and queue numbers (plan.h).
 //
 // Life: probe (DPDK creates the device from its devargs) -> configure, queues, start -> ... ->
 // stop, close, remove. The pool goes last: its packets may still sit in the transmit queues of
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dp/bond/bond_state.h"
 #include "dp/packet_pool.h"
 #include "dp/plan_builder.h"
 #include "dp/switch.h"
@@ -36,12 +38,6 @@ struct port_limits {
   std::function<result<packet_pool*>(int numa_node, unsigned room)> shared_pool;
   unsigned mbuf_bytes = 0;         // 0: fits the MTU
   std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
-};
-
-struct link_state {
-  bool up = false;
-  unsigned mbps = 0;
-  bool lost = false;  // the device went away
 };
 
 class port {
@@ -65,27 +61,48 @@ class port {
   /// Frees what came in while no worker polled the port. None may poll it now.
   void discard_received();
 
+  /// Of a bond: its members, in the order of its configuration; of any other port: none.
+  const std::vector<std::unique_ptr<port>>& members() const { return members_; }
+  std::vector<mac_bytes> macs() const;  // of the members
+  std::uint64_t bond_seed() const { return bond_seed_; }
+
   std::uint16_t device() const { return device_; }
+  /// Bit set of the DPDK port ids that belong to it.
+  std::uint64_t devices() const;
   unsigned rx_queues() const { return rx_queues_; }
   unsigned tx_queues() const { return tx_queues_; }
   /// The transmit queue of a worker, with its lock if it is shared.
   tx_queue tx_queue_of(unsigned worker) const;
-  bool tx_shared() const { return !locks_.empty(); }
+  bool tx_shared() const;
   int numa_node() const { return numa_node_; }
   /// Bytes of a frame with two tags that fills the MTU.
   unsigned longest_frame() const;
   const std::string& driver() const { return driver_; }
   const std::uint8_t* mac() const { return mac_; }
-  bool strips_tags() const { return driver_ == "net_af_packet"; }
+  bool strips_tags() const;
+  /// Of a device; what a bond's is, its state says (bond/bond_state.h).
   link_state link() const;
   /// What the device counts itself: rx_missed, rx_errors, rx_no_mbuf, tx_errors.
   std::vector<counter> device_counters() const;
-  /// The pool, to be freed when it is full again (packet_pool.h).
-  packet_pool take_pool() { return std::move(pool_); }
-  const packet_pool& pool() const { return pool_; }  // empty when it uses a shared one
+  /// What the device counts as received and sent.
+  std::pair<std::uint64_t, std::uint64_t> packets() const;
+  /// The pools, to be freed when they are full again (packet_pool.h); empty ones when they use a
+  /// shared one.
+  void take_pools(std::vector<packet_pool>& to);
+  unsigned packets_in_use() const;
 
  private:
   port() = default;
+  static result<std::unique_ptr<port>> open_device(const port_config& config,
+                                                   const port_limits& limits, bool is_member);
+  // port_bond.cc
+  static result<void> validate_bond(const port_config& config);
+  static result<std::unique_ptr<port>> open_bond(const port_config& config,
+                                                 const port_limits& limits);
+  static port_config member_config(const port_config& bond, const std::string& devargs);
+  result<void> each_member(const std::function<result<void>(port&)>& change,
+                           const std::function<void(port&)>& undo);
+  result<void> update_bond(const port_config& config);
   result<void> probe(const port_limits& limits);
   result<void> configure(const port_limits& limits);
   result<void> setup_pool(const port_limits& limits);
@@ -98,9 +115,14 @@ class port {
   bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;
   tl::unexpected<error> probe_failed(const std::string& name, int code) const;
-  std::string where() const { return "port " + config_.name; }
+  std::string where() const {
+    return "port " + config_.name + (is_member_ ? ": member " + config_.devargs : "");
+  }
 
   port_config config_;
+  bool is_member_ = false;
+  std::vector<std::unique_ptr<port>> members_;
+  std::uint64_t bond_seed_ = 0;
   std::uint16_t device_ = 0;
   bool probed_ = false;
   bool started_ = false;

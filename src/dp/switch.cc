@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rte_mbuf.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <thread>
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t watch_ns = 200 * ns_per_ms;
+// The flows of a bond's member that lost its link are lost for this time at most.
+constexpr std::uint64_t bond_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
@@ -139,10 +143,11 @@ switch_impl::~switch_impl() {
   for (auto& each : workers_) {
     drain_packets(each->packet_ins(), {});
     drop_packets(each->packet_outs());
+    for (slow_out one; each->slow_outs().pop(one);) rte_pktmbuf_free(one.frame);
   }
   for (port_slot& slot : slots_) {
     if (!slot.device) continue;
-    graveyard_.push_back(slot.device->take_pool());
+    slot.device->take_pools(graveyard_);
     slot.device.reset();
   }
   for (port_slot& slot : slots_) slot.flush.reset();
@@ -172,7 +177,8 @@ void switch_impl::publish() {
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
-                       slots_[number].link.lost, slots_[number].shut, &storms_[number]});
+                       slots_[number].link.lost, slots_[number].shut, &storms_[number],
+                       slots_[number].bond ? slots_[number].bond->view() : bond_view{}});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;
   show_captures(*next);
@@ -192,6 +198,7 @@ void switch_impl::wait_for_workers() {
 
 bool switch_impl::housekeeping() {
   bool more = drain();
+  drain_slow();
   shut_violators();
   const std::uint64_t now = now_ns();
   more |= owner_->age(now);
@@ -200,6 +207,10 @@ bool switch_impl::housekeeping() {
     next_watch_ns_ = now + watch_ns;
     watch_links();
     bury_pools();
+  }
+  if (now >= next_bond_watch_ns_) {
+    next_bond_watch_ns_ = now + bond_watch_ns;
+    watch_bonds();
   }
   if (now >= next_sample_ns_) {
     next_sample_ns_ = now + sample_ns;

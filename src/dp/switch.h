@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dp/bond/spread.h"
 #include "dp/capture/capture.h"
 
 namespace coua::dp {
@@ -46,6 +47,20 @@ struct mirror_sources {
   bool operator==(const mirror_sources&) const = default;
 };
 
+/// How a bond uses its members: all that have a link, each for its flows (a static LAG); those on
+/// which the other end speaks LACP, each for its flows; or one of them at a time.
+enum class bond_mode { balance, lacp, backup };
+
+/// Several devices as one port (link aggregation).
+struct bond_config {
+  bond_mode mode = bond_mode::balance;
+  std::vector<std::string> members;  // DPDK devices, at most bond_members_max; none: no bond
+  bond_hash hash = bond_hash::l34;
+  lacp_rate rate = lacp_rate::slow;  // mode lacp
+  bool any() const { return !members.empty(); }
+  bool operator==(const bond_config&) const = default;
+};
+
 /// Frames a second that a port may bring and that are flooded (l2/storm.h); 0: no limit.
 struct storm_limits {
   std::uint64_t broadcast = 0;
@@ -57,6 +72,7 @@ struct storm_limits {
 struct port_config {
   std::string name;        // 1 to 32 of [A-Za-z0-9_.-]; unique
   std::string devargs;     // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
+  bond_config bond;        // instead of devargs
   unsigned rx_queues = 0;  // 0: as many as workers, where the port can
   unsigned tx_queues = 0;  // 0: one per worker, where the port can; else shared under a lock
   unsigned rx_descriptors = 0;  // 0: the driver's default
@@ -105,6 +121,28 @@ struct switch_config {
   bool operator==(const switch_config&) const = default;
 };
 
+/// What LACP says of a member of a bond.
+struct lacp_status {
+  std::uint8_t partner_system[6];  // all zero: there is no partner
+  std::uint16_t partner_key, partner_port;
+  std::uint8_t actor_flags, partner_flags;  // the state bits of IEEE 802.1AX
+  std::uint64_t received, sent, malformed;  // LACPDUs
+};
+
+/// One device of a bond.
+struct member_status {
+  std::string devargs, driver;
+  std::uint8_t mac[6];
+  bool link_up;
+  unsigned link_mbps;  // 0: unknown
+  bool active;         // frames are taken from it and sent by it
+  // "active", or why it is not: "standby", "down", "lost"; by LACP "no partner", "other partner",
+  // "loop", "waiting", "collecting" (bond/lacp.h)
+  std::string state;
+  std::uint64_t rx_packets, tx_packets;  // that the device counts
+  std::optional<lacp_status> lacp = {};
+};
+
 struct port_status {
   unsigned number;  // what the FIB stores
   unsigned serial;  // never of another port, while a number is given again
@@ -121,6 +159,7 @@ struct port_status {
   // By what the switch has shut it down ("mac_limit"), as if it were not enabled, until
   // reopen_port() or until it was disabled in between; empty: it has not.
   std::string shut_down = {};
+  std::vector<member_status> members = {};  // of a bond, in the order of its configuration
 };
 
 /// One named counter, as the CLI and the metrics show it.
@@ -168,9 +207,10 @@ struct vlan_status {
 struct worker_status {
   unsigned number, core;
   int numa_node;
-  std::vector<std::string> queues;  // "p0:1": receive queue 1 of port p0
-  double cycles_per_packet;         // over the last second; 0: no packets
-  double busy;                      // share of the cycles that found packets, over the last second
+  // "p0:1": receive queue 1 of port p0; "b0/1:0": queue 0 of the second member of bond b0
+  std::vector<std::string> queues;
+  double cycles_per_packet;  // over the last second; 0: no packets
+  double busy;               // share of the cycles that found packets, over the last second
   std::vector<std::uint64_t> burst_histogram;  // index: packets in the burst
   std::vector<counter> counters;
 };
@@ -180,6 +220,7 @@ struct l2_verdict {
   struct copy {
     unsigned port = 0;
     std::vector<std::uint8_t> bytes;
+    std::string member = {};  // of a bond: the devargs of the one that sends it
   };
   std::string what;        // "forwarded", "flooded", or the counter of the drop
   std::uint16_t vlan = 0;  // 0: it belongs to none
@@ -203,7 +244,8 @@ class l2_switch {
   virtual result<unsigned> add_port(const port_config&) = 0;
   virtual result<void> remove_port(const std::string& name) = 0;
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, its action, storm,
-  /// mirror, learning, promiscuous, mtu); name, devargs, queues and descriptors must be the same
+  /// mirror, learning, promiscuous, mtu, a bond's mode, hash and rate); name, devargs, members of a
+  /// bond, queues and descriptors must be the same
   /// (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:

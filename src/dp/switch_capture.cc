@@ -101,9 +101,10 @@ void switch_impl::show_captures(plan& next) {
   const port_set in = tapped_ports(*taps, capture_direction::in);
   const port_set out = tapped_ports(*taps, capture_direction::out);
   for (worker_plan& each : next.workers) {
-    for (rx_queue& queue : each.rx) queue.tapped |= (in & port_bit(queue.port)) != 0;
+    for (rx_queue& queue : each.rx)
+      if ((in & port_bit(queue.port)) != 0) queue.detours |= detour_tap;
     for (unsigned number = 0; number < max_ports; ++number)
-      each.tx[number].tapped |= (out & port_bit(number)) != 0;
+      if ((out & port_bit(number)) != 0) each.tx[number].detours |= detour_tap;
   }
   next.drops_tapped = taps->drops;
   next.taps = std::move(taps);

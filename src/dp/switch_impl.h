@@ -71,6 +71,7 @@ class switch_impl final : public l2_switch {
   struct port_slot {
     std::unique_ptr<port> device;  // null: free, once `flush` is over
     link_state link;
+    std::unique_ptr<bond_state> bond;  // where the port is one
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
     bool shut = false;                    // by the switch, as if the port were not enabled
@@ -113,6 +114,15 @@ class switch_impl final : public l2_switch {
   void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
+  // switch_bonds.cc
+  link_state look_at_link(unsigned number);
+  void watch_bonds();
+  void drain_slow();
+  void bond_changed(unsigned number, const std::vector<std::string>& states, const bond_view& view);
+  lacp::send_function sender_of(unsigned number);
+  void send_slow(unsigned number, unsigned member, const slow_frame& frame);
+  result<void> make_slow_pool();
+  static std::vector<member_status> members_of(const port_slot& slot);
   // switch_capture.cc
   void show_captures(plan& next);
   std::uint32_t interface_of(const std::string& port);
@@ -141,6 +151,7 @@ class switch_impl final : public l2_switch {
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them
   std::vector<packet_pool> graveyard_;           // of removed ports, until their packets are back
   std::map<int, packet_pool> shared_pools_;      // by NUMA node
+  packet_pool slow_pool_;  // of what LACP sends; made with the first such bond
   std::vector<rates> rates_;
   std::vector<std::shared_ptr<tap>> captures_;
   std::vector<std::string> interfaces_;  // that captures show; kept while there are any
@@ -151,6 +162,7 @@ class switch_impl final : public l2_switch {
   unsigned last_number_ = max_ports - 1;
   unsigned last_serial_ = 0;
   std::uint64_t next_watch_ns_ = 0;
+  std::uint64_t next_bond_watch_ns_ = 0;
   std::uint64_t next_sample_ns_ = 0;
   // Created last in start() and ended first: its thread uses all of the above. Posting to it does
   // not change the switch, so const functions may.

@@ -45,12 +45,16 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
     limits.shared_pool = [this](int node, unsigned room) { return shared_pool(node, room); };
   limits.mbuf_bytes = config_.mbuf_bytes;
   for (const port_slot& slot : slots_)
-    if (slot.device) limits.devices_used |= std::uint64_t{1} << slot.device->device();
+    if (slot.device) limits.devices_used |= slot.device->devices();
+  if (config.bond.mode == bond_mode::lacp)
+    if (auto made = make_slow_pool(); !made) return tl::unexpected(made.error());
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
-  slot.link = slot.device->link();
+  slot.bond.reset();
+  if (config.bond.any()) slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs());
+  slot.link = look_at_link(*number);
   slot.flush.reset();
   slot.shut = slot.discards = false;
   slot.baseline.clear();
@@ -128,12 +132,13 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   const flush_ptr flush = owner_->start_flush(filter);
   if (!flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
   std::unique_ptr<port> leaving = std::move(slot.device);
+  slot.bond.reset();
   slot.link = {};
   slot.flush = flush;
   tell_pipeline(number);
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
-  graveyard_.push_back(leaving->take_pool());
+  leaving->take_pools(graveyard_);
   leaving.reset();
   bury_pools();
   return flush;
@@ -155,10 +160,13 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   const bool was_enabled = slot.device->config().enabled;
   // Tokens of another limit mean another time.
   const bool storm_changed = slot.device->config().storm != config.storm;
+  if (config.bond.mode == bond_mode::lacp)
+    if (auto made = make_slow_pool(); !made) return made;
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut = false;  // what enables it again brings it back
-  if (config.enabled != was_enabled) slot.link = slot.device->link();
+  if (slot.bond) slot.bond->configure(config.bond);
+  if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
   if (config.enabled && !slot.shut) discard_received(slot);
   // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.
   if (storm_changed) storms_[number].fill(cycles());
@@ -192,7 +200,7 @@ result<void> switch_impl::reopen_port_here(const std::string& name) {
   if (!slot.shut) return {};
   if (auto done = slot.device->set_link(true); !done) return done;
   slot.shut = false;
-  slot.link = slot.device->link();
+  slot.link = look_at_link(number);
   discard_received(slot);
   tell_all(number);
   log_info("port %s: brought back", name.c_str());
@@ -220,7 +228,7 @@ void switch_impl::shut_port(unsigned number) {
   slot.shut = slot.discards = true;
   if (const auto done = slot.device->set_link(false); !done)
     log_warning("%s", done.error().message().c_str());
-  slot.link = slot.device->link();
+  slot.link = look_at_link(number);
   tell_all(number);
   flush_filter filter;
   filter.ports = port_bit(number);
@@ -230,7 +238,7 @@ void switch_impl::shut_port(unsigned number) {
 void switch_impl::watch_links() {
   for (unsigned number = 0; number < max_ports; ++number) {
     port_slot& slot = slots_[number];
-    if (!slot.device) continue;
+    if (!slot.device || slot.bond) continue;
     const link_state now = slot.device->link();
     if (now.up != slot.link.up || now.lost != slot.link.lost) link_changed(number, now);
     slot.link = now;
@@ -267,7 +275,7 @@ unsigned switch_impl::packets_in_use() const {
   return tables_->call([&] {
     unsigned n = 0;
     for (const port_slot& slot : slots_)
-      if (slot.device) n += slot.device->pool().in_use();
+      if (slot.device) n += slot.device->packets_in_use();
     for (const packet_pool& pool : graveyard_) n += pool.in_use();
     for (const auto& [node, pool] : shared_pools_) n += pool.in_use();
     return n;

@@ -63,6 +63,7 @@ std::vector<port_status> switch_impl::ports() const {
       status.lost = slot.link.lost;
       status.learned = owner_->learned_on_port(number);
       if (slot.shut) status.shut_down = "mac_limit";
+      status.members = members_of(slot);
       list.push_back(std::move(status));
     }
     return list;
@@ -131,9 +132,12 @@ std::vector<worker_status> switch_impl::workers() const {
       status.number = static_cast<unsigned>(w);
       status.core = places_[w].core;
       status.numa_node = places_[w].numa_node;
-      for (const rx_queue& queue : plan_->workers[w].rx)
-        status.queues.push_back(slots_[queue.port].device->config().name + ":" +
+      for (const rx_queue& queue : plan_->workers[w].rx) {
+        const bool is_bond = (queue.detours & detour_bond) != 0;
+        status.queues.push_back(slots_[queue.port].device->config().name +
+                                (is_bond ? "/" + std::to_string(queue.member) : "") + ":" +
                                 std::to_string(queue.queue));
+      }
       status.cycles_per_packet = rates_[w].cycles_per_packet;
       status.busy = rates_[w].busy_share;
       for (std::size_t n = 0; n <= config_.burst; ++n)

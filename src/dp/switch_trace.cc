@@ -72,6 +72,12 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
       const auto out = static_cast<unsigned>(std::countr_zero(left));
       const bool tagged = (vlan.tagged & port_bit(out)) != 0;
       made.copies.push_back({out, retagged(frame, in.tag, tagged, in.vlan)});
+      l2_verdict::copy& copy = made.copies.back();
+      if (const plan_bond* bond = plan_->bonds[out].get()) {
+        const unsigned bucket = bucket_of(
+            copy.bytes.data(), static_cast<unsigned>(copy.bytes.size()), bond->hash, bond->seed);
+        copy.member = slots_[out].device->members()[bond->buckets[bucket]]->config().devargs;
+      }
     }
     return made;
   });

@@ -150,6 +150,7 @@ std::optional<frame_bytes> test_ring_port::receive(unsigned ms) {
 bool test_ring_port::silent(unsigned ms) { return !receive(ms); }
 
 unsigned test_ring_port::waiting() const { return rte_ring_count(in_); }
+unsigned test_ring_port::came_out() const { return rte_ring_count(out_); }
 
 void test_ring_port::set_link(bool up) {
   std::uint16_t device;

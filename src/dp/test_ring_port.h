@@ -38,7 +38,9 @@ class test_ring_port {
   std::optional<frame_bytes> receive(unsigned ms = 30'000);
   /// True when nothing comes out within `ms`.
   bool silent(unsigned ms = 30);
+  /// Frames that the switch has not received yet; and those that it has sent.
   unsigned waiting() const;
+  unsigned came_out() const;
   /// Pulls the cable, or puts it back. Only while the switch has the port.
   void set_link(bool up);
   /// From now on, until a ring port is destroyed, DPDK answers this when the switch sets a link.

@@ -120,13 +120,14 @@ void switch_test::check_sums() {
   std::vector<counter> t;
   ASSERT_TRUE(eventually([&] {
     t = switch_->totals();
-    std::uint64_t in = value(t, "forwarded") + value(t, "flooded") + value(t, "to_controller");
+    std::uint64_t in = value(t, "forwarded") + value(t, "flooded") + value(t, "to_controller") +
+                       value(t, "to_lacp");
     for (const char* drop :
-         {"drop_truncated", "drop_ingress_vlan", "drop_source_multicast", "drop_link_local",
-          "drop_hairpin", "drop_egress_vlan", "drop_port_down", "drop_no_fwd", "drop_no_member",
-          "drop_storm_broadcast", "drop_storm_multicast", "drop_storm_unknown_unicast",
-          "drop_mac_limit", "drop_no_headroom", "drop_pipeline", "drop_packet_in_rate",
-          "drop_packet_in_full"})
+         {"drop_truncated", "drop_bond_standby", "drop_lacp_full", "drop_ingress_vlan",
+          "drop_source_multicast", "drop_link_local", "drop_hairpin", "drop_egress_vlan",
+          "drop_port_down", "drop_no_fwd", "drop_no_member", "drop_storm_broadcast",
+          "drop_storm_multicast", "drop_storm_unknown_unicast", "drop_mac_limit",
+          "drop_no_headroom", "drop_pipeline", "drop_packet_in_rate", "drop_packet_in_full"})
       in += value(t, drop);
     return value(t, "rx_packets") + value(t, "from_controller") + value(t, "pipeline_copies") ==
                in &&

@@ -83,6 +83,8 @@ void worker::loop() {
                                                                             : round();
     if (packet_outs_.size() != 0) [[unlikely]]
       send_packet_outs();
+    if (plan_->lacp) [[unlikely]]
+      send_slow();
     if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
     now_ = cycles();
     own_.add(worker_counter::rounds);
@@ -131,8 +133,10 @@ unsigned worker::round() {
     if (b.n == 0) continue;
     b.port = queue.port;
     for (unsigned i = 0; i < b.n; ++i) rte_prefetch0(rte_pktmbuf_mtod(b.mbufs[i], const void*));
-    if (queue.tapped) [[unlikely]]
-      tap_received(b);
+    if (queue.detours != 0) [[unlikely]] {
+      take_detours(queue, b);
+      if (b.n == 0) continue;
+    }
     switch_burst(b);
   }
   if (found < params_.burst) forward_held(nullptr);
@@ -226,12 +230,13 @@ void worker::flush(unsigned port) noexcept {
   buffer.bytes = 0;
   dirty_ &= ~port_bit(port);
   unsigned sent = 0;
-  if (queues_->tx[port].tapped) [[unlikely]] {
-    sent = transmit_tapped(port, buffer.mbufs.data(), n, bytes);
+  const tx_queue& queue = queues_->tx[port];
+  if (queue.detours != 0) [[unlikely]] {
+    sent = send_detoured(port, queue, buffer.mbufs.data(), n, bytes);
   } else {
-    sent = transmit(queues_->tx[port], buffer.mbufs.data(), n);
+    sent = transmit(queue, buffer.mbufs.data(), n);
     if (sent < n) [[unlikely]]
-      sent += send_rest(port, buffer.mbufs.data() + sent, n - sent, bytes);
+      sent += send_rest(port, queue, buffer.mbufs.data() + sent, n - sent, bytes);
   }
   own_.add(worker_counter::tx_flushes);
   const counters::row count = port_counters_.of(port);
@@ -243,7 +248,8 @@ void worker::flush(unsigned port) noexcept {
 /// alone is dropped, and those behind it have their turn. Otherwise the queue is full. Returns how
 /// many went after all; takes the bytes of those that did not from `bytes`. `fate`, if it is there,
 /// has an element for each frame, and gets the counter of those that did not go.
-[[gnu::noinline, gnu::cold]] unsigned worker::send_rest(unsigned port, rte_mbuf** mbufs, unsigned n,
+[[gnu::noinline, gnu::cold]] unsigned worker::send_rest(unsigned port, const tx_queue& queue,
+                                                        rte_mbuf** mbufs, unsigned n,
                                                         std::uint64_t& bytes,
                                                         port_counter::id* fate) noexcept {
   const std::uint32_t longest = plan_->ports[port].longest_frame;
@@ -254,8 +260,7 @@ void worker::flush(unsigned port) noexcept {
     port_counters_.of(port).add(port_counter::drop_tx_too_long);
     if (fate != nullptr) fate[at] = port_counter::drop_tx_too_long;
     if (++at == n) return sent;
-    const unsigned taken =
-        transmit(queues_->tx[port], mbufs + at, static_cast<std::uint16_t>(n - at));
+    const unsigned taken = transmit(queue, mbufs + at, static_cast<std::uint16_t>(n - at));
     sent += taken;
     at += taken;
   }

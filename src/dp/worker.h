@@ -32,6 +32,7 @@
 #include "base/counters.h"
 #include "base/qsbr.h"
 #include "coua/fib.h"
+#include "dp/bond/slow_rings.h"
 #include "dp/counters.h"
 #include "dp/l2/burst.h"
 #include "dp/learn/report.h"
@@ -97,6 +98,8 @@ class worker {
   learn_ring& reports() { return ring_; }
   packet_in_ring& packet_ins() { return packet_ins_; }
   packet_out_ring& packet_outs() { return packet_outs_; }
+  slow_in_ring& slow_ins() { return slow_ins_; }
+  slow_out_ring& slow_outs() { return slow_outs_; }
 
  private:
   struct tx_buffer {
@@ -133,9 +136,19 @@ class worker {
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
   std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
-  unsigned send_rest(unsigned port, rte_mbuf** mbufs, unsigned n, std::uint64_t& bytes,
-                     port_counter::id* fate = nullptr) noexcept;
+  unsigned send_rest(unsigned port, const tx_queue& queue, rte_mbuf** mbufs, unsigned n,
+                     std::uint64_t& bytes, port_counter::id* fate = nullptr) noexcept;
   void drop_unsent(unsigned port, rte_mbuf** mbufs, unsigned n) noexcept;
+
+  // bond/worker_bond.cc
+  void take_detours(const rx_queue& queue, burst& b) noexcept;
+  unsigned send_detoured(unsigned port, const tx_queue& queue, rte_mbuf** mbufs, unsigned n,
+                         std::uint64_t& bytes) noexcept;
+  void receive_by_member(const rx_queue& queue, burst& b) noexcept;
+  port_counter::id take_slow(const rx_queue& queue, const rte_mbuf* frame) noexcept;
+  void send_slow() noexcept;
+  unsigned send_by_members(unsigned port, const plan_bond& bond, bool tapped, rte_mbuf** mbufs,
+                           unsigned n, std::uint64_t& bytes) noexcept;
 
   // l2/mirror.cc
   void mirror_received(const burst& b) noexcept;
@@ -146,7 +159,7 @@ class worker {
   using fates = std::array<port_counter::id, max_burst>;
   void tap_received(const burst& b) noexcept;
   void tap_drop(unsigned port, const rte_mbuf* frame, port_counter::id why) noexcept;
-  unsigned transmit_tapped(unsigned port, rte_mbuf** mbufs, unsigned n,
+  unsigned transmit_tapped(unsigned port, const tx_queue& queue, rte_mbuf** mbufs, unsigned n,
                            std::uint64_t& bytes) noexcept;
   /// Before the frame is given back.
   void count_drop(unsigned port, const rte_mbuf* frame, port_counter::id why) noexcept {
@@ -212,6 +225,8 @@ class worker {
   rate_limit packet_in_limit_;
   packet_in_ring packet_ins_{packet_in_ring_size};
   packet_out_ring packet_outs_{packet_out_ring_size};
+  slow_in_ring slow_ins_{slow_in_ring_size};
+  slow_out_ring slow_outs_{slow_out_ring_size};
   std::thread thread_;
 };
 

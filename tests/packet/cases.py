@@ -130,10 +130,10 @@ class with_switch(unittest.TestCase):
         name."""
         now = self.settle()
         received_drops = sum(now[name] for name in now if name.startswith("drop_")
-                             and name not in ("drop_no_mbuf", "drop_mirror_no_mbuf", "drop_tx_full",
+                             and name not in ("drop_no_mbuf", "drop_lacp_tx", "drop_mirror_no_mbuf", "drop_tx_full",
                                              "drop_tx_too_long"))
         self.assertEqual(now["rx_packets"] + now["from_controller"] + now["pipeline_copies"],
-                         now["forwarded"] + now["flooded"] + now["to_controller"] + received_drops,
+                         now["forwarded"] + now["flooded"] + now["to_controller"] + now["to_lacp"] + received_drops,
                          now)
         self.assertEqual(now["forwarded"] + now["flood_copies"] + now["mirrored"],
                          now["tx_packets"] + now["drop_tx_full"] + now["drop_tx_too_long"],

@@ -64,6 +64,75 @@ void apply_mirror(const v1::MirrorSources& from, dp::mirror_sources& to,
   normalise_mirror(to);
 }
 
+/// What is not said stays.
+void apply_bond(const v1::Bond& from, dp::bond_config& to, std::vector<field_problem>& problems) {
+  switch (from.mode()) {
+    case v1::BOND_MODE_UNSPECIFIED: break;
+    case v1::BOND_MODE_STATIC: to.mode = dp::bond_mode::balance; break;
+    case v1::BOND_MODE_LACP: to.mode = dp::bond_mode::lacp; break;
+    case v1::BOND_MODE_BACKUP: to.mode = dp::bond_mode::backup; break;
+    default: problems.push_back({"bond.mode", std::to_string(from.mode()) + " is not a mode"});
+  }
+  switch (from.hash()) {
+    case v1::BOND_HASH_UNSPECIFIED: break;
+    case v1::BOND_HASH_L2: to.hash = dp::bond_hash::l2; break;
+    case v1::BOND_HASH_L23: to.hash = dp::bond_hash::l23; break;
+    case v1::BOND_HASH_L34: to.hash = dp::bond_hash::l34; break;
+    default: problems.push_back({"bond.hash", std::to_string(from.hash()) + " is not a hash"});
+  }
+  switch (from.rate()) {
+    case v1::LACP_RATE_UNSPECIFIED: break;
+    case v1::LACP_RATE_SLOW: to.rate = dp::lacp_rate::slow; break;
+    case v1::LACP_RATE_FAST: to.rate = dp::lacp_rate::fast; break;
+    default: problems.push_back({"bond.rate", std::to_string(from.rate()) + " is not a rate"});
+  }
+  // Another mode has none.
+  if (to.mode != dp::bond_mode::lacp && from.rate() == v1::LACP_RATE_UNSPECIFIED)
+    to.rate = dp::lacp_rate::slow;
+  if (from.members_size() > 0) to.members.assign(from.members().begin(), from.members().end());
+  if (!to.any()) problems.push_back({"bond.members", "is empty; a bond has members"});
+}
+
+void to_message(const dp::bond_config& bond, v1::Bond& out) {
+  out.set_mode(bond.mode == dp::bond_mode::backup ? v1::BOND_MODE_BACKUP
+               : bond.mode == dp::bond_mode::lacp ? v1::BOND_MODE_LACP
+                                                  : v1::BOND_MODE_STATIC);
+  out.set_rate(bond.rate == dp::lacp_rate::fast ? v1::LACP_RATE_FAST : v1::LACP_RATE_SLOW);
+  out.set_hash(bond.hash == dp::bond_hash::l2    ? v1::BOND_HASH_L2
+               : bond.hash == dp::bond_hash::l23 ? v1::BOND_HASH_L23
+                                                 : v1::BOND_HASH_L34);
+  for (const std::string& each : bond.members) out.add_members(each);
+}
+
+std::string mac_text(const std::uint8_t (&bytes)[6]) {
+  std::uint64_t mac = 0;
+  for (const std::uint8_t byte : bytes) mac = mac << 8 | byte;
+  return net::format_mac(mac);
+}
+
+void to_message(const dp::member_status& member, v1::BondMember& out) {
+  out.set_devargs(member.devargs);
+  out.set_driver(member.driver);
+  out.set_mac(mac_text(member.mac));
+  out.set_link_up(member.link_up);
+  out.set_link_mbps(member.link_mbps);
+  out.set_active(member.active);
+  out.set_state(member.state);
+  out.set_rx_packets(member.rx_packets);
+  out.set_tx_packets(member.tx_packets);
+  if (!member.lacp) return;
+  v1::LacpMember& lacp = *out.mutable_lacp();
+  const std::string partner = mac_text(member.lacp->partner_system);
+  if (partner != "00:00:00:00:00:00") lacp.set_partner_system(partner);
+  lacp.set_partner_key(member.lacp->partner_key);
+  lacp.set_partner_port(member.lacp->partner_port);
+  lacp.set_actor_flags(member.lacp->actor_flags);
+  lacp.set_partner_flags(member.lacp->partner_flags);
+  lacp.set_received(member.lacp->received);
+  lacp.set_sent(member.lacp->sent);
+  lacp.set_malformed(member.lacp->malformed);
+}
+
 void to_message(const std::vector<std::uint16_t>& sorted,
                 google::protobuf::RepeatedPtrField<v1::VlanRange>& out) {
   for (const std::uint16_t vlan : sorted) {
@@ -127,6 +196,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   apply_action(spec.mac_limit_action(), port, problems);
   apply_storm(spec.storm(), port.storm);
   apply_mirror(spec.mirror(), port.mirror, problems);
+  if (spec.has_bond()) apply_bond(spec.bond(), port.bond, problems);
   if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
   return checked(std::move(port), std::move(problems));
 }
@@ -142,6 +212,10 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   apply_storm(change.storm(), base.storm);
   if (change.has_mirror()) apply_mirror(change.mirror(), base.mirror, problems);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
+  if (change.has_bond() && !base.bond.any())
+    problems.push_back({"bond", "the port is none"});
+  else if (change.has_bond())
+    apply_bond(change.bond(), base.bond, problems);
   return checked(std::move(base), std::move(problems));
 }
 
@@ -175,10 +249,10 @@ void to_message(const dp::port_status& port, v1::Port& out) {
     for (const std::string& each : config.mirror.sent) mirror.add_sent(each);
     to_message(config.mirror.vlans, *mirror.mutable_vlans());
   }
-  std::uint64_t mac = 0;
-  for (const std::uint8_t byte : port.mac) mac = mac << 8 | byte;
+  if (config.bond.any()) to_message(config.bond, *spec.mutable_bond());
+  for (const dp::member_status& each : port.members) to_message(each, *out.add_members());
   out.set_driver(port.driver);
-  out.set_mac(net::format_mac(mac));
+  out.set_mac(mac_text(port.mac));
   out.set_numa_node(port.numa_node);
   out.set_link_up(port.link_up);
   out.set_link_mbps(port.link_mbps);

@@ -10,6 +10,7 @@ namespace {
 // Names the first thing in which two ports of one name differ.
 std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
   if (there.devargs != wanted.devargs) return "devargs (" + there.devargs + ")";
+  if (there.bond != wanted.bond) return "bond";
   if (there.rx_queues != wanted.rx_queues || there.tx_queues != wanted.tx_queues)
     return "number of queues";
   if (there.rx_descriptors != wanted.rx_descriptors ||

@@ -46,6 +46,73 @@ TEST_F(port_api, adding_a_port_twice_changes_nothing) {
   EXPECT_EQ(sw_.ports()[0].config.mtu, 1500u);
 }
 
+TEST_F(port_api, bonds) {
+  v1::AddPortRequest request;
+  v1::PortSpec& spec = *request.mutable_spec();
+  spec.set_name("up");
+  v1::Bond& bond = *spec.mutable_bond();
+  bond.set_mode(v1::BOND_MODE_LACP);
+  bond.set_rate(v1::LACP_RATE_FAST);
+  bond.add_members("net_null1");
+  bond.add_members("net_null2,size=64");
+  auto got = good(*ports_, &v1::PortService::Stub::AddPort, request);
+  EXPECT_TRUE(got.changed());
+  EXPECT_EQ(got.port().spec().bond().hash(), v1::BOND_HASH_L34);
+  EXPECT_EQ(got.port().spec().bond().rate(), v1::LACP_RATE_FAST);
+  ASSERT_EQ(got.port().members_size(), 2);
+  EXPECT_EQ(got.port().members(1).driver(), "net_null");
+  EXPECT_TRUE(got.port().members(1).active());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::AddPort, request).changed());
+
+  // What is not said stays; the rate goes with the mode.
+  v1::SetPortRequest change;
+  change.set_name("up");
+  change.mutable_bond()->set_hash(v1::BOND_HASH_L2);
+  got.Clear();
+  const auto set = good(*ports_, &v1::PortService::Stub::SetPort, change);
+  EXPECT_TRUE(set.changed());
+  EXPECT_EQ(set.port().spec().bond().mode(), v1::BOND_MODE_LACP);
+  EXPECT_EQ(set.port().spec().bond().rate(), v1::LACP_RATE_FAST);
+  EXPECT_EQ(set.port().spec().bond().members_size(), 2);
+  change.mutable_bond()->set_mode(v1::BOND_MODE_BACKUP);
+  EXPECT_EQ(good(*ports_, &v1::PortService::Stub::SetPort, change).port().spec().bond().rate(),
+            v1::LACP_RATE_SLOW);
+  const auto no = [&](const char* where) {
+    EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, change,
+                      grpc::StatusCode::INVALID_ARGUMENT),
+              where);
+  };
+  change.mutable_bond()->set_rate(v1::LACP_RATE_FAST);
+  no("bond.rate");
+  change.mutable_bond()->clear_rate();
+  change.mutable_bond()->set_mode(static_cast<v1::BondMode>(99));
+  no("bond.mode");
+  change.mutable_bond()->clear_mode();
+  change.mutable_bond()->set_hash(static_cast<v1::BondHash>(99));
+  no("bond.hash");
+  change.mutable_bond()->clear_hash();
+  for (int i = 0; i < 2; i++) change.mutable_bond()->add_members("net_null3");
+  no("bond.members");
+}
+
+TEST_F(port_api, odd_bonds_are_refused_by_field) {
+  const auto refused_bond = [&](const std::function<void(v1::Bond&)>& spoil) {
+    return refused_port([&](v1::PortSpec& spec) {
+      spec.clear_devargs();
+      spec.mutable_bond()->add_members("net_null1");
+      spoil(*spec.mutable_bond());
+    });
+  };
+  EXPECT_EQ(refused_bond([](auto& b) { b.clear_members(); }), "bond.members");
+  EXPECT_EQ(refused_bond([](auto& b) { b.add_members(""); }), "bond.members");
+  EXPECT_EQ(refused_bond([](auto& b) { b.add_members("net_null1,size=64"); }), "bond.members");
+  EXPECT_EQ(refused_bond([](auto& b) {
+              for (int i = 2; i < 10; i++) b.add_members("net_null" + std::to_string(i));
+            }),
+            "bond.members");
+  EXPECT_EQ(refused_port([](auto& s) { s.mutable_bond()->add_members("net_null1"); }), "devargs");
+}
+
 TEST_F(port_api, removing_a_port_twice_changes_nothing) {
   add_ports();
   v1::RemovePortRequest request;

@@ -84,6 +84,27 @@ void add_ports(const dp::l2_switch& from, families& to) {
     to.gauge("port_learned", "Addresses that are learned on it", which, port.learned);
     to.gauge("port_mac_limit", "Addresses that may be learned on it; 0: no limit", which,
              port.config.mac_limit);
+    for (std::size_t m = 0; m < port.members.size(); m++) {
+      const dp::member_status& member = port.members[m];
+      const labels of{{"port", port.config.name},
+                      {"member", std::to_string(m)},
+                      {"device", member.devargs.substr(0, member.devargs.find(','))}};
+      const bool is_up = member.active || member.state == "standby";
+      to.gauge("port_member_up", "1: this member of a bond is in use, or ready to be", of,
+               std::uint64_t{is_up});
+      to.gauge("port_member_active", "1: frames are taken from it and sent by it", of,
+               std::uint64_t{member.active});
+      if (member.lacp) {
+        to.counter("port_member_lacp_received", "LACPDUs", of, member.lacp->received);
+        to.counter("port_member_lacp_sent", "LACPDUs", of, member.lacp->sent);
+        to.counter("port_member_lacp_malformed", "Frames of LACP that are none", of,
+                   member.lacp->malformed);
+      }
+      to.counter("port_member_rx_packets", "That the member's device has counted", of,
+                 member.rx_packets);
+      to.counter("port_member_tx_packets", "That the member's device has counted", of,
+                 member.tx_packets);
+    }
     if (const auto counters = from.port_counters(port.config.name))
       to.counters("port", which, *counters);
   }

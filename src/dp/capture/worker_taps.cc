@@ -93,8 +93,8 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
 }
 
 /// Sends like flush(), and shows what the driver took, and what it did not.
-[[gnu::noinline, gnu::cold]] unsigned worker::transmit_tapped(unsigned port, rte_mbuf** mbufs,
-                                                              unsigned n,
+[[gnu::noinline, gnu::cold]] unsigned worker::transmit_tapped(unsigned port, const tx_queue& queue,
+                                                              rte_mbuf** mbufs, unsigned n,
                                                               std::uint64_t& bytes) noexcept {
   std::array<tap::staged, captures_max * max_burst> staged;
   const std::uint64_t now = wall_ns();
@@ -117,8 +117,8 @@ capture_event event_of(const plan& view, unsigned port, capture_direction direct
   }
   fates fate;
   fate.fill(not_dropped);
-  unsigned sent = transmit(queues_->tx[port], mbufs, static_cast<std::uint16_t>(n));
-  if (sent < n) sent += send_rest(port, mbufs + sent, n - sent, bytes, fate.data() + sent);
+  unsigned sent = transmit(queue, mbufs, static_cast<std::uint16_t>(n));
+  if (sent < n) sent += send_rest(port, queue, mbufs + sent, n - sent, bytes, fate.data() + sent);
   for (std::size_t t = 0; t < taps.size(); ++t) {
     if (!asked[t]) continue;
     bool any = false;

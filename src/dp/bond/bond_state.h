@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a bond's members by what is seen of their links. Knows no DPDK. One thread.
+//
+//   mode      takes frames from       sends by
+//   balance   all members             those with a link, each flow by one of them (spread.h)
+//   lacp      those whose partner     those whose partner takes frames, each flow by one of them
+//             is in sync (lacp.h)
+//   backup    the member in use       the same
+//
+// The member in use is the first one with a link; it stays that until it has none, so that a
+// member that comes back takes nothing from one that works. The bond has a link when something
+// sends.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dp/bond/lacp.h"
+#include "dp/plan_builder.h"
+#include "dp/switch.h"
+
+namespace coua::dp {
+
+struct link_state {
+  bool up = false;
+  unsigned mbps = 0;
+  bool lost = false;  // the device went away
+};
+
+class bond_state {
+ public:
+  /// `macs` of the members, in their order.
+  bond_state(const bond_config& config, std::vector<mac_bytes> macs);
+
+  /// Mode, hash and rate; the members stay.
+  void configure(const bond_config& config);
+  /// `links` of the members, in their order. By LACP also what the time brings: every 100 ms or
+  /// more often.
+  void update(std::span<const link_state> links, std::uint64_t now_ns,
+              const lacp::send_function& send);
+  /// A frame of the slow protocols that a member has brought; others than by LACP have no use for
+  /// it.
+  void receive(unsigned member, std::span<const std::uint8_t> frame, std::uint64_t now_ns,
+               const lacp::send_function& send);
+
+  const bond_view& view() const { return view_; }
+  /// Of the bond: the sum of those that send.
+  link_state link() const;
+  link_state link(unsigned member) const { return links_[member]; }
+  bool is_active(unsigned member) const { return (view_.sending & member_bit(member)) != 0; }
+  /// "active", or why it is not.
+  std::string state(unsigned member) const;
+  std::vector<std::string> states() const;
+  const lacp* protocol() const { return lacp_.get(); }  // null in other modes
+
+ private:
+  void choose();
+
+  bond_mode mode_;
+  std::vector<mac_bytes> macs_;
+  std::unique_ptr<lacp> lacp_;
+  std::vector<link_state> links_;
+  bond_view view_;
+  unsigned in_use_ = 0;  // backup
+};
+
+}  // namespace coua::dp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dp/bond/bond_state.h"
+
+#include <gtest/gtest.h>
+
+namespace coua::dp {
+namespace {
+
+constexpr link_state up{true, 10'000, false}, down{}, lost{false, 0, true};
+
+bond_config of(bond_mode mode) {
+  bond_config config;
+  config.mode = mode;
+  config.members = {"a", "b", "c"};
+  return config;
+}
+
+void see(bond_state& bond, std::vector<link_state> links) {
+  bond.update(links, 0, [](unsigned, const slow_frame&) {});
+}
+
+TEST(bond_state, balance_takes_from_all_and_sends_by_those_with_a_link) {
+  bond_state bond(of(bond_mode::balance), {3, mac_bytes{}});
+  see(bond, {down, down, down});
+  EXPECT_FALSE(bond.link().up);
+  EXPECT_EQ(bond.view().sending, 0);
+  see(bond, {up, down, up});
+  EXPECT_EQ(bond.view().sending, 0b101);
+  EXPECT_EQ(bond.view().collecting, 0b111);
+  EXPECT_EQ(bond.link().mbps, 20'000u);
+  EXPECT_EQ(bond.state(0), "active");
+  EXPECT_EQ(bond.state(1), "down");
+  see(bond, {lost, lost, up});
+  EXPECT_EQ(bond.view().lost, 0b011);
+  EXPECT_EQ(bond.state(0), "lost");
+  EXPECT_FALSE(bond.link().lost);
+  see(bond, {lost, lost, lost});
+  EXPECT_TRUE(bond.link().lost);
+}
+
+TEST(bond_state, backup_stays_with_the_member_that_works) {
+  bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
+  see(bond, {down, up, up});
+  EXPECT_EQ(bond.view().sending, 0b010);
+  EXPECT_EQ(bond.view().collecting, 0b010);
+  EXPECT_EQ(bond.state(2), "standby");
+  see(bond, {up, up, up});
+  EXPECT_EQ(bond.view().sending, 0b010) << "it works";
+  see(bond, {up, down, up});
+  EXPECT_EQ(bond.view().sending, 0b001);
+  EXPECT_EQ(bond.link().mbps, 10'000u);
+  see(bond, {down, down, down});
+  EXPECT_EQ(bond.view().sending, 0);
+  EXPECT_FALSE(bond.link().up);
+  see(bond, {down, down, up});
+  EXPECT_EQ(bond.view().sending, 0b100);
+}
+
+TEST(bond_state, the_mode_changes_while_it_runs) {
+  bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
+  see(bond, {up, up, down});
+  bond.configure(of(bond_mode::balance));
+  EXPECT_EQ(bond.view().sending, 0b011);
+  EXPECT_EQ(bond.view().collecting, 0b111);
+}
+
+TEST(bond_state, by_lacp_links_are_not_enough) {
+  bond_state bond(of(bond_mode::lacp), {3, mac_bytes{2, 0, 0, 0, 0, 1}});
+  see(bond, {up, up, lost});
+  EXPECT_TRUE(bond.view().lacp);
+  EXPECT_EQ(bond.view().sending | bond.view().collecting, 0);
+  EXPECT_EQ(bond.states(), (std::vector<std::string>{"no partner", "no partner", "lost"}));
+  bond.configure(of(bond_mode::balance));
+  EXPECT_FALSE(bond.view().lacp);
+  EXPECT_EQ(bond.view().sending, 0b011);
+}
+
+}  // namespace
+}  // namespace coua::dp

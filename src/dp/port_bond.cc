@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bond is a port without a device of its own: what it is asked it asks its members.
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "base/hash_key.h"
+#include "dp/port.h"
+
+namespace coua::dp {
+
+result<void> port::validate_bond(const port_config& config) {
+  const std::string where = "port " + config.name + ": bond";
+  if (!config.devargs.empty())
+    return fail(errc::invalid, where, "a bond has members and no devargs");
+  const auto& members = config.bond.members;
+  if (members.size() > bond_members_max)
+    return fail(errc::invalid, where,
+                "has " + std::to_string(members.size()) + " members, at most " +
+                    std::to_string(bond_members_max) + " are allowed");
+  std::set<std::string> devices;
+  for (const std::string& each : members) {
+    const std::string device = each.substr(0, each.find(','));
+    if (device.empty()) return fail(errc::invalid, where, "a member has no name");
+    if (!devices.insert(device).second)
+      return fail(errc::invalid, where, "the device " + device + " is a member twice");
+  }
+  return {};
+}
+
+port_config port::member_config(const port_config& bond, const std::string& devargs) {
+  port_config config = bond;
+  config.bond = {};
+  config.devargs = devargs;
+  return config;
+}
+
+result<std::unique_ptr<port>> port::open_bond(const port_config& config,
+                                              const port_limits& limits) {
+  std::unique_ptr<port> opened(new port);
+  opened->config_ = config;
+  opened->driver_ = "bond";
+  std::array<std::uint8_t, sizeof opened->bond_seed_> random;
+  if (auto drawn = fill_random(random); !drawn) return tl::unexpected(drawn.error());
+  std::memcpy(&opened->bond_seed_, random.data(), sizeof opened->bond_seed_);
+  port_limits left = limits;
+  // Those before one that fails are closed with the bond.
+  for (const std::string& devargs : config.bond.members) {
+    auto member = open_device(member_config(config, devargs), left, true);
+    if (!member) return tl::unexpected(member.error());
+    left.devices_used |= std::uint64_t{1} << (*member)->device_;
+    opened->members_.push_back(std::move(*member));
+  }
+  const port& first = *opened->members_[0];
+  opened->device_ = first.device_;
+  opened->numa_node_ = first.numa_node_;
+  std::memcpy(opened->mac_, first.mac_, sizeof opened->mac_);
+  opened->tx_queues_ = first.tx_queues_;
+  for (const auto& each : opened->members_) {
+    opened->rx_queues_ += each->rx_queues_;
+    opened->tx_queues_ = std::min(opened->tx_queues_, each->tx_queues_);
+  }
+  return opened;
+}
+
+/// All members, or, after an error, none.
+result<void> port::each_member(const std::function<result<void>(port&)>& change,
+                               const std::function<void(port&)>& undo) {
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    auto done = change(*members_[m]);
+    if (done) continue;
+    while (m-- > 0) undo(*members_[m]);
+    return done;
+  }
+  return {};
+}
+
+result<void> port::update_bond(const port_config& config) {
+  const port_config old = config_;
+  const auto to = [](port& member, const port_config& like) {
+    return member.update(member_config(like, member.config_.devargs));
+  };
+  auto done = each_member([&](port& member) { return to(member, config); },
+                          [&](port& member) { (void)to(member, old); });
+  if (done) config_ = config;
+  return done;
+}
+
+bool port::strips_tags() const {
+  return driver_ == "net_af_packet" ||
+         std::any_of(members_.begin(), members_.end(),
+                     [](const auto& each) { return each->strips_tags(); });
+}
+
+bool port::tx_shared() const {
+  return !locks_.empty() || std::any_of(members_.begin(), members_.end(),
+                                        [](const auto& each) { return each->tx_shared(); });
+}
+
+std::vector<mac_bytes> port::macs() const {
+  std::vector<mac_bytes> list;
+  for (const auto& each : members_) {
+    mac_bytes mac;
+    std::copy_n(each->mac_, mac.size(), mac.begin());
+    // Some virtual devices have none, and LACP needs one: locally administered, and the bond's own.
+    if (mac == mac_bytes{}) {
+      std::memcpy(&mac[1], &bond_seed_, 4);
+      mac[0] = 2;
+      mac[5] = static_cast<std::uint8_t>(list.size());
+    }
+    list.push_back(mac);
+  }
+  return list;
+}
+
+std::uint64_t port::devices() const {
+  if (members_.empty()) return std::uint64_t{1} << device_;
+  std::uint64_t set = 0;
+  for (const auto& each : members_) set |= each->devices();
+  return set;
+}
+
+void port::take_pools(std::vector<packet_pool>& to) {
+  to.push_back(std::move(pool_));
+  for (const auto& each : members_) each->take_pools(to);
+}
+
+unsigned port::packets_in_use() const {
+  unsigned n = pool_.in_use();
+  for (const auto& each : members_) n += each->packets_in_use();
+  return n;
+}
+
+}  // namespace coua::dp

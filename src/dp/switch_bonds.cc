@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bonds: their members' links, and what becomes of the members.
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+namespace {
+
+// What all members of some bonds have on its way at a time.
+constexpr unsigned slow_packets = 511;
+
+}  // namespace
+
+result<void> switch_impl::make_slow_pool() {
+  if (slow_pool_) return {};
+  auto made = packet_pool::create("packets of LACP", slow_packets,
+                                  RTE_PKTMBUF_HEADROOM + slow_frame_bytes, -1);
+  if (!made) return tl::unexpected(made.error());
+  slow_pool_ = std::move(*made);
+  return {};
+}
+
+void switch_impl::send_slow(unsigned number, unsigned member, const slow_frame& frame) {
+  rte_mbuf* packet = rte_pktmbuf_alloc(slow_pool_.get());
+  if (packet == nullptr) return;  // they come back when the member sends; LACP says it again
+  std::memcpy(rte_pktmbuf_append(packet, frame.size()), frame.data(), frame.size());
+  const std::uint16_t device = slots_[number].device->members()[member]->device();
+  const slow_out one{packet, device, static_cast<std::uint8_t>(number),
+                     static_cast<std::uint8_t>(member)};
+  if (!workers_[0]->slow_outs().push(one)) rte_pktmbuf_free(packet);
+}
+
+lacp::send_function switch_impl::sender_of(unsigned number) {
+  return [this, number](unsigned member, const slow_frame& frame) {
+    send_slow(number, member, frame);
+  };
+}
+
+/// Of a bond, after its members were looked at.
+link_state switch_impl::look_at_link(unsigned number) {
+  port_slot& slot = slots_[number];
+  if (!slot.bond) return slot.device->link();
+  std::vector<link_state> links;
+  for (const auto& each : slot.device->members()) links.push_back(each->link());
+  slot.bond->update(links, now_ns(), sender_of(number));
+  return slot.bond->link();
+}
+
+/// `states` and `view`: what they were before.
+void switch_impl::bond_changed(unsigned number, const std::vector<std::string>& states,
+                               const bond_view& view) {
+  port_slot& slot = slots_[number];
+  const auto& members = slot.device->members();
+  for (unsigned m = 0; m < members.size(); ++m)
+    if (slot.bond->state(m) != states[m])
+      log_info("port %s: member %s is %s, was %s", slot.device->config().name.c_str(),
+               members[m]->config().devargs.c_str(), slot.bond->state(m).c_str(),
+               states[m].c_str());
+  const link_state now = slot.bond->link();
+  if (now.up != slot.link.up || now.lost != slot.link.lost)
+    link_changed(number, now);
+  else if (slot.bond->view() != view)
+    publish();
+  slot.link = now;
+}
+
+void switch_impl::watch_bonds() {
+  for (unsigned number = 0; number < max_ports; ++number) {
+    const port_slot& slot = slots_[number];
+    if (!slot.bond) continue;
+    const std::vector<std::string> states = slot.bond->states();
+    const bond_view view = slot.bond->view();
+    (void)look_at_link(number);
+    bond_changed(number, states, view);
+  }
+}
+
+/// What the workers have received of the slow protocols.
+void switch_impl::drain_slow() {
+  if (!slow_pool_) return;
+  for (auto& each : workers_)
+    for (slow_in one; each->slow_ins().pop(one);)
+      for (unsigned number = 0; number < max_ports; ++number) {
+        const port_slot& slot = slots_[number];
+        if (!slot.bond) continue;
+        const auto& members = slot.device->members();
+        for (unsigned m = 0; m < members.size(); ++m) {
+          if (members[m]->device() != one.device) continue;
+          const std::vector<std::string> states = slot.bond->states();
+          const bond_view view = slot.bond->view();
+          slot.bond->receive(m, std::span(one.bytes).first(one.n), now_ns(), sender_of(number));
+          bond_changed(number, states, view);
+        }
+      }
+}
+
+std::vector<member_status> switch_impl::members_of(const port_slot& slot) {
+  std::vector<member_status> list;
+  const auto& members = slot.device->members();
+  for (unsigned m = 0; m < members.size(); ++m) {
+    const port& device = *members[m];
+    member_status status{};
+    status.devargs = device.config().devargs;
+    status.driver = device.driver();
+    std::copy_n(device.mac(), sizeof status.mac, status.mac);
+    status.link_up = slot.bond->link(m).up;
+    status.link_mbps = slot.bond->link(m).mbps;
+    status.active = slot.bond->is_active(m);
+    status.state = slot.bond->state(m);
+    if (const lacp* protocol = slot.bond->protocol()) {
+      const lacp_side &actor = protocol->actor(m), &partner = protocol->partner(m);
+      lacp_status of{};
+      std::copy(partner.system.begin(), partner.system.end(), of.partner_system);
+      of.partner_key = partner.key;
+      of.partner_port = partner.port;
+      of.actor_flags = actor.flags;
+      of.partner_flags = partner.flags;
+      of.received = protocol->received(m);
+      of.sent = protocol->sent(m);
+      of.malformed = protocol->malformed(m);
+      status.lacp = of;
+    }
+    std::tie(status.rx_packets, status.tx_packets) = device.packets();
+    list.push_back(std::move(status));
+  }
+  return list;
+}
+
+}  // namespace coua::dp
