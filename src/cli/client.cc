@@ -33,6 +33,16 @@ errc from_code(v1::Error::Code code) {
 
 client::client(std::string socket, std::optional<double> timeout)
     : socket_(std::move(socket)), timeout_(timeout) {
+  connect();
+}
+
+void client::point_to(const std::string& socket) {
+  if (socket == socket_) return;
+  socket_ = socket;
+  connect();
+}
+
+void client::connect() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   const auto channel =

@@ -45,6 +45,9 @@ class client {
   /// Nothing is sent before the first call. `timeout` empty: 30 s for a call, none for a stream.
   client(std::string socket, std::optional<double> timeout);
 
+  /// From now on that is the daemon. Not while a call runs.
+  void point_to(const std::string& socket);
+
   /// Tries to connect, and says why not: unavailable.
   result<void> probe() const;
 
@@ -87,7 +90,9 @@ class client {
  private:
   friend class call_context;
 
-  const std::string socket_;
+  void connect();
+
+  std::string socket_;
   std::optional<double> timeout_;
   mutable std::mutex mutex_;  // guards what follows
   mutable std::condition_variable changed_;

@@ -227,9 +227,11 @@ std::vector<verb> controller_verbs() {
        .details =
            "First those of the configuration, which the switch connects to again and again, then "
            "those who came: to an address of openflow.listen, or, as ovs-ofctl does, to the "
-           "management socket. RECEIVED and SENT count messages since the start of the daemon. "
+           "management socket. RECEIVED and SENT count messages, but for probes, since the start "
+           "of "
+           "the daemon, or since one came. "
            "LAST TROUBLE: why the last attempt or connection ended. --wait does not wait for those "
-           "who come.",
+           "who come; without controllers in the configuration there is nothing to wait for.",
        .options = {wait_option("all controllers of the configuration are connected")},
        .example = "coua controller list --wait 30",
        .json =

@@ -249,7 +249,9 @@ int runner::execute(const invocation& call, bool is_paged) {
       return tell(there.error(), s.as_json, exit_unreachable);
   }
   const std::string command =
-      is_paged && has_long_answer(id) && !s.as_json && !call.has("no-pager") ? pager_command() : "";
+      is_paged && has_long_answer(id) && !s.as_json && !call.has("no-pager") && !call.has("wait")
+          ? pager_command()
+          : "";
   if (!stays_ && command.empty()) return answer_of(s, carry_out(s));
   ended made;
   if (id == capture_run || id == top_run) {  // they end by themselves
@@ -281,8 +283,8 @@ int runner::answer_of(const session& s, const result<void>& done) {
   }
   if (s.misused) return tell(done.error(), s.as_json, exit_usage);
   const bool is_unreachable = done.error().code == errc::unavailable;
-  return tell(done.error(), s.as_json && !s.answered,
-              is_unreachable ? exit_unreachable : exit_failed);
+  const int failed = is_unreachable ? exit_unreachable : exit_failed;
+  return tell(done.error(), s.as_json && !s.answered, s.status != exit_ok ? s.status : failed);
 }
 
 int run(const std::vector<std::string>& words, const file_checker& check) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fields of `openflow`.
+#include <algorithm>
+
 #include "ctl/config_schema.h"
 #include "ctl/openflow_rules.h"
 
@@ -28,6 +30,8 @@ field<settings> targets_field(field_info info, std::string range,
                 return reader.complain(item,
                                        "is one more than " + std::to_string(openflow_targets_max));
               }
+              if (std::ranges::find(s.*into, text) != (s.*into).end())
+                return reader.complain(item, "is named twice");
               (s.*into).push_back(text);
             });
           },

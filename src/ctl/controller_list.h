@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace coua::ctl {
 
 /// Why there is a connection: the switch makes it, or one of its listeners was asked.
@@ -19,7 +21,7 @@ struct controller_state {
   std::uint64_t for_s = 0;               // so long connected, or not
   std::string role;                      // "equal", "master", "slave"; empty: not connected
   std::uint64_t connections = 0;         // since the start
-  std::uint64_t received = 0, sent = 0;  // messages since the start, but for those of the library
+  std::uint64_t received = 0, sent = 0;  // messages, but for probes; of one that came: since then
   std::string trouble;  // why the last attempt or connection ended; empty: none has
 };
 
@@ -31,8 +33,9 @@ struct controllers_state {
 class controller_list {
  public:
   virtual ~controller_list() = default;
-  /// As they are now. Any thread; waits for the thread of the connections.
-  virtual controllers_state controllers() = 0;
+  /// As they are now. Any thread; waits for the thread of the connections, for two seconds at most.
+  /// Errors: busy.
+  virtual result<controllers_state> controllers() = 0;
 };
 
 }  // namespace coua::ctl

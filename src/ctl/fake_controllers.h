@@ -15,7 +15,7 @@ class fake_controllers final : public controller_list {
   /// After so many looks the second one is connected, too.
   void connect_after(unsigned looks) { looks_ = looks; }
 
-  controllers_state controllers() override {
+  result<controllers_state> controllers() override {
     const bool there = looks_ == 0;
     if (!there) --looks_;
     controller_state near;
@@ -40,7 +40,7 @@ class fake_controllers final : public controller_list {
     guest.connected = true;
     guest.role = "equal";
     guest.connections = 1;
-    return {{near, far, guest}, false};
+    return controllers_state{{near, far, guest}, false};
   }
 
  private:

@@ -58,16 +58,29 @@ class test_daemon(cli_case):
             time.sleep(0.3)
             self.assertIsNone(waiting.poll())
             with subprocess.Popen([FAKE, socket], stdout=subprocess.PIPE) as later:
-                said = json.loads(waiting.communicate(timeout=60)[0])
-                later.send_signal(signal.SIGTERM)
+                self.addCleanup(later.kill)
+                try:
+                    said = json.loads(waiting.communicate(timeout=60)[0])
+                finally:
+                    later.terminate()
         self.assertEqual(waiting.returncode, 0)
         self.assertEqual(said["daemon"]["pid"], later.pid)
 
     def test_one_that_does_not_come(self):
         socket = self.daemon.directory.name + "/never.sock"
         began = time.monotonic()
-        self.assertIn("no daemon listens there", self.coua("version", "--wait", 0.3, socket=socket, status=3).stderr)
+        done = self.coua("version", "--wait", 0.3, socket=socket, status=NOT_YET)
+        self.assertIn("no daemon listens there", done.stderr)
         self.assertGreaterEqual(time.monotonic() - began, 0.3)
+
+    def test_one_that_does_not_answer(self):
+        """Its socket is there, and takes the call."""
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.daemon.process.send_signal, signal.SIGCONT)
+        for more in ((), ("-t", 50)):
+            began = time.monotonic()
+            self.coua("version", "--wait", 1, *more, status=NOT_YET)
+            self.assertLess(time.monotonic() - began, 20)
 
     def test_ctrl_c_ends_it(self):
         socket = self.daemon.directory.name + "/never.sock"
@@ -76,6 +89,17 @@ class test_daemon(cli_case):
             waiting.send_signal(signal.SIGINT)
             waiting.communicate(timeout=30)
         self.assertIn(waiting.returncode, (130, -signal.SIGINT))
+
+    def test_ctrl_c_ends_a_script(self):
+        socket = self.daemon.directory.name + "/never.sock"
+        with subprocess.Popen([COUA, "-s", socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as script:
+            script.stdin.write("version --wait 60\nversion\n")
+            script.stdin.flush()
+            time.sleep(1)
+            script.send_signal(signal.SIGINT)
+            said = script.communicate(timeout=30)
+        self.assertEqual(script.returncode, 130, said)
 
 
 if __name__ == "__main__":

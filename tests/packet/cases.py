@@ -73,13 +73,16 @@ class with_switch(unittest.TestCase):
         return self.switch.json("fib", "flush", *filters)["removed"]
 
     def settle(self):
-        """Waits until no frame is on its way: the counters stand still."""
-        last = [None]
+        """Waits until no frame is on its way: the counters stand still, while every worker looks into
+        all its queues."""
+        last = [None, None]
 
         def still():
+            rounds = [worker["counters"]["rounds"] for worker in self.switch.json("worker", "list")["workers"]]
             now = self.counters()
-            before, last[0] = last[0], now
-            return before is not None and all(now[name] == before[name] for name in now)
+            before, last[:] = list(last), [now, rounds]
+            return before[0] is not None and now == before[0] and \
+                all(n - m >= 2 for n, m in zip(rounds, before[1]))
 
         lab.wait_for(still, every=0.2, what="counters at rest")
         return last[0]
@@ -106,6 +109,7 @@ class with_switch(unittest.TestCase):
             ping.send_signal(signal.SIGINT)
             ping.wait(60)
             numbers = answered()
+            assert max(numbers) < 65000, "ping counts to 65535"
             return set(range(1, max(numbers))) - numbers
 
         wait_for_more()

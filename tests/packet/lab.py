@@ -196,6 +196,7 @@ class host:
         """How many of `count` echo requests to `address`, `every` so many seconds, were answered within
         `wait` seconds; `whole`: never as fragments. It is fping that asks, since ping waits for the last
         answer only twice as long as one took before: too short once the switch does not get a CPU."""
+        assert wait <= 10, "fping forgets what it asked longer ago"
         words = ["fping", "-q", "-c", count, "-p", round(every * 1e3), "-i", 1, "-t", round(wait * 1e3),
                  "-b", size, "-H", ttl, *(["-M"] if whole else []), address]
         said = self.run(words, check=False, timeout=60 + count * (wait + 0.2)).stderr

@@ -36,7 +36,7 @@ class test_mac_limit(with_original):
         wire = self.wire(self.h1)
         wire.send(frames.make(self.h2.mac, station(9), b"stranger"))
         wire.close()
-        return bool(ear.collect(0.5, lambda frame: frame.payload.startswith(b"stranger"), 1))
+        return bool(ear.collect(1.5, lambda frame: frame.payload.startswith(b"stranger"), 1))
 
     def test_forward(self):
         self.limit("forward")

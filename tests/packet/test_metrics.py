@@ -16,7 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 class test_metrics(unittest.TestCase):
     def start(self, listen):
         self.switch = lab.switch("/run/metrics", {
-            "metrics": {"listen": listen}, "ports": [tap("m1"), tap("m2")]})
+            "metrics": {"listen": listen}, "ports": [tap("m1"), tap("m2")],
+            "openflow": {"controllers": ["tcp:127.0.0.1:6653"]}})
         self.addCleanup(self.switch.close)
         return self.switch
 
@@ -35,6 +36,7 @@ class test_metrics(unittest.TestCase):
                 self.assertIn(f'\ncoua_port_{name}_total{{port="{port}"}} ', text)
         for name in switch.json("worker", "list")["workers"][0]["counters"]:
             self.assertRegex(text, rf'\ncoua_worker_{name}_total\{{worker="0",core="\d+"\}} ')
+        self.assertIn('\ncoua_controller_connected{target="tcp:127.0.0.1:6653"} 0\n', text)
         # Whatever a board or an alert asks for is there, but for what has not happened yet.
         not_yet = {"coua_pipeline_drops_total", "coua_port_drop_", "coua_port_member_up"}
         for name in ("grafana.json", "alerts.yaml"):

@@ -14,13 +14,18 @@ class test_mirror(with_original):
 
     def heard(self, source, to, what):
         """How many frames with `what` in them h3 hears when `source` sends five of them."""
-        ear = self.wire(self.h3)
-        ear.drain()
+        def wanted(frame):
+            return frame.payload.startswith(what)
+
+        ear, other = self.wire(self.h3), self.wire(to)
         wire = self.wire(source)
         for _ in range(5):
             wire.send(frames.make(to.mac, source.mac, what))
         wire.close()
-        return len(ear.collect(0.5, lambda frame: frame.payload.startswith(what)))
+        # What is mirrored goes with what is sent, or before it.
+        self.assertEqual(len(other.collect(30, wanted, 5)), 5)
+        self.settle()
+        return len(ear.collect(0.3, wanted))
 
     def test_received_and_sent(self):
         self.assertEqual(self.h1.pings("10.9.0.2"), 1)  # both are learned

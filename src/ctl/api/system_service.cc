@@ -128,9 +128,10 @@ grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerCo
   return core_.run(context, [this, response]() -> result<void> {
     if (core_.params.controllers == nullptr)
       return fail(errc::unsupported, "controllers", "there is no OpenFlow in this daemon");
-    const controllers_state now = core_.params.controllers->controllers();
-    response->set_standalone(now.standalone);
-    for (const controller_state& each : now.all) {
+    const auto now = core_.params.controllers->controllers();
+    if (!now) return tl::unexpected(now.error());
+    response->set_standalone(now->standalone);
+    for (const controller_state& each : now->all) {
       auto* out = response->add_controllers();
       out->set_target(each.target);
       out->set_origin(to_message(each.origin));

@@ -49,9 +49,16 @@ TEST_F(api, controllers_are_shown) {
   };
   const auto before = list();
   ASSERT_EQ(before.controllers_size(), 3);
-  EXPECT_EQ(before.controllers(0).DebugString(),
-            "target: \"tcp:10.0.0.1:6653\"\nconnected: true\nfor_s: 90\nrole: \"master\"\n"
-            "connections: 2\nreceived: 1000\nsent: 1001\ntrouble: \"end of file\"\n");
+  const v1::Controller& first = before.controllers(0);
+  EXPECT_EQ(first.target(), "tcp:10.0.0.1:6653");
+  EXPECT_EQ(first.origin(), v1::Controller::ORIGIN_CONFIGURED);
+  EXPECT_TRUE(first.connected());
+  EXPECT_EQ(first.for_s(), 90u);
+  EXPECT_EQ(first.role(), "master");
+  EXPECT_EQ(first.connections(), 2u);
+  EXPECT_EQ(first.received(), 1000u);
+  EXPECT_EQ(first.sent(), 1001u);
+  EXPECT_EQ(first.trouble(), "end of file");
   EXPECT_FALSE(before.controllers(1).connected());
   EXPECT_EQ(before.controllers(1).role(), "");
   EXPECT_EQ(before.controllers(2).origin(), v1::Controller::ORIGIN_CAME);

@@ -179,11 +179,13 @@ void add_pipeline(pipeline_control& from, families& to) {
                {{"reason", drop.why}}, drop.packets);
 }
 
-/// Those of the configuration: who comes to the switch may be many, and short.
+/// Those of the configuration: who comes to the switch may be many, and short. Nothing, where their
+/// thread has no time.
 void add_controllers(controller_list& from, families& to) {
-  const controllers_state now = from.controllers();
+  const auto now = from.controllers();
+  if (!now) return;
   std::uint64_t others = 0;
-  for (const controller_state& each : now.all) {
+  for (const controller_state& each : now->all) {
     if (each.origin != controller_origin::configured) {
       ++others;
       continue;
@@ -196,10 +198,10 @@ void add_controllers(controller_list& from, families& to) {
     to.counter("controller_received", "Messages that it sent", which, each.received);
     to.counter("controller_sent", "Messages that were sent to it", which, each.sent);
   }
-  to.gauge("openflow_others", "Connections that were made to the switch", {}, others);
+  to.gauge("openflow_others", "Connections to the switch that are open now", {}, others);
   to.gauge("openflow_standalone",
            "1: no controller is there, and the switch forwards by itself (fail-standalone)", {},
-           std::uint64_t{now.standalone});
+           std::uint64_t{now->standalone});
 }
 
 }  // namespace

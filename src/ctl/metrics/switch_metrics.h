@@ -30,7 +30,8 @@ class switch_metrics final : public prometheus::Collectable {
                  std::string version);
 
   /// Everything, read now. Any thread; waits for the owner of the tables, at most as long as `coua
-  /// stats` does. Reads no rule one by one: its time depends on ports, VLANs and workers alone.
+  /// stats` does, and for that of the controllers, two seconds at most. Reads no rule one by one:
+  /// its time depends on ports, VLANs and workers alone.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:

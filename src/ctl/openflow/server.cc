@@ -27,6 +27,8 @@ using clock = std::chrono::steady_clock;
 // To ask whether somebody new has come costs as much as a flow_mod: while controllers speak, it is
 // done so often.
 constexpr std::chrono::milliseconds accept_each{1};
+// Who looks at the connections holds up others who want to look at the switch.
+constexpr std::chrono::seconds answer_most{2};
 
 /// A socket and, while it is connected, the session on it.
 struct connection {
@@ -36,6 +38,7 @@ struct connection {
   ctl::controller_origin origin = ctl::controller_origin::configured;
   clock::time_point since = clock::now();  // it is, or is not, connected
   std::uint64_t times = 0, received = 0, sent = 0;
+  std::string trouble = {};  // that the library does not know, or has forgotten
 
   bool accepted() const { return origin != ctl::controller_origin::configured; }
   audience who() const {
@@ -63,6 +66,7 @@ ctl::controller_state state_of(const connection& of) {
   made.received = of.received;
   made.sent = of.sent;
   made.trouble = of.link->trouble();
+  if (made.trouble.empty()) made.trouble = of.trouble;
   return made;
 }
 
@@ -77,15 +81,17 @@ class running_server final : public server {
     if (thread_.joinable()) thread_.join();
   }
 
-  ctl::controllers_state controllers() override {
+  result<ctl::controllers_state> controllers() override {
     std::promise<ctl::controllers_state> asked;
     auto answer = asked.get_future();
     {
       const std::lock_guard hold(asked_mutex_);
-      if (ended_) return {};
+      if (ended_) return ctl::controllers_state{};
       asked_.push_back(std::move(asked));
     }
     poller_->wake();
+    if (answer.wait_for(answer_most) != std::future_status::ready)
+      return fail(errc::busy, "controllers", "their thread has other things to do; try again");
     return answer.get();
   }
 
@@ -210,6 +216,7 @@ class running_server final : public server {
       log_warning("openflow: %s: disconnected: it does not read what it is told",
                   of.link->name().c_str());
       of.link->disconnect();
+      of.trouble = "it did not read what it was told";
       follow(of);
     }
     if (of.current) converse(of);
@@ -265,11 +272,12 @@ class running_server final : public server {
       auto one = of.link->receive();
       if (!one) return;
       ++n;
-      ++of.received;
+      using type_of = ofp::wire_type_of;
+      const auto type = static_cast<type_of>(ofp::type_of(*one));
+      if (type != type_of::echo_request && type != type_of::echo_reply) ++of.received;
       // Answered here: a controller that waits for a long answer must not take the switch for dead.
-      if (ofp::type_of(*one) == static_cast<std::uint8_t>(ofp::wire_type_of::echo_request)) {
+      if (type == type_of::echo_request) {
         of.link->send(ofp::echo_reply(*one));
-        ++of.sent;
       } else if (!of.current->do_at_once(*one)) {
         of.current->put(std::move(*one));
       }
