@@ -28,10 +28,29 @@ class coua:
     WORKER = "coua-worker"  # how the names of its threads begin
 
     def __init__(self, **config):
-        self.switch = lab.switch("/run/coua-bench", {
-            "workers": {"cores": [WORK], "idle": "yield"}, **config}).start()
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {CONTROL, WORK})  # what it may use; the worker takes its own of them
+        try:
+            self.switch = lab.switch("/run/coua-bench", {
+                "workers": {"cores": [WORK], "idle": "yield"}, **config}).start()
+        finally:
+            os.sched_setaffinity(0, before)
         self.target = f"unix:{self.switch.directory}/br0.mgmt"
         self.pid = self.switch.process.pid
+        self.place_threads()
+
+    def place_threads(self):
+        # As those of Open vSwitch are.
+        for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
+            if not (task / "comm").read_text().startswith(self.WORKER):
+                os.sched_setaffinity(int(task.name), {CONTROL})
+
+    def go_on(self):
+        """To be called when it has stood still."""
+
+    def misses(self):
+        """Packets that were not known, and all; None: it knows no such difference."""
+        return None
 
     def control_seconds(self):
         """Of all threads but the workers, also of those that have ended."""
@@ -64,7 +83,8 @@ class ovs:
         lab.wait_for((self.directory / "db.sock").exists, what="ovsdb-server")
         if self.SETTINGS:
             self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *(f"other_config:{each}" for each in self.SETTINGS))
-        self.processes.append(lab.start([*self.before(), self.DAEMON, f"unix:{self.directory}/db.sock", "-vconsole:warn"],
+        self.processes.append(lab.start([*self.before(), self.DAEMON, f"unix:{self.directory}/db.sock",
+                                         f"--unixctl={self.directory}/switch.ctl", "-vconsole:warn"],
                                         stdout=log, stderr=log))
         self.pid = self.processes[1].pid
         self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev", "protocols=OpenFlow13",
@@ -98,14 +118,20 @@ class ovs:
         shutil.rmtree(self.directory)
 
 
+def number_behind(text, label):
+    """The sum of those behind "LABEL:"."""
+    return sum(int(part.split(None, 1)[0]) for part in text.split(f"{label}:")[1:])
+
+
 class ovs_dpdk(ovs):
     """Debian's Open vSwitch with DPDK. Its workers place themselves."""
 
     DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
     WORKER = "pmd-c"
+    FLOWS_MOST = 2_000_000
     # Pools for two ports and their queues; what stands still between its windows forgets no flow.
     SETTINGS = ("dpdk-init=true", f"dpdk-lcore-mask={1 << CONTROL:#x}", f"pmd-cpu-mask={1 << WORK:#x}",
-                "per-port-memory=true", "max-idle=3600000",
+                "per-port-memory=true", "max-idle=3600000", f"flow-limit={FLOWS_MOST}",
                 "dpdk-extra=-m 700 --no-huge --legacy-mem --no-pci --no-telemetry --iova-mode=va")
 
     @staticmethod
@@ -114,6 +140,18 @@ class ovs_dpdk(ovs):
 
     def place_threads(self):
         pass
+
+    def appctl(self, *words):
+        return lab.run(["ovs-appctl", "-t", str(self.directory / "switch.ctl"), *words]).stdout
+
+    def go_on(self):
+        # It halves its limit when a look at all flows seems to take long, as one does that was paused.
+        self.appctl("upcall/set-flow-limit", str(self.FLOWS_MOST))
+
+    def misses(self):
+        shown = self.appctl("dpif-netdev/pmd-stats-show")
+        return (number_behind(shown, "miss with success upcall") + number_behind(shown, "miss with failed upcall"),
+                number_behind(shown, "packets received"))
 
     def add_port(self, name, number, devargs):
         self.vsctl("add-port", "br0", name, "--", "set", "Interface", name, "type=dpdk", f"ofport_request={number}",

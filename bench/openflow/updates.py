@@ -22,6 +22,7 @@ from switches import CONTROL, coua, on, ovs_dpdk
 
 ROUTES, ROUTE_TABLE, DELETE_STRICT = 1024, 110, 4
 PREFIXES, FLOWS = 10_000, 1000
+SETTLE_S, GLANCE_S, QUIET_SHARE = 60, 0.5, 1e-5  # of packets that miss, when all flows are known
 
 
 def numbers(text):
@@ -37,9 +38,10 @@ def change(command, i):
 
 def changes(batch):
     """What is sent again and again: pieces of `batch` changes; all routes come, and go."""
-    words = [change(command, i) for command in (of.ADD, DELETE_STRICT) for i in range(ROUTES)]
+    n = ROUTES // batch * batch  # no piece is left over
+    words = [change(command, i) for command in (of.ADD, DELETE_STRICT) for i in range(n)]
     end = of.message(of.BARRIER_REQUEST, xid=1) if batch > 1 else b""
-    return [b"".join(words[at:at + batch]) + end for at in range(0, len(words) - batch + 1, batch)]
+    return [b"".join(words[at:at + batch]) + end for at in range(0, len(words), batch)]
 
 
 class client:
@@ -65,6 +67,11 @@ class client:
             self.drain()
         self.of.carried_out()
         return sent * batch / (time.monotonic() - began)
+
+    def forget(self):
+        """Removes the routes that are left over: each window finds the same state."""
+        self.of.send(*(change(DELETE_STRICT, i) for i in range(ROUTES)))
+        self.of.carried_out()
 
     def drain(self):
         """Answers to barriers, which nobody waits for; an error ends the benchmark."""
@@ -112,6 +119,23 @@ class bed:
 
     def go_on(self):
         os.kill(self.switch.pid, signal.SIGCONT)
+        self.switch.go_on()
+
+    def settle(self):
+        """Until no packet misses any more."""
+        last = self.switch.misses()
+        if last is None:
+            return
+        until = time.monotonic() + SETTLE_S
+        while True:
+            time.sleep(GLANCE_S)
+            now = self.switch.misses()
+            missed, came = (b - a for a, b in zip(last, now))
+            if came > 0 and missed <= QUIET_SHARE * came:
+                return
+            if time.monotonic() > until:
+                raise lab.lab_error(f"{self.name} still misses flows after {SETTLE_S} s")
+            last = now
 
     def sent(self):
         """Packets that left by the second port, as OpenFlow counts them, and the seconds that the
@@ -133,7 +157,11 @@ class bed:
         else:
             time.sleep(seconds)
         after, ended = self.sent()
+        if pieces:
+            self.client.forget()
         self.pause()
+        if after <= before or ended <= began:
+            raise lab.lab_error(f"{self.name} forwards nothing")
         return (after - before) / (ended - began), done
 
     def close(self):
@@ -175,7 +203,7 @@ def make_bed(start, rules, file):
     add_ports()
     made = bed(switch)
     made.go_on()
-    time.sleep(2)  # misses die down
+    made.settle()
     made.pause()
     return made, seconds
 
@@ -183,6 +211,7 @@ def make_bed(start, rules, file):
 def run(options):
     rules, file = make_case(pathlib.Path("/run/case"))
     beds, loads, notes = [], {}, []
+    cpus = os.sched_getaffinity(0)
     try:
         starts = [("coua", start_coua)]
         if os.path.exists(ovs_dpdk.DAEMON):
@@ -195,6 +224,7 @@ def run(options):
         os.sched_setaffinity(0, {CONTROL})
         rows = measure(beds, options)
     finally:
+        os.sched_setaffinity(0, cpus)
         for each in beds:
             each.close()
     rows += [{"name": name, "params": {"way": way}, "seconds": seconds}
