@@ -9,10 +9,19 @@ import catalogue
 from targets import TARGETS
 
 
+# Rates that are this close are not told apart, however little their windows spread: the machine
+# changes by as much between two runs. It stands for a spread that is not known, too.
+FLOOR = 0.05
+# The median deviation of three windows is on average two thirds of that of many.
+FEW_WINDOWS = 1.5
+# Axes that are drawn with even steps; the others are logarithmic.
+LINEAR = ("misses", "updates")
+
+
 @dataclasses.dataclass(frozen=True)
 class point:
     y: float
-    spread: float = 0
+    spread: float = None  # not known
     label: str = ""
 
 
@@ -51,16 +60,23 @@ def line_of(figure, row):
     return None
 
 
+def is_rate(value):
+    return isinstance(value, (int, float)) and math.isfinite(value) and value > 0
+
+
 def points_of(figure, rows, line):
-    """By x; of a figure without x, under None. Without the rows of a figure that are with updates."""
+    """By x; of a figure without x, under None. Without the rows of a figure that are with updates, and
+    without those that are no rate above 0."""
     out = {}
     for row in rows:
-        if line_of(figure, row) is not line or not isinstance(row.get(figure.field), (int, float)):
+        if line_of(figure, row) is not line or not is_rate(row.get(figure.field)):
             continue
         if figure.kind in ("race", "limit") and row["params"].get("updates", 0) != 0:
             continue
         x = row["params"].get(figure.x) if figure.x else None
-        out[x] = point(row[figure.field], row.get("spread", 0) or 0, line.label)
+        if figure.x and not isinstance(x, (int, float)):
+            continue
+        out[x] = point(row[figure.field], row.get("spread"), line.label)
     return out
 
 
@@ -75,17 +91,21 @@ def best(figure, rows, role):
     return out
 
 
+def slack(*spreads):
+    """How far apart the logarithms of two rates must be to tell them apart."""
+    return FLOOR + sum(FLOOR if each is None else FEW_WINDOWS * each for each in spreads)
+
+
 def verdict(ours, peer):
-    """1: Coua is faster, -1: the peer is, 0: they are closer than their windows spread."""
-    ratio = ours.y / peer.y
-    slack = ours.spread + peer.spread
-    return 0 if abs(math.log(ratio)) <= slack else 1 if ratio > 1 else -1
+    """1: Coua is faster, -1: the peer is, 0: they are too close to tell."""
+    apart = math.log(ours.y / peer.y)
+    return 0 if abs(apart) <= slack(ours.spread, peer.spread) else 1 if apart > 0 else -1
 
 
 def segments(ours, peers):
     """Neighbours of one verdict: [(verdict, [x...])]."""
     out = []
-    for x in sorted(set(ours) & set(peers), key=lambda it: (it is not None, it)):
+    for x in ordered(set(ours) & set(peers)):
         found = verdict(ours[x], peers[x])
         if out and out[-1][0] == found:
             out[-1][1].append(x)
@@ -94,14 +114,20 @@ def segments(ours, peers):
     return out
 
 
-def crossings(ours, peers):
-    """Where the lines cross: between neighbours, as straight lines on a logarithmic scale."""
+def crossings(figure, ours, peers):
+    """Where the lines cross, as they are drawn: straight between neighbours of which each has a winner
+    of its own."""
     xs = sorted(set(ours) & set(peers))
-    logs = [math.log(ours[x].y / peers[x].y) for x in xs]
     out = []
-    for (x1, y1), (x2, y2) in zip(zip(xs, logs), list(zip(xs, logs))[1:]):
-        if y1 * y2 < 0 and x1 > 0:
-            out.append(math.exp(math.log(x1) + y1 / (y1 - y2) * (math.log(x2) - math.log(x1))))
+    for x1, x2 in zip(xs, xs[1:]):
+        if verdict(ours[x1], peers[x1]) * verdict(ours[x2], peers[x2]) != -1:
+            continue
+        first, last = ours[x1].y - peers[x1].y, ours[x2].y - peers[x2].y
+        share = first / (first - last)
+        if figure.x in LINEAR:
+            out.append(x1 + share * (x2 - x1))
+        elif x1 > 0:
+            out.append(x1 * (x2 / x1) ** share)
     return out
 
 
@@ -131,18 +157,14 @@ def names(points, xs):
     return " or ".join(found)
 
 
-def race(figure, rows):
-    ours, peers = best(figure, rows, catalogue.OURS), best(figure, rows, catalogue.PEER)
-    all_xs = sorted(set(ours) & set(peers), key=lambda it: (it is not None, it))
-    if not all_xs:
-        return alone(figure, ours, peers)
+def duel(figure, ours, peers, all_xs, others=False):
+    """Coua and one peer, or the fastest `others` at each x."""
     parts = []
-    several = sum(line.role == catalogue.PEER and bool(points_of(figure, rows, line)) for line in figure.lines) > 1
     for found, xs in segments(ours, peers):
         place = f" {where(figure, xs, all_xs)}" if figure.x else ""
         peer = names(peers, xs)
-        if several:
-            peer = f"the fastest of the others, {peer}{',' * bool(place)}" if found > 0 else peer
+        if others:
+            peer = f"the fastest of the others, {peer}{',' * bool(place)}"
         ratios = {x: ours[x].y / peers[x].y for x in xs}
         if found > 0:
             part = f"Coua is faster than {peer}{place}: "
@@ -150,7 +172,7 @@ def race(figure, rows):
             part = f"{peer} is faster than Coua{place}: Coua reaches "
         else:
             least, most = f"{min(ratios.values()):.2f}", f"{max(ratios.values()):.2f}"
-            parts.append(f"Coua and {peer} are closer than their windows spread{place} (Coua has "
+            parts.append(f"Coua and {peer} are too close to tell{place} (Coua has "
                          f"{least if least == most else f'{least} to {most}'} of the rate)")
             continue
         ends = xs if len(xs) < 3 else [xs[0], xs[-1]]
@@ -164,11 +186,45 @@ def race(figure, rows):
             x = xs[0]
             text += f" ({figures_of(ours[x].y)} against {figures_of(peers[x].y)} {figure.unit})"
         parts.append(part + text)
+    return parts
+
+
+def ordered(xs):
+    return sorted(xs, key=lambda it: (it is not None, it))
+
+
+def opponents(figure, rows, ours):
+    """The points of each peer that Coua has rows beside."""
+    found = [points_of(figure, rows, line) for line in figure.lines if line.role == catalogue.PEER]
+    return [each for each in found if set(each) & set(ours)]
+
+
+def race(figure, rows):
+    """Each peer that is somewhere as fast as Coua has words of its own; of the others the fastest."""
+    ours = best(figure, rows, catalogue.OURS)
+    found = opponents(figure, rows, ours)
+    if not found:
+        return alone(figure, ours, best(figure, rows, catalogue.PEER))
+    all_xs = ordered({x for each in found for x in each} & set(ours))
+    beaten, parts, crossed = {}, [], {}
+    n_beaten = 0
+    for peers in found:
+        if all(who > 0 for who, _ in segments(ours, peers)):
+            n_beaten += 1
+            for x, each in peers.items():
+                if x not in beaten or each.y > beaten[x].y:
+                    beaten[x] = each
+            continue
+        parts += duel(figure, ours, peers, ordered(set(ours) & set(peers)))
+        if figure.x:
+            for x in crossings(figure, ours, peers):
+                crossed.setdefault(names(peers, list(peers)), []).append(round_count(x))
+    if beaten:
+        parts += duel(figure, ours, beaten, all_xs, n_beaten > 1)
     out = "; ".join(parts) + "."
-    if figure.x:
-        crossed = [round_count(x) for x in crossings(ours, peers)]
-        if crossed:
-            out += f" The lines cross near {' and '.join(crossed)} {figure.x_words}."
+    for peer, xs in crossed.items():
+        whose = "The lines" if len(found) == 1 else f"The lines of Coua and {peer}"
+        out += f" {whose} cross near {' and '.join(xs)} {figure.x_words}."
     return out + gaps(figure, rows) + base_words(figure, rows, ours) + cache_words(figure, rows)
 
 
@@ -238,45 +294,74 @@ def updates(figure, rows):
     return f"Coua keeps this share of its rate: {shown}."
 
 
+HOW = ((1, "one by one"), (20, "in batches of 20"))
+SWITCHES = (("coua", "Coua"), ("ovs", catalogue.OVS))
+WAYS = ("add-flows", "bundle")
+
+
+def compare(field, ours, peer):
+    """Of two rows or numbers without a spread. None: one is not there."""
+    values = [row.get(field) if isinstance(row, dict) else row for row in (ours, peer)]
+    return verdict(point(values[0]), point(values[1])) if all(is_rate(each) for each in values) else None
+
+
+def changes_of(rows, batch):
+    """By rate, by the name of the switch."""
+    out = {}
+    for row in rows:
+        if row["params"].get("batch") == batch and is_rate(row.get("updates_per_s")):
+            out.setdefault(row["params"]["updates"], {})[row["name"]] = row
+    return out
+
+
 def control(figure, rows):
     """At the highest rate, and the time of loading."""
     out = []
-    for batch, how in ((1, "one by one"), (20, "in batches of 20")):
-        found = {row["name"]: row for row in rows if row["params"].get("batch") == batch and "updates_per_s" in row}
-        asked = [row["params"]["updates"] for row in rows if row["params"].get("batch") == batch]
-        if not asked:
+    for batch, how in HOW:
+        found = changes_of(rows, batch)
+        if not found:
             continue
-        top = {row["name"]: row for row in rows if row["params"] == {"updates": max(asked), "batch": batch}}
+        asked = max(found)
+        top = found[asked]
         shown = [f"{label} carries out {thousands(top[name]['updates_per_s'])} and keeps "
-                 f"{top[name]['ratio_to_none']:.2f} of its packet rate"
-                 for name, label in (("coua", "Coua"), ("ovs", catalogue.OVS)) if name in top and name in found]
-        ratio = (f" ({times(top['coua']['updates_per_s'] / top['ovs']['updates_per_s'])} times)"
-                 if {"coua", "ovs"} <= set(top) and top["coua"]["updates_per_s"] >= top["ovs"]["updates_per_s"] else "")
-        out.append(f"Asked for {count(max(asked))} changes per second {how}, {', '.join(shown)}{ratio}.")
+                 f"{top[name]['ratio_to_none']:.2f} of its packet rate" for name, label in SWITCHES if name in top]
+        text = f"Asked for {count(asked)} changes per second {how}, {', '.join(shown)}"
+        if {"coua", "ovs"} <= set(top):
+            more = compare("updates_per_s", top["coua"], top["ovs"])
+            ratio = top["coua"]["updates_per_s"] / top["ovs"]["updates_per_s"]
+            kept = compare("ratio_to_none", top["coua"], top["ovs"])
+            text += ": " + (f"{times(ratio)} times as many" if more == 1 else f"Coua {ratio:.2f} times as many"
+                            if more == -1 else "numbers too close to tell")
+            text += ", " + {1: "and Coua keeps more", -1: f"and {catalogue.OVS} keeps more"}.get(
+                kept, "and shares too close to tell")
+        out.append(text + ".")
     seconds = loads(rows)
     shown = [f"into {label} in {figures_of(seconds[name, 'add-flows'])} s, as a bundle in "
-             f"{figures_of(seconds[name, 'bundle'])} s" for name, label in (("coua", "Coua"), ("ovs", catalogue.OVS))
+             f"{figures_of(seconds[name, 'bundle'])} s" for name, label in SWITCHES
              if (name, "add-flows") in seconds and (name, "bundle") in seconds]
     if shown:
-        out.append(f"ovs-ofctl loads the rules {'; '.join(shown)}.")
+        close = [way for way in WAYS if compare("", seconds.get(("coua", way)), seconds.get(("ovs", way))) == 0]
+        out.append(f"ovs-ofctl loads the rules {'; '.join(shown)} (measured once"
+                   f"{', too close to tell: ' + ' and '.join(close) if close else ''}).")
     return " ".join(out) or "Nothing was measured."
 
 
 def loads(rows):
-    return {(row["name"], row["params"]["way"]): row["seconds"] for row in rows if "way" in row["params"]}
+    return {(row["name"], row["params"]["way"]): row["seconds"] for row in rows
+            if "way" in row["params"] and is_rate(row.get("seconds"))}
 
 
 def control_losses(rows):
     out = []
-    done = {(row["name"], row["params"]["updates"], row["params"]["batch"]): row["updates_per_s"] for row in rows
-            if "updates_per_s" in row}
-    slower = sorted({rate for name, rate, batch in done
-                     if name == "ovs" and done.get(("coua", rate, batch), math.inf) < 0.95 * done[name, rate, batch]})
-    if slower:
-        out.append(f"{catalogue.OVS} carries out more of {' and '.join(count(rate) for rate in slower)} changes per "
-                   "second")
+    for field, words in (("updates_per_s", "carries out more"), ("ratio_to_none", "keeps more of its packet rate")):
+        for batch, how in HOW:
+            slower = [rate for rate, row in sorted(changes_of(rows, batch).items())
+                      if compare(field, row.get("coua"), row.get("ovs")) == -1]
+            if slower:
+                out.append(f"{catalogue.OVS} {words}, asked for {' and '.join(count(rate) for rate in slower)} changes "
+                           f"per second {how}")
     seconds = loads(rows)
-    ways = [way for way in ("add-flows", "bundle") if seconds.get(("ovs", way), math.inf) < seconds.get(("coua", way), 0)]
+    ways = [way for way in WAYS if compare("", seconds.get(("coua", way)), seconds.get(("ovs", way))) == 1]
     if ways:
         ratios = " and ".join(f"{seconds['coua', way] / seconds['ovs', way]:.1f}" for way in ways)
         out.append(f"{catalogue.OVS} when ovs-ofctl loads the rules ({' and '.join(ways)}: Coua takes {ratios} times "
@@ -284,14 +369,25 @@ def control_losses(rows):
     return out
 
 
+ITSELF = ("nothing", "another CPU busy")
+
+
 def stalls(figure, rows):
     gap = {row["name"]: row["gap_us"] for row in rows if "gap_us" in row}
-    own = [gap.pop(name) for name in ("nothing", "another CPU busy") if name in gap]
+    own = [gap.pop(name) for name in ITSELF if name in gap]
     if not own or not gap:
         return "Nothing was measured."
     worst = max(gap, key=gap.get)
-    return (f"The longest gap of any action is that of \"{worst}\", {figures_of(gap[worst])} us; the machine by "
-            f"itself takes a worker away for {figures_of(min(own))} to {figures_of(max(own))} us.")
+    out = (f"The action with the most is \"{worst}\": {figures_of(gap[worst])} us, the median of the longest gaps of "
+           f"its turns; the machine by itself takes a worker away for {figures_of(min(own))} to "
+           f"{figures_of(max(own))} us.")
+    longest = {row["name"]: row["longest_gap_us"] for row in rows if "longest_gap_us" in row}
+    alone_longest = [longest.pop(name) for name in ITSELF if name in longest]
+    if longest and alone_longest:
+        most = max(longest, key=longest.get)
+        out += (f" The longest gap of all its turns had \"{most}\", {figures_of(longest[most])} us, and the machine by "
+                f"itself {figures_of(max(alone_longest))} us.")
+    return out
 
 
 def sentence(figure, rows):
@@ -304,10 +400,13 @@ def losses(figure, rows):
         return control_losses(rows)
     if figure.kind != "race":
         return []
-    ours, peers = best(figure, rows, catalogue.OURS), best(figure, rows, catalogue.PEER)
-    all_xs = sorted(set(ours) & set(peers), key=lambda it: (it is not None, it))
-    return [f"{names(peers, xs)} {where(figure, xs, all_xs)}" if figure.x else names(peers, xs)
-            for found, xs in segments(ours, peers) if found < 0]
+    ours = best(figure, rows, catalogue.OURS)
+    out = []
+    for peers in opponents(figure, rows, ours):
+        all_xs = ordered(set(ours) & set(peers))
+        out += [f"{names(peers, xs)} {where(figure, xs, all_xs)}" if figure.x else names(peers, xs)
+                for found, xs in segments(ours, peers) if found < 0]
+    return out
 
 
 @dataclasses.dataclass(frozen=True)

@@ -98,7 +98,11 @@ def numbers(figure, rows):
     peers = findings.best(figure, rows, catalogue.PEER)
 
     def shown(points, x):
-        return f"{findings.figures_of(points[x].y)} ±{100 * points[x].spread:.0f} %" if x in points else "–"
+        if x not in points:
+            return "–"
+        spread = points[x].spread
+        return findings.figures_of(points[x].y) + ("" if spread is None else f" ±{100 * spread:.0f} %")
+
     if not figure.x:
         return table(["", figure.unit, "Coua / it"],
                      [[line.label, shown(points, None), "" if line.role == catalogue.OURS or None not in ours else
@@ -112,6 +116,23 @@ def numbers(figure, rows):
 
 
 def section(program, shown_program, figure, kept):
+    """One figure; of results that make none, the reason."""
+    try:
+        return whole_section(program, shown_program, figure, kept)
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
+            subprocess.TimeoutExpired) as error:
+        return (f'<section id="{figure.name}">\n<h2>{escape(figure.title)}</h2>\n<p class="missed">Its results make no '
+                f"figure: {escape(f'{type(error).__name__}: {error}')}</p>\n</section>\n")
+
+
+def losses(figure, kept):
+    try:
+        return findings.losses(figure, findings.rows_of(figure, kept))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return []  # its section says why
+
+
+def whole_section(program, shown_program, figure, kept):
     rows = findings.rows_of(figure, kept)
     drawing, trouble = draw(program, figure, rows)
     notes = [note for each in figure.runs if kept.get(each.name, {}).get("status") == "done"
@@ -182,7 +203,7 @@ def make(program, shown_program, depth, figures, kept, version, interrupted=Fals
     when = "nothing was measured" if not dates else dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     machines = machine_words(kept)
     programs = {each.get("program") for each in kept.values() if each["status"] == "done"}
-    lost = [(figure, each) for figure in measured for each in findings.losses(figure, findings.rows_of(figure, kept))]
+    lost = [(figure, each) for figure in measured for each in losses(figure, kept)]
     out = ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8" />\n<meta name="viewport" '
            'content="width=device-width, initial-scale=1" />\n<title>Coua: benchmark report</title>\n'
            f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>Coua: benchmark report</h1>\n")

@@ -82,9 +82,28 @@ class FindingsTest(unittest.TestCase):
 
     def test_within_the_spread_nobody_wins(self):
         self.assertEqual(self.say([(1, 1.1)], [(1, 1)], spread=0.1),
-                         "Coua and Open vSwitch are closer than their windows spread at 1 flow (Coua has 1.10 of "
-                         "the rate).")
+                         "Coua and Open vSwitch are too close to tell at 1 flow (Coua has 1.10 of the rate).")
         self.assertIn("is faster", self.say([(1, 1.1)], [(1, 1)], spread=0.01))
+        self.assertIn("too close", self.say([(1, 1.1)], [(1, 1)], spread=0.02), "three windows show less than many")
+        self.assertIn("too close", self.say([(1, 1)], [(1, 1.04)], spread=0), "windows may agree by chance")
+        self.assertIn("is faster", self.say([(1, 1)], [(1, 1.06)], spread=0))
+        self.assertIn("too close", self.say([(1, 1)], [(1, 1.12)], spread=None), "a spread that is not known is not 0")
+
+    def test_lines_cross_as_they_are_drawn(self):
+        def near(ours, peer, x, name="flow"):
+            figure = FIGURES[name]
+            found = [findings.points_of(figure, rows(row, points, x), line) for row, points, line in
+                     ((figure.lines[0].row, ours, figure.lines[0]), (figure.lines[2].row, peer, figure.lines[2]))]
+            return findings.crossings(figure, *found)
+        self.assertEqual(near([(0, 4), (100, 1)], [(0, 1), (100, 2)], "misses"), [75], "even steps, and from 0 on")
+        self.assertAlmostEqual(near([(64, 4), (6400, 1)], [(64, 1), (6400, 4)], "entries", "fib")[0], 640)
+        self.assertEqual(near([(0, 1.01), (50, 1)], [(0, 1), (50, 2)], "misses"), [], "a tie is no side of a crossing")
+        self.assertEqual(near([(0, 2), (50, 1), (100, 1)], [(0, 1), (50, 1), (100, 2)], "misses"), [])
+
+    def test_rates_of_0_are_none(self):
+        self.assertTrue(self.say([(1, 2), (1000, 2)], [(1, 1), (1000, 0)]).endswith(" Open vSwitch has no row at 1K flows."))
+        self.assertIn("Nothing to compare with", self.say([(1, 2)], [(1, 0)]))
+        self.assertIn("There is no row of Coua", self.say([(1, 0)], [(1, 1)]))
 
     def test_a_missing_row_is_said(self):
         self.assertTrue(self.say([(1, 2), (1000, 2)], [(1, 1)]).endswith(" Open vSwitch has no row at 1K flows."))
@@ -98,8 +117,12 @@ class FindingsTest(unittest.TestCase):
                  + rows("tbb/single", [(64_000, 4), (1_000_000, 15)], "entries"))
         text = findings.sentence(FIGURES["fib"], found)
         self.assertIn("boost flat map is faster than Coua at 64K entries: Coua reaches 0.50", text)
-        self.assertIn("faster than the fastest of the others, TBB, at 1M entries: 3.0 times", text)
+        self.assertIn("Coua is faster than TBB at every number of entries: 12 times at 64K, 3.0 times at 1M", text)
         self.assertEqual(findings.losses(FIGURES["fib"], found), ["boost flat map at 64K entries"])
+        found += rows("absl/prefetch", [(64_000, 70), (1_000_000, 1)], "entries")
+        self.assertEqual(findings.losses(FIGURES["fib"], found),
+                         ["absl (prefetch) at 64K entries", "boost flat map at 64K entries"], "also the second fastest")
+        self.assertIn("absl (prefetch) is faster than Coua at 64K", findings.sentence(FIGURES["fib"], found))
 
     def test_a_figure_without_x(self):
         found = [{"name": name, "params": {}, "mops": mops} for name, mops in
@@ -122,28 +145,37 @@ class FindingsTest(unittest.TestCase):
         self.assertEqual(findings.sentence(FIGURES["updates"], found),
                          "Coua keeps this share of its rate: 0.99 at 1K changes per second, 0.70 at 100K changes "
                          "per second.")
-        found = [{"name": name, "params": {}, "gap_us": gap} for name, gap in
-                 (("nothing", 100), ("another CPU busy", 80), ("fib dump", 70), ("flow one", 300))]
+        found = [{"name": name, "params": {}, "gap_us": gap, "longest_gap_us": longest} for name, gap, longest in
+                 (("nothing", 100, 900), ("another CPU busy", 80, 800), ("fib dump", 70, 5000), ("flow one", 300, 400))]
         self.assertEqual(findings.sentence(FIGURES["stalls"], found),
-                         "The longest gap of any action is that of \"flow one\", 300 us; the machine by itself takes "
-                         "a worker away for 80 to 100 us.")
+                         "The action with the most is \"flow one\": 300 us, the median of the longest gaps of its turns; "
+                         "the machine by itself takes a worker away for 80 to 100 us. The longest gap of all its turns "
+                         "had \"fib dump\", 5,000 us, and the machine by itself 900 us.")
 
     def test_control(self):
         found = [{"name": name, "params": {"updates": rate, "batch": batch}, "updates_per_s": done, "mops": 2,
                   "none_mops": 2, "ratio_to_none": ratio}
                  for name, rate, batch, done, ratio in (
-                     ("coua", 10_000, 1, 9000, 0.99), ("ovs", 10_000, 1, 9900, 0.98),
-                     ("coua", 100_000, 1, 40_000, 0.9), ("ovs", 100_000, 1, 5000, 0.8))]
+                     ("coua", 10_000, 1, 8000, 0.99), ("ovs", 10_000, 1, 9900, 0.98),
+                     ("coua", 100_000, 1, 40_000, 0.9), ("ovs", 100_000, 1, 5000, 0.8),
+                     ("coua", 100_000, 20, 40_000, 0.6), ("ovs", 100_000, 20, 41_000, 0.9))]
         found += [{"name": name, "params": {"way": way}, "seconds": seconds} for name, way, seconds in (
-            ("coua", "add-flows", 1), ("coua", "bundle", 0.4), ("ovs", "add-flows", 0.5), ("ovs", "bundle", 0.5))]
+            ("coua", "add-flows", 1), ("coua", "bundle", 0.55), ("ovs", "add-flows", 0.5), ("ovs", "bundle", 0.5))]
         self.assertEqual(findings.sentence(FIGURES["control"], found),
                          "Asked for 100K changes per second one by one, Coua carries out 40K and keeps 0.90 of its "
-                         "packet rate, Open vSwitch carries out 5K and keeps 0.80 of its packet rate (8.0 times). "
-                         "ovs-ofctl loads the rules into Coua in 1 s, as a bundle in 0.4 s; into Open vSwitch in 0.5 s, "
-                         "as a bundle in 0.5 s.")
+                         "packet rate, Open vSwitch carries out 5K and keeps 0.80 of its packet rate: 8.0 times as "
+                         "many, and shares too close to tell. Asked for 100K changes per second in batches of 20, Coua "
+                         "carries out 40K and keeps 0.60 of its packet rate, Open vSwitch carries out 41K and keeps "
+                         "0.90 of its packet rate: numbers too close to tell, and Open vSwitch keeps more. ovs-ofctl "
+                         "loads the rules into Coua in 1 s, as a bundle in 0.55 s; into Open vSwitch in 0.5 s, as a "
+                         "bundle in 0.5 s (measured once, too close to tell: bundle).")
         self.assertEqual(findings.losses(FIGURES["control"], found),
-                         ["Open vSwitch carries out more of 10K changes per second",
+                         ["Open vSwitch carries out more, asked for 10K changes per second one by one",
+                          "Open vSwitch keeps more of its packet rate, asked for 100K changes per second in batches of "
+                          "20",
                           "Open vSwitch when ovs-ofctl loads the rules (add-flows: Coua takes 2.0 times as long)"])
+        found[0]["updates_per_s"] = found[-1]["seconds"] = 0
+        self.assertIn("Asked for 100K", findings.sentence(FIGURES["control"], found))
 
     def test_counts(self):
         self.assertEqual([findings.count(each) for each in (1, 999, 1000, 2500, 64_000, 250_000, 1_000_000, 0.5)],
@@ -189,7 +221,7 @@ class PageTest(unittest.TestCase):
                 "Coua is faster than Open vSwitch at every number of flows: 2.0 times at 1, 10 times at 100K.",
                 "cache of Open vSwitch answers 100 % of its packets at 1 and 6 % at 100K flows",
                 "Open vSwitch is faster than Coua at 1K flows: Coua reaches 0.50 of its rate; Coua is faster than "
-                "Open vSwitch at 100K flows: 4.0 times. The lines cross near 5K flows.",
+                "Open vSwitch at 100K flows: 4.0 times. The lines cross near 6K flows.",
                 "Open vSwitch has no row at 100K flows.",
                 "Coua is faster than the fastest of the others, Open vSwitch (signature match cache), at 20 masks: "
                 "2.0 times (4 against 2 million packets per second).",
@@ -197,7 +229,7 @@ class PageTest(unittest.TestCase):
                 "Against plain tuple space search Coua does 2.5 times at 10, 21 times at 100 masks.",
                 "its workers are &lt;not&gt; found", "is not installed",
                 "rte_efd as packaged gives wrong values", "Fixture CPU, 2 CPUs of a virtual machine",
-                "closer than their windows spread at every share of misses"):
+                "too close to tell at every share of misses"):
             self.assertTrue(words in plain, words)
         # Of the four of the gateway, two of the load balancer, one of the router, two of masks.
         found = re.search(r"\d+ of the \d+ targets.*\.", plain).group()
@@ -211,6 +243,22 @@ class PageTest(unittest.TestCase):
         for words in ("width=device-width", "prefers-color-scheme: dark",
                       "forward --case gateway --flows 1,1K,10K,100K --peer ovs"):
             self.assertIn(words, text)
+
+    def test_a_figure_that_cannot_be_costs_its_section(self):
+        shutil.copytree(HERE / "fixtures", self.folder, dirs_exist_ok=True)
+        path = self.folder / "updates.json"
+        kept = json.loads(path.read_text())
+        for row in kept["report"]["rows"]:
+            row["ratio_to_none"] = "none"
+        path.write_text(json.dumps(kept))
+        kept = json.loads((self.folder / "gateway.json").read_text())
+        for row in kept["report"]["rows"]:
+            row["mops"] = 0
+        (self.folder / "gateway.json").write_text(json.dumps(kept))
+        _, text = self.page()
+        self.assertIn("Its results make no figure: ", text.split('id="updates"', 1)[1].split("</section>", 1)[0])
+        self.assertIn("Nothing was measured.", text.split('id="gateway"', 1)[1].split("</section>", 1)[0])
+        self.assertIn("rte_acl is faster than Coua", text)
 
     def test_some_figures_only(self):
         shutil.copytree(HERE / "fixtures", self.folder, dirs_exist_ok=True)
