@@ -106,11 +106,14 @@ class forward_run {
     std::uint64_t others = 0;
     for (const case_list& group : groups) {
       std::uint64_t of_group = 0;
-      for (const auto& each : group) of_group += testpmd::memory_mib(each->ports()) + page_mib;
+      for (const auto& each : group) {
+        if (options_.testpmd) of_group += testpmd::memory_mib(each->ports()) + page_mib;
+        of_group += options_.ovs.size() * (ovs_switch::pool_mib(each->ports()) + page_mib);
+      }
       others = std::max(others, of_group);
     }
     const huge_page_pool pool = read_huge_page_pool(page_mib << 20, -1);
-    const std::uint64_t need = memory_.mib + (options_.testpmd ? others : 0);
+    const std::uint64_t need = memory_.mib + others;
     memory_.huge_pages = pool.exists && pool.free * page_mib >= need;
     out_.params["packet_pages"] = memory_.huge_pages ? "2M" : "4K";
   }

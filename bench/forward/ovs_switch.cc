@@ -126,6 +126,7 @@ std::uint64_t pools_mib(const port_plan& ports) {
 }  // namespace
 
 std::uint64_t ovs_switch::memory_mib(const port_plan& ports) { return pools_mib(ports) + own_mib; }
+std::uint64_t ovs_switch::pool_mib(const port_plan& ports) { return pools_mib(ports); }
 
 result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const port_plan& ports,
                                                       const std::string& rules,
@@ -207,8 +208,8 @@ result<void> ovs_switch::start_database() {
 }
 
 result<void> ovs_switch::start_switch(const port_plan& ports, unsigned workers, bool huge_pages) {
-  const std::string memory =
-      "-m " + std::to_string(pools_mib(ports)) + (huge_pages ? "" : " --no-huge --legacy-mem");
+  const std::string memory = "-m " + std::to_string(pools_mib(ports)) +
+                             (huge_pages ? " --in-memory" : " --no-huge --legacy-mem");
   const word_list settings = {
       "dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
       "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
@@ -313,8 +314,11 @@ result<void> ovs_switch::settle(std::uint64_t flows) {
     }
   }
   if (auto counted = count_megaflows(); !counted) return counted;
+  // It went on meanwhile: what it sent by then is no packet of the first window.
+  const result<counts> now = read();
   switch_->pause();
-  at_start_ = last_ = before;
+  if (!now) return tl::unexpected(now.error());
+  at_start_ = last_ = *now;
   cpu_ns_ = foreign_cpu_ns(switch_->process(), threads_);
   return {};
 }

@@ -25,8 +25,9 @@ class ovs_switch final : public mover {
                                                    const std::string& rules,
                                                    const std::string& folder, ovs_caches,
                                                    unsigned workers, bool huge_pages);
-  /// Memory that start() takes, in MiB.
+  /// Memory that start() takes, in MiB; of it, that of its packets, which may be huge pages.
   static std::uint64_t memory_mib(const port_plan&);
+  static std::uint64_t pool_mib(const port_plan&);
   ~ovs_switch() override;
 
   /// "ovs", "ovs/smc", "ovs/none".

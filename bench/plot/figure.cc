@@ -55,7 +55,7 @@ const quantity quantities[] = {
     {"million_entries", "millions of entries in the cluster"},
     {"bytes_per_entry", "bytes per entry"},
     {"updates_per_s", "changes per second"},
-    {"gap_us", "longest gap between two polls, us"},
+    {"gap_us", "median of the longest gaps between two polls, us"},
 };
 
 using rows = std::vector<json>;
