@@ -5,6 +5,7 @@ everything else on the first."""
 import os
 import pathlib
 import shutil
+import time
 
 import lab
 
@@ -19,6 +20,20 @@ def cpu_seconds(stat):
     """User and system time in a file of /proc; in ticks, of 10 ms mostly."""
     words = stat.read_text().rsplit(") ", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def load(switch, rules, options):
+    """Wall seconds of ovs-ofctl, seconds of the server's control, of the client; into no rules."""
+    lab.run(on(CONTROL, ["ovs-ofctl", "-O", "OpenFlow13", "del-flows", switch.target]), timeout=300)
+    time.sleep(0.5)
+    before = switch.control_seconds()
+    client = os.times()
+    began = time.monotonic()
+    lab.run(on(CONTROL, ["ovs-ofctl", "-O", "OpenFlow13", *options, "add-flows", switch.target, rules]), timeout=600)
+    wall = time.monotonic() - began
+    after = os.times()
+    return (wall, switch.control_seconds() - before,
+            after.children_user + after.children_system - client.children_user - client.children_system)
 
 
 class coua:

@@ -18,7 +18,7 @@ import time
 
 import lab
 import of_wire as of
-from switches import CONTROL, coua, on, ovs_dpdk
+from switches import CONTROL, coua, load, ovs_dpdk
 
 ROUTES, ROUTE_TABLE, DELETE_STRICT = 1024, 110, 4
 PREFIXES, FLOWS = 10_000, 1000
@@ -170,13 +170,6 @@ class bed:
         self.switch.close()
 
 
-def load(switch, rules, options):
-    lab.run(["ovs-ofctl", "-O", "OpenFlow13", "del-flows", switch.target], timeout=300)
-    began = time.monotonic()
-    lab.run(on(CONTROL, ["ovs-ofctl", "-O", "OpenFlow13", *options, "add-flows", switch.target, rules]), timeout=600)
-    return time.monotonic() - began
-
-
 def make_case(folder):
     lab.run([lab.COUA_BENCH, "traffic", "--case", "gateway", "--rules", str(PREFIXES), "--flows", str(FLOWS), "--out",
              folder], timeout=120)
@@ -199,7 +192,7 @@ def start_ovs(file):
 def make_bed(start, rules, file):
     """The bed, and the seconds of both ways of loading."""
     switch, add_ports = start(file)
-    seconds = {way: load(switch, rules, words) for way, words in (("add-flows", []), ("bundle", ["--bundle"]))}
+    seconds = {way: load(switch, rules, words)[0] for way, words in (("add-flows", []), ("bundle", ["--bundle"]))}
     add_ports()
     made = bed(switch)
     made.go_on()
