@@ -81,7 +81,7 @@ def figures(depth):
             "gateway", "Access gateway", "The whole switch beside Open vSwitch with DPDK: ten customer end points "
             "of 20 users, 10K prefixes. Same ports, packets and rules, one worker, frames of 64 bytes.",
             (forward("gateway", ("--case", "gateway", "--flows", pick("1,1K,10K,100K", "1,10,100,1K,10K,100K")),
-                     windows, pick(40, 120)),
+                     windows, pick(25, 120)),
              *(forward(f"gateway-{n}", ("--case", "gateway", "--flows", n), windows, 120) for n in pick((), ("1M",)))),
             "flows", "flows"),
         switch_figure(
@@ -154,7 +154,7 @@ def figures(depth):
             "that matches; plain tuple space search asks one mask after the other. rte_acl is DPDK's: a set of "
             "tries, which are built anew for each change of a rule.",
             (run("classifier", ("classify", "--masks", pick("10,30,100", "10,20,30,100,1000"), "--flows", "100K",
-                                "--distributor", "on,off", "--peers", *tables), seconds=pick(40, 90)),),
+                                "--distributor", "on,off", "--peers", *tables), seconds=pick(67, 130)),),
             (line("Coua (distributor)", "distributor/on", OURS, (("pruned", True),)),
              line("rte_acl", "rte_acl"),
              line("plain tuple space search", "distributor/off", BASE, (("pruned", False),))),
@@ -163,14 +163,14 @@ def figures(depth):
             "setsep", "Set separation", "From 8-byte keys to values of 2 bits, without the keys in memory, beside "
             "DPDK's set separation (rte_efd) and tables that hold the keys.",
             (run("setsep", ("setsep", "--keys", pick("256K", "4M"), "--value-bits", "2", "--peers", *tables),
-                 seconds=pick(30, 200)),),
+                 seconds=pick(60, 200)),),
             (line("Coua", "setsep/hash-lookup", OURS), line("rte_efd", "rte_efd/batch"), *FIB_PEERS),
             unit="million look-ups per second"),
         figure(
             "lpm", "Longest prefix", "Look-ups of random IPv4 addresses in a table of prefixes with lengths as in "
             "the Internet's tables, beside DPDK's rte_fib, which no writer may change while it is read.",
             (run("lpm", ("lpm", "--family", "ipv4", "--prefixes", pick("10K,1M", "1K,10K,100K,1M"), "--root", "16",
-                         "--peers", *tables), seconds=pick(15, 60)),),
+                         "--peers", *tables), seconds=pick(20, 60)),),
             (line("Coua", "lpm/coua", OURS), line("rte_fib", "lpm/rte_fib")), "prefixes", "prefixes",
             unit="million look-ups per second"),
         figure(

@@ -414,6 +414,7 @@ class judged:
     target: object
     ratio: float = None   # None: not measured
     why: str = ""         # it was not
+    close: bool = False   # to the target, as close as the spreads
 
     @property
     def met(self):
@@ -427,17 +428,18 @@ def judge(figures, kept):
     for target in TARGETS:
         figure = by_name.get(target.figure)
         if figure is None:
-            out.append(judged(target, why="this figure is not in the report"))
+            out.append(judged(target, why="not measured" if target.figure else "not measured yet"))
             continue
         rows = rows_of(figure, kept)
         line = {each.role: points_of(figure, rows, each) for each in figure.lines
                 if each.role == catalogue.OURS or each.label == target.peer}
         ours, peer = line.get(catalogue.OURS, {}).get(target.x), line.get(catalogue.PEER, {}).get(target.x)
         if ours and peer:
-            out.append(judged(target, ours.y / peer.y))
+            ratio = ours.y / peer.y
+            out.append(judged(target, ratio, close=abs(math.log(ratio / target.ratio)) <= slack(ours.spread, peer.spread)))
             continue
-        states = {kept.get(each.name, {}).get("status", "not run") for each in figure.runs}
+        states = {kept.get(each.name, {}).get("status", "none") for each in figure.runs}
         out.append(judged(target, why=(
             "not at this depth" if states == {"done"} else "not measured: see below" if "failed" in states
-            else "left out: see below" if "skipped" in states else "not run yet")))
+            else "left out: see below" if "skipped" in states else "not measured")))
     return out

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of the catalogue, and keeps what each one said in a file of its own.
 
-DIR/NAME.json is {"words", "program", "when", "seconds", "status", "reason", "report"}: status is
+DIR/NAME.json is {"words", "program", "machine", "when", "seconds", "status", "reason", "report"}: status is
 "done" (with the report that coua-bench printed), "failed" or "skipped" (with the reason). What is
-done with the same words by the same program is not measured again.
+done with the same words by the same program on the same machine is not measured again.
 """
 
 import datetime
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 OVS_DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
 # Somebody wants it to end: asked for where nothing is half done.
 ending = threading.Event()
-PATIENCE = 12  # times what a run is said to take, then it is given up
+PATIENCE = {"quick": 4, "full": 12}  # times what a run is said to take, then it is given up
 
 
 class trouble(Exception):
@@ -36,6 +36,42 @@ def identify(program):
         return hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()[:12]
     except OSError as error:
         raise trouble(f"{program}: {error.strerror}; `make bench` builds it") from None
+
+
+def identify_tool(tool, program):
+    """The same of another program of the tree, with all that it runs."""
+    folder = pathlib.Path(program).parent
+    parts = [*(folder / name for name in ("coua-bench", "couad", "coua")),
+             *sorted((ROOT / tool).parent.iterdir()),
+             *(ROOT / "tests" / "packet" / name for name in ("lab.py", "of_wire.py", "frames.py"))]
+    whole = hashlib.sha256()
+    for part in parts:
+        if part.is_file():
+            whole.update(part.read_bytes())
+    return whole.hexdigest()[:12]
+
+
+def first(path, label):
+    """What stands behind "LABEL:" in a file of /proc, or an empty text."""
+    try:
+        found = re.search(rf"^{label}\s*:\s*(.*)$", pathlib.Path(path).read_text(), re.M)
+    except OSError:
+        found = None
+    return found.group(1) if found else ""
+
+
+def describe_machine():
+    """Results of another machine, or of this one with other pages, are not those of now."""
+    return {"cpu": first("/proc/cpuinfo", "model name"), "cpus": len(os.sched_getaffinity(0)),
+            "kernel": os.uname().release, "huge_pages": first("/proc/meminfo", "HugePages_Total")}
+
+
+def version_of_ovs():
+    try:
+        done = subprocess.run([OVS_DAEMON, "--version"], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return " / ".join(done.stdout.splitlines()[:2])
 
 
 def read(path):
@@ -108,9 +144,13 @@ class measurer:
     """Runs one command after the other. When it shall end, the one that runs is ended, and
     KeyboardInterrupt is raised."""
 
-    def __init__(self, program, folder, again=False, terminal=None):
+    def __init__(self, program, folder, again=False, terminal=None, patience=PATIENCE["full"]):
         self.program, self.folder, self.again = os.path.abspath(program), folder, again
+        self.patience = patience
         self.identity = identify(program)
+        self.tools = {}
+        self.machine = describe_machine()
+        self.ovs = version_of_ovs()
         self.terminal = sys.stderr.isatty() if terminal is None else terminal
 
     def say(self, text, last=True):
@@ -119,13 +159,25 @@ class measurer:
         elif last:
             print(text, file=sys.stderr, flush=True)
 
+    def program_of(self, each):
+        """The hash of what a run runs."""
+        if not each.tool:
+            return self.identity
+        if each.tool not in self.tools:
+            self.tools[each.tool] = identify_tool(each.tool, self.program)
+        return self.tools[each.tool]
+
+    def machine_of(self, each):
+        return {**self.machine, **({"ovs": self.ovs} if each.needs_ovs else {})}
+
     def is_done(self, each):
         try:
             kept = read(self.folder / f"{each.name}.json")
         except trouble:
             return False
         return (kept["status"] == "done" and kept["words"] == list(each.words)
-                and kept.get("program") == self.identity and not self.again)
+                and kept.get("program") == self.program_of(each) and kept.get("machine") == self.machine_of(each)
+                and not self.again)
 
     def all(self, runs):
         """Measures what is not done yet. Returns whether nothing failed."""
@@ -150,7 +202,7 @@ class measurer:
 
     def keep(self, each, status, seconds, **more):
         write(self.folder / f"{each.name}.json",
-              {"words": list(each.words), "program": self.identity,
+              {"words": list(each.words), "program": self.program_of(each), "machine": self.machine_of(each),
                "when": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
                "seconds": round(seconds, 1), "status": status, **more})
 
@@ -184,12 +236,13 @@ class measurer:
         for reader in readers:
             reader.start()
         began = shown = time.monotonic()
-        limit = PATIENCE * each.seconds
-        late = False
+        limit = self.patience * each.seconds
+        late = ended = False
         while process.poll() is None:
             now = time.monotonic()
             late = now - began > limit
             if late or ending.is_set():
+                ended = process.poll() is None  # else it is whole, and kept
                 self.end(process)
             if now >= shown:
                 self.say(f"{head}: {now - began:.0f} s of about {each.seconds}", last=False)
@@ -199,9 +252,9 @@ class measurer:
             reader.join()
         process.stdout.close()
         process.stderr.close()
-        if ending.is_set():
+        if ended and not late:
             raise KeyboardInterrupt
-        if late:
+        if ended:
             return 1, "", [f"coua-bench: took longer than {limit} s"]
         return process.returncode, "".join(output), errors
 
@@ -222,4 +275,10 @@ def find_program(named):
         path = shutil.which(named) or named
     if not os.access(path, os.X_OK) or os.path.isdir(path):
         raise trouble(f"{named} is no program; `make bench` builds it")
-    return os.path.relpath(path) if not os.path.relpath(path).startswith("..") else os.path.abspath(path)
+    return os.path.abspath(path)
+
+
+def shown(path):
+    """As it may be typed here."""
+    near = os.path.relpath(path)
+    return path if near.startswith("..") else near if os.path.sep in near else os.path.join(".", near)

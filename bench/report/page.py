@@ -2,6 +2,8 @@
 """One HTML page of what was measured. It needs nothing but itself: drawings are SVG in the page."""
 
 import json
+import math
+import os
 import pathlib
 import re
 import subprocess
@@ -63,7 +65,7 @@ def draw(program, figure, rows):
         source, picture = pathlib.Path(folder, "rows.json"), pathlib.Path(folder, "rows.svg")
         source.write_text(json.dumps(report))
         done = subprocess.run([program, "plot", source, "-o", picture, "--page", "--y", figure.field, "--title",
-                               figure.title], capture_output=True, text=True, timeout=60)
+                               figure.title], capture_output=True, text=True, timeout=60, start_new_session=True)
         if done.returncode != 0:
             return "", (done.stderr.strip().splitlines() or ["no drawing"])[-1].replace(str(source), figure.name)
         return re.sub(r"^<svg ", f'<svg role="img" aria-label="{escape(figure.title)}" ', picture.read_text()), ""
@@ -132,13 +134,20 @@ def losses(figure, kept):
         return []  # its section says why
 
 
+def command(shown_program, each, found):
+    """As it was run."""
+    words = f"{each.tool or shown_program} {' '.join(map(str, found['words']))} --json"
+    folder = os.path.dirname(shown_program)
+    return f"BUILD={folder} {words}" if each.tool and folder != "build" else words
+
+
 def whole_section(program, shown_program, figure, kept):
     rows = findings.rows_of(figure, kept)
     drawing, trouble = draw(program, figure, rows)
     notes = [note for each in figure.runs if kept.get(each.name, {}).get("status") == "done"
              for note in kept[each.name]["report"].get("notes", [])]
-    commands = "\n".join(f"{each.tool or shown_program} {' '.join(each.words)} --json" for each in figure.runs
-                         if each.name in kept)
+    commands = "\n".join(command(shown_program, each, kept[each.name]) for each in figure.runs if each.name in kept)
+    others = [each.name for each in figure.runs if each.name in kept and kept[each.name]["words"] != list(each.words)]
     out = f'<section id="{figure.name}">\n<h2>{escape(figure.title)}</h2>\n'
     out += f'<p class="shows">{escape(findings.sentence(figure, rows))}</p>\n<p>{escape(figure.about)}</p>\n'
     limit = "; dashed: the limit of the machine" if "stroke-dasharray" in drawing else ""
@@ -146,15 +155,21 @@ def whole_section(program, shown_program, figure, kept):
         f'<p class="dim">There is no drawing: {escape(trouble)}</p>\n'
     out += numbers(figure, rows)
     out += "".join(f'<p class="dim">Note: {escape(note)}</p>\n' for note in notes)
+    if others:
+        out += (f'<p class="missed">Not measured as this version asks at this depth, but with the words below: '
+                f"{escape(', '.join(others))}.</p>\n")
     return out + f"<pre>{escape(commands)}</pre>\n</section>\n"
 
 
 def targets(judged):
     lines = []
     for each in judged:
-        state = ("met", "met") if each.met else ("missed", "not met") if each.ratio is not None else ("dim", each.why)
+        close = ", within the spread" if each.close else ""
+        state = (("met", "met" + close) if each.met else ("missed", "not met" + close) if each.ratio is not None
+                 else ("dim", each.why))
+        # Towards 0: what is not met must not look so.
         lines.append([("words", each.target.what), f"{each.target.ratio:g}",
-                      "–" if each.ratio is None else f"{each.ratio:.2f}", state])
+                      "–" if each.ratio is None else f"{math.floor(each.ratio * 100) / 100:.2f}", state])
     measured = [each for each in judged if each.ratio is not None]
     met = sum(each.met for each in measured)
     return (f'<section id="targets">\n<h2>Targets</h2>\n<p class="shows">{met} of the {len(measured)} targets that '
@@ -169,7 +184,8 @@ def troubles(figures, kept, interrupted):
     for each in dict.fromkeys(one for figure in figures for one in figure.runs):
         found = kept.get(each.name)
         if found is None:
-            lines.append([each.name, "not run", ("words", "it was ended before" if interrupted else "not asked for")])
+            lines.append([each.name, "not measured", ("words", "it was ended before" if each.name in interrupted else
+                                                      "no result is kept")])
         elif found["status"] != "done":
             lines.append([each.name, "failed" if found["status"] == "failed" else "left out",
                           ("words", found["reason"])])
@@ -196,13 +212,14 @@ def machine_words(kept):
     return out
 
 
-def make(program, shown_program, depth, figures, kept, version, interrupted=False):
+def make(program, shown_program, depth, figures, kept, version, interrupted=()):
     """The whole page. `program` is the coua-bench that draws."""
     measured = [figure for figure in figures if findings.rows_of(figure, kept)]
     dates = sorted(each["when"] for each in kept.values() if "when" in each)
     when = "nothing was measured" if not dates else dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     machines = machine_words(kept)
-    programs = {each.get("program") for each in kept.values() if each["status"] == "done"}
+    tools = {each.name for figure in figures for each in figure.runs if each.tool}
+    programs = {each.get("program") for name, each in kept.items() if each["status"] == "done" and name not in tools}
     lost = [(figure, each) for figure in measured for each in losses(figure, kept)]
     out = ('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8" />\n<meta name="viewport" '
            'content="width=device-width, initial-scale=1" />\n<title>Coua: benchmark report</title>\n'

@@ -9,7 +9,7 @@ from catalogue import OVS, OVS_SMC
 
 @dataclasses.dataclass(frozen=True)
 class target:
-    figure: str     # of the catalogue
+    figure: str     # of the catalogue; empty: none measures it
     what: str
     x: int
     ratio: float    # Coua's rate over the peer's, at least
@@ -29,4 +29,8 @@ TARGETS = (
     target("masks", "20 masks, 100K flows, against its signature match cache", 20, 2.5, OVS_SMC),
     *of("l2-flows", "L2 by flow rules", "{} addresses",
         (("1K", 1000, 2), ("100K", 100_000, 6), ("1M", 1_000_000, 4))),
+    # No figure measures these yet.
+    target("", "cold start", None, 20),
+    target("", "under attack", None, 0.5),
+    target("", "latency (at most)", None, 0.5),
 )
