@@ -6,46 +6,13 @@ import dataclasses
 import math
 
 import catalogue
+import control
+from rates import count, figures_of, is_rate, point, slack, times, verdict
 from targets import TARGETS
 
 
-# Rates that are this close are not told apart, however little their windows spread: the machine
-# changes by as much between two runs. It stands for a spread that is not known, too.
-FLOOR = 0.05
-# The median deviation of three windows is on average two thirds of that of many.
-FEW_WINDOWS = 1.5
 # Axes that are drawn with even steps; the others are logarithmic.
 LINEAR = ("misses", "updates")
-
-
-@dataclasses.dataclass(frozen=True)
-class point:
-    y: float
-    spread: float = None  # not known
-    label: str = ""
-
-
-def count(number):
-    """1K, 250K, 1M: as the command line takes them."""
-    if isinstance(number, float) and not number.is_integer():
-        return f"{number:.3g}"
-    for factor, letter in ((1_000_000, "M"), (1000, "K")):
-        if number >= factor and number * 10 % factor == 0:
-            return f"{number / factor:g}{letter}"
-    return f"{number:g}"
-
-
-def times(ratio):
-    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"
-
-
-def figures_of(value):
-    """Two or three digits that count."""
-    return f"{value:,.0f}" if abs(value) >= 99.5 else f"{value:.3g}"
-
-
-def thousands(value):
-    return f"{value / 1000:.3g}K" if value >= 1000 else figures_of(value)
 
 
 def rows_of(figure, kept):
@@ -58,10 +25,6 @@ def line_of(figure, row):
         if row["name"] == each.row and all(row["params"].get(name) == value for name, value in each.params):
             return each
     return None
-
-
-def is_rate(value):
-    return isinstance(value, (int, float)) and math.isfinite(value) and value > 0
 
 
 def points_of(figure, rows, line):
@@ -89,17 +52,6 @@ def best(figure, rows, role):
                 if x not in out or each.y > out[x].y:
                     out[x] = each
     return out
-
-
-def slack(*spreads):
-    """How far apart the logarithms of two rates must be to tell them apart."""
-    return FLOOR + sum(FLOOR if each is None else FEW_WINDOWS * each for each in spreads)
-
-
-def verdict(ours, peer):
-    """1: Coua is faster, -1: the peer is, 0: they are too close to tell."""
-    apart = math.log(ours.y / peer.y)
-    return 0 if abs(apart) <= slack(ours.spread, peer.spread) else 1 if apart > 0 else -1
 
 
 def segments(ours, peers):
@@ -294,81 +246,6 @@ def updates(figure, rows):
     return f"Coua keeps this share of its rate: {shown}."
 
 
-HOW = ((1, "one by one"), (20, "in batches of 20"))
-SWITCHES = (("coua", "Coua"), ("ovs", catalogue.OVS))
-WAYS = ("add-flows", "bundle")
-
-
-def compare(field, ours, peer):
-    """Of two rows or numbers without a spread. None: one is not there."""
-    values = [row.get(field) if isinstance(row, dict) else row for row in (ours, peer)]
-    return verdict(point(values[0]), point(values[1])) if all(is_rate(each) for each in values) else None
-
-
-def changes_of(rows, batch):
-    """By rate, by the name of the switch."""
-    out = {}
-    for row in rows:
-        if row["params"].get("batch") == batch and is_rate(row.get("updates_per_s")):
-            out.setdefault(row["params"]["updates"], {})[row["name"]] = row
-    return out
-
-
-def control(figure, rows):
-    """At the highest rate, and the time of loading."""
-    out = []
-    for batch, how in HOW:
-        found = changes_of(rows, batch)
-        if not found:
-            continue
-        asked = max(found)
-        top = found[asked]
-        shown = [f"{label} carries out {thousands(top[name]['updates_per_s'])} and keeps "
-                 f"{top[name]['ratio_to_none']:.2f} of its packet rate" for name, label in SWITCHES if name in top]
-        text = f"Asked for {count(asked)} changes per second {how}, {', '.join(shown)}"
-        if {"coua", "ovs"} <= set(top):
-            more = compare("updates_per_s", top["coua"], top["ovs"])
-            ratio = top["coua"]["updates_per_s"] / top["ovs"]["updates_per_s"]
-            kept = compare("ratio_to_none", top["coua"], top["ovs"])
-            text += ": " + (f"{times(ratio)} times as many" if more == 1 else f"Coua {ratio:.2f} times as many"
-                            if more == -1 else "numbers too close to tell")
-            text += ", " + {1: "and Coua keeps more", -1: f"and {catalogue.OVS} keeps more"}.get(
-                kept, "and shares too close to tell")
-        out.append(text + ".")
-    seconds = loads(rows)
-    shown = [f"into {label} in {figures_of(seconds[name, 'add-flows'])} s, as a bundle in "
-             f"{figures_of(seconds[name, 'bundle'])} s" for name, label in SWITCHES
-             if (name, "add-flows") in seconds and (name, "bundle") in seconds]
-    if shown:
-        close = [way for way in WAYS if compare("", seconds.get(("coua", way)), seconds.get(("ovs", way))) == 0]
-        out.append(f"ovs-ofctl loads the rules {'; '.join(shown)} (measured once"
-                   f"{', too close to tell: ' + ' and '.join(close) if close else ''}).")
-    return " ".join(out) or "Nothing was measured."
-
-
-def loads(rows):
-    return {(row["name"], row["params"]["way"]): row["seconds"] for row in rows
-            if "way" in row["params"] and is_rate(row.get("seconds"))}
-
-
-def control_losses(rows):
-    out = []
-    for field, words in (("updates_per_s", "carries out more"), ("ratio_to_none", "keeps more of its packet rate")):
-        for batch, how in HOW:
-            slower = [rate for rate, row in sorted(changes_of(rows, batch).items())
-                      if compare(field, row.get("coua"), row.get("ovs")) == -1]
-            if slower:
-                out.append(f"{catalogue.OVS} {words}, asked for {' and '.join(count(rate) for rate in slower)} changes "
-                           f"per second {how}")
-    seconds = loads(rows)
-    ways = [way for way in WAYS if compare("", seconds.get(("coua", way)), seconds.get(("ovs", way))) == 1]
-    if ways:
-        ratios = " and ".join(f"{seconds['coua', way] / seconds['ovs', way]:.1f}" for way in ways)
-        out.append(f"{catalogue.OVS} when ovs-ofctl loads the rules ({' and '.join(ways)}: Coua takes {ratios} times "
-                   "as long)")
-    return out
-
-
 ITSELF = ("nothing", "another CPU busy")
 
 
@@ -391,13 +268,13 @@ def stalls(figure, rows):
 
 
 def sentence(figure, rows):
-    return {"race": race, "limit": limit, "updates": updates, "control": control, "stalls": stalls}[figure.kind](figure, rows)
+    return {"race": race, "limit": limit, "updates": updates, "control": lambda _, found: control.sentence(found), "stalls": stalls}[figure.kind](figure, rows)
 
 
 def losses(figure, rows):
     """Where a peer is faster: "rte_acl at 10 masks"."""
     if figure.kind == "control":
-        return control_losses(rows)
+        return control.losses(rows)
     if figure.kind != "race":
         return []
     ours = best(figure, rows, catalogue.OURS)

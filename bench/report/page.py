@@ -11,6 +11,7 @@ import tempfile
 from html import escape
 
 import catalogue
+import control
 import findings
 
 STYLE = """
@@ -87,7 +88,7 @@ def numbers(figure, rows):
                        f"{row['ratio_to_none']:.2f}"] for row in done]) + table(
                            ["ovs-ofctl into", "way", "seconds"],
                            [[names.get(name, name), way, findings.figures_of(seconds)]
-                            for (name, way), seconds in findings.loads(rows).items()])
+                            for (name, way), seconds in control.loads(rows).items()])
     if figure.kind == "updates":
         return table([figure.x_words, "Mpps", "share of the rate without"],
                      [[findings.count(row["params"].get("updates", 0)), findings.figures_of(row["mops"]),
