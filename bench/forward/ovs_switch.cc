@@ -6,12 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
-#include <sstream>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "bench/forward/ovs_text.h"
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
@@ -40,51 +39,6 @@ constexpr std::uint64_t packet_bytes = 4'096;  // 3,008 at an MTU of 1,500; no s
 constexpr std::uint64_t between_answers = 200'000;  // packets, of a tenth of a second
 constexpr std::uint64_t most_listed = 20'000;       // megaflows; more take seconds
 constexpr const char* flows_most = "2000000";       // of the datapath; it has 200,000 by itself
-
-/// The number behind "LABEL:", from `at` on; 0: it is not there.
-std::uint64_t number_behind(const std::string& text, const std::string& label, std::size_t at = 0) {
-  const std::size_t found = text.find(label + ":", at);
-  return found == std::string::npos
-             ? 0
-             : std::strtoull(text.c_str() + found + label.size() + 1, nullptr, 10);
-}
-
-double fraction_behind(const std::string& text, const std::string& label, std::size_t at) {
-  const std::size_t found = text.find(label + ":", at);
-  return found == std::string::npos ? 0
-                                    : std::strtod(text.c_str() + found + label.size() + 1, nullptr);
-}
-
-/// Of flows as `dpctl/dump-flows` lists them: "...,ipv4(src=128.0.0.0/192.0.0.0,proto=6),
-/// packets:". A mask is what is left of a line without values.
-std::uint64_t count_masks(const std::string& flows) {
-  std::set<std::string> masks;
-  std::istringstream lines(flows);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t end = line.find(", packets:");
-    if (end == std::string::npos) continue;
-    std::string mask;
-    bool value = false;
-    for (const char c : line.substr(0, end)) {
-      if (c == '/' || c == ',' || c == ')' || c == '(') value = false;
-      if (!value) mask += c;
-      if (c == '=') value = true;
-    }
-    masks.insert(std::move(mask));
-  }
-  return masks.size();
-}
-
-/// In hexadecimal, as long as it needs to be.
-std::string mask_of(const std::vector<unsigned>& cpus) {
-  std::string digits(*std::max_element(cpus.begin(), cpus.end()) / 4 + 1, '0');
-  for (const unsigned cpu : cpus) {
-    char& digit = digits[digits.size() - 1 - cpu / 4];
-    const unsigned value = static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-    digit = "0123456789abcdef"[value | 1U << cpu % 4];
-  }
-  return "0x" + digits;
-}
 
 /// Until `maker` has made it.
 result<void> wait_for_file(const std::string& path, foreign_program& maker,
