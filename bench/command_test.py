@@ -586,6 +586,7 @@ class CommandTest(unittest.TestCase):
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
                              (("forward", "--users", "5"), "--users: has no meaning"),
+                             (("forward", "--case", "lb", "--peer", "ovs,ovs"), "--peer: names one twice"),
                              (("forward", "--case", "l3", "--users", "5"), "--users: has no"),
                              (("forward", "--case", "lb", "--sources", "5"), "--sources: has no"),
                              (("forward", "--case", "lb", "--figure", "8"), "--figure: has no"),

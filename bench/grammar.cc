@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/cpu.h"
 #include "bench/cases/use_case.h"
@@ -485,6 +486,8 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   add_common(*app, out.run);
   app->final_callback([app, &out, masks] {
     take_masks(*app, out.which.name, *masks, out.rules);
+    if (std::set<ovs_caches>(out.ovs.begin(), out.ovs.end()).size() != out.ovs.size())
+      throw CLI::ValidationError("--peer", "names one twice");
     if (out.which.name == l2_traffic::case_name) {
       refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction", "--peer"});
     } else {

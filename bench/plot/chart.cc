@@ -68,16 +68,12 @@ constexpr layout picture = {.width = 860,
 
 /// As narrow as a telephone shows it, its legend below.
 layout in_page(const chart& what) {
-  layout made = {.width = 480,
-                 .height = 330,
-                 .left = 52,
-                 .right = 456,
-                 .top = 12,
-                 .bottom = 280,
-                 .legend_x = 56,
-                 .legend_y = 340,
-                 .tick_room = 44,
-                 .line_height = 24};
+  layout made{};
+  made.width = 480, made.height = 330;
+  made.left = 52, made.right = 456, made.top = 12, made.bottom = 280;
+  made.legend_x = 56, made.legend_y = 340;
+  made.tick_room = 44;
+  made.line_height = 24;
   if (what.categories.empty()) {
     if (what.series.size() > 1)
       made.height += 10 + legend_line * static_cast<double>(what.series.size());
