@@ -112,6 +112,7 @@ std::vector<verb> port_verbs() {
       {.path = "port show",
        .summary = "Shows a port with its counters",
        .arguments = {port_name},
+       .options = {wait_option("it is there, enabled, and has a link")},
        .example = "coua port show p0",
        .json = "{\"port\": " + port + ",\n \"counters\": {\"rx_packets\": 10, \"tx_packets\": 9}}",
        .id = port_show},

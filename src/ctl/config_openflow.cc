@@ -11,31 +11,19 @@ namespace {
 
 using settings = openflow_config;
 
-/// A list of texts that are checked one by one.
+/// Each once, and so many at most.
 field<settings> targets_field(field_info info, std::string range,
                               std::string (*check)(const std::string&),
                               std::vector<std::string> settings::*into) {
-  info.type = "list of texts";
-  info.range = std::move(range);
-  info.default_value = "none";
-  return {info,
-          [check, into](config_reader& reader, const YAML::Node& node, settings& s) {
-            read_list(reader, node, [&](const YAML::Node& item) {
-              std::string text;
-              if (!read_scalar(reader, item, text)) return;
-              if (const auto reason = check(text); !reason.empty()) {
-                return reader.complain(item, reason);
-              }
-              if ((s.*into).size() >= openflow_targets_max) {
-                return reader.complain(item,
-                                       "is one more than " + std::to_string(openflow_targets_max));
-              }
-              if (std::ranges::find(s.*into, text) != (s.*into).end())
-                return reader.complain(item, "is named twice");
-              (s.*into).push_back(text);
-            });
-          },
-          [into](settings& s, extent) { return texts_value(s.*into); }};
+  return texts_field<settings>(
+      std::move(info), std::move(range),
+      [check](const std::string& text, const std::vector<std::string>& before) -> std::string {
+        if (const std::string reason = check(text); !reason.empty()) return reason;
+        if (before.size() >= openflow_targets_max)
+          return "is one more than " + std::to_string(openflow_targets_max);
+        return std::ranges::find(before, text) != before.end() ? "is named twice" : "";
+      },
+      [into](settings& s) -> auto& { return s.*into; });
 }
 
 field<settings> datapath_id_field() {

@@ -11,36 +11,24 @@ namespace {
 using port = dp::port_config;
 
 const field_table<port>& vlans_fields() {
-  static const field_table<port> fields = [] {
-    field_info tagged{.name = "tagged",
-                      .meaning = "Trunk: VLANs that are carried with a tag",
-                      .example = "[10, 20-30]"};
-    tagged.type = "list of integers and ranges";
-    tagged.range = "1 to 4094, without the native VLAN";
-    tagged.default_value = "none";
-    return field_table<port>{
-        choice_field<port>({.name = "mode",
-                            .meaning = "`access`: untagged frames of one VLAN; `trunk`: tagged "
-                                       "frames of many",
-                            .example = "trunk",
-                            .default_value = "trunk when `tagged` is given, else access"},
-                           {"access", "trunk"}, [](port& p) -> auto& { return p.mode; }),
-        integer_field<port>({.name = "native",
-                             .meaning = "The VLAN of untagged frames; 0 on a trunk: they are "
-                                        "dropped",
-                             .example = "1"},
-                            0, limits::vlan_max, [](port& p) -> auto& { return p.native_vlan; }),
-        {tagged,
-         [](config_reader& reader, const YAML::Node& node, port& p) {
-           std::vector<unsigned> vlans;
-           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, vlans)) return;
-           p.tagged.assign(vlans.begin(), vlans.end());
-           normalise_vlans(p.tagged);
-         },
-         [](port& p, extent) {
-           return ranges_value(std::vector<unsigned>(p.tagged.begin(), p.tagged.end()));
-         }}};
-  }();
+  static const field_table<port> fields = {
+      choice_field<port>({.name = "mode",
+                          .meaning = "`access`: untagged frames of one VLAN; `trunk`: tagged "
+                                     "frames of many",
+                          .example = "trunk",
+                          .default_value = "trunk when `tagged` is given, else access"},
+                         {"access", "trunk"}, [](port& p) -> auto& { return p.mode; }),
+      integer_field<port>({.name = "native",
+                           .meaning = "The VLAN of untagged frames; 0 on a trunk: they are "
+                                      "dropped",
+                           .example = "1"},
+                          0, limits::vlan_max, [](port& p) -> auto& { return p.native_vlan; }),
+      and_then(ranges_field<port>({.name = "tagged",
+                                   .meaning = "Trunk: VLANs that are carried with a tag",
+                                   .example = "[10, 20-30]"},
+                                  "1 to 4094, without the native VLAN", limits::vlan_min,
+                                  limits::vlan_max, [](port& p) -> auto& { return p.tagged; }),
+               [](port& p) { normalise_vlans(p.tagged); })};
   return fields;
 }
 
@@ -67,93 +55,69 @@ const field_table<port>& storm_fields() {
 
 const field_table<port>& mirror_fields() {
   static const field_table<port> fields = [] {
-    const auto names = [](std::string name, std::string meaning,
-                          std::vector<std::string> dp::mirror_sources::*member) {
-      field_info info{
-          .name = std::move(name), .meaning = std::move(meaning), .example = "[p1, p2]"};
-      info.type = "list of texts";
-      info.range = "names of ports, there or not";
-      info.default_value = "none";
-      return field<port>{info,
-                         [member](config_reader& reader, const YAML::Node& node, port& p) {
-                           read_list(reader, node, [&](const YAML::Node& item) {
-                             std::string text;
-                             if (!read_scalar(reader, item, text)) return;
-                             if (const auto reason = check_port_name(text); !reason.empty())
-                               return reader.complain(item, reason);
-                             (p.mirror.*member).push_back(text);
-                           });
-                           normalise_mirror(p.mirror);
-                         },
-                         [member](port& p, extent) { return texts_value(p.mirror.*member); }};
+    const auto normalised = [](field<port> made) {
+      return and_then(std::move(made), [](port& p) { normalise_mirror(p.mirror); });
     };
-    field_info vlans{.name = "vlans",
-                     .meaning = "Copies of what any port receives in these VLANs",
-                     .example = "[10, 20-30]"};
-    vlans.type = "list of integers and ranges";
-    vlans.range = "1 to 4094";
-    vlans.default_value = "none";
+    const auto names = [&](std::string name, std::string meaning,
+                           std::vector<std::string> dp::mirror_sources::*member) {
+      return normalised(texts_field<port>(
+          {.name = std::move(name), .meaning = std::move(meaning), .example = "[p1, p2]"},
+          "names of ports, there or not",
+          [](const std::string& text, const auto&) { return check_port_name(text); },
+          [member](port& p) -> auto& { return p.mirror.*member; }));
+    };
     return field_table<port>{
         names("received", "Copies of what these ports receive", &dp::mirror_sources::received),
         names("sent", "Copies of what these ports send", &dp::mirror_sources::sent),
-        {vlans,
-         [](config_reader& reader, const YAML::Node& node, port& p) {
-           std::vector<unsigned> list;
-           if (!read_ranges(reader, node, limits::vlan_min, limits::vlan_max, list)) return;
-           p.mirror.vlans.assign(list.begin(), list.end());
-           normalise_mirror(p.mirror);
-         },
-         [](port& p, extent) {
-           return ranges_value(std::vector<unsigned>(p.mirror.vlans.begin(), p.mirror.vlans.end()));
-         }}};
+        normalised(ranges_field<port>({.name = "vlans",
+                                       .meaning = "Copies of what any port receives in these VLANs",
+                                       .example = "[10, 20-30]"},
+                                      "1 to 4094", limits::vlan_min, limits::vlan_max,
+                                      [](port& p) -> auto& { return p.mirror.vlans; }))};
   }();
   return fields;
 }
 
+/// As a list of texts, but never an empty one.
+field<port> members_field() {
+  field<port> made = texts_field<port>(
+      {.name = "members",
+       .meaning = "The DPDK devices, each as `devargs` would name it",
+       .example = "[\"0000:03:00.0\", \"0000:03:00.1\"]",
+       .required = true},
+      "1 to " + std::to_string(limits::bond_members_max) + ", each once",
+      [](const std::string& text, const auto&) { return check_devargs(text); },
+      [](port& p) -> auto& { return p.bond.members; });
+  made.read = [inner = made.read](config_reader& reader, const YAML::Node& node, port& p) {
+    if (node.IsNull() || (node.IsSequence() && node.size() == 0))
+      return reader.complain(node, "is empty; a bond has members");
+    inner(reader, node, p);
+  };
+  return made;
+}
+
 const field_table<port>& bond_fields() {
-  static const field_table<port> fields = [] {
-    field_info members{.name = "members",
-                       .meaning = "The DPDK devices, each as `devargs` would name it",
-                       .example = "[\"0000:03:00.0\", \"0000:03:00.1\"]",
-                       .required = true};
-    members.type = "list of texts";
-    members.range = "1 to " + std::to_string(limits::bond_members_max) + ", each once";
-    return field_table<port>{
-        choice_field<port>(
-            {.name = "mode",
-             .meaning = "`static`: all members that have a link, each flow by one of "
-                        "them; `lacp`: those with which the other end agrees by "
-                        "LACP; `backup`: one member at a time, the next one when it "
-                        "has no link",
-             .example = "backup"},
-            {"static", "lacp", "backup"}, [](port& p) -> auto& { return p.bond.mode; }),
-        choice_field<port>(
-            {.name = "hash",
-             .meaning = "What makes a flow: `l2`: MAC addresses and VLAN; `l23`: MAC "
-                        "and IP addresses; `l34`: IP addresses and ports",
-             .example = "l23"},
-            {"l2", "l23", "l34"}, [](port& p) -> auto& { return p.bond.hash; }),
-        choice_field<port>(
-            {.name = "rate",
-             .meaning = "By LACP, how often the other end is to speak: `slow`: every "
-                        "30 s; `fast`: every second. It is gone after three times "
-                        "that",
-             .example = "fast"},
-            {"slow", "fast"}, [](port& p) -> auto& { return p.bond.rate; }),
-        {members,
-         [](config_reader& reader, const YAML::Node& node, port& p) {
-           if (node.IsNull() || (node.IsSequence() && node.size() == 0))
-             return reader.complain(node, "is empty; a bond has members");
-           read_list(reader, node, [&](const YAML::Node& item) {
-             std::string text;
-             if (!read_scalar(reader, item, text)) return;
-             if (const auto reason = check_devargs(text); !reason.empty())
-               return reader.complain(item, reason);
-             p.bond.members.push_back(text);
-           });
-         },
-         [](port& p, extent) { return texts_value(p.bond.members); }}};
-  }();
+  static const field_table<port> fields = {
+      choice_field<port>({.name = "mode",
+                          .meaning = "`static`: all members that have a link, each flow by one of "
+                                     "them; `lacp`: those with which the other end agrees by "
+                                     "LACP; `backup`: one member at a time, the next one when it "
+                                     "has no link",
+                          .example = "backup"},
+                         {"static", "lacp", "backup"},
+                         [](port& p) -> auto& { return p.bond.mode; }),
+      choice_field<port>({.name = "hash",
+                          .meaning = "What makes a flow: `l2`: MAC addresses and VLAN; `l23`: MAC "
+                                     "and IP addresses; `l34`: IP addresses and ports",
+                          .example = "l23"},
+                         {"l2", "l23", "l34"}, [](port& p) -> auto& { return p.bond.hash; }),
+      choice_field<port>({.name = "rate",
+                          .meaning = "By LACP, how often the other end is to speak: `slow`: every "
+                                     "30 s; `fast`: every second. It is gone after three times "
+                                     "that",
+                          .example = "fast"},
+                         {"slow", "fast"}, [](port& p) -> auto& { return p.bond.rate; }),
+      members_field()};
   return fields;
 }
 

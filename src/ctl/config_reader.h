@@ -272,4 +272,52 @@ field<Owner> text_field(field_info info, std::string range, Check check, Get get
           }};
 }
 
+/// `check` is asked with each text and the list of those before it.
+template <typename Owner, typename Check, typename Get>
+field<Owner> texts_field(field_info info, std::string range, Check check, Get get) {
+  info.type = "list of texts";
+  info.range = std::move(range);
+  if (!info.required) info.default_value = "none";
+  return {info,
+          [check, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+            read_list(reader, node, [&](const YAML::Node& item) {
+              std::string text;
+              if (!read_scalar(reader, item, text)) return;
+              if (const std::string reason = check(text, get(owner)); !reason.empty())
+                return reader.complain(item, reason);
+              get(owner).push_back(text);
+            });
+          },
+          [get](Owner& owner, extent) { return texts_value(get(owner)); }};
+}
+
+/// Numbers and ranges; `range` says of the documentation what `low` and `high` are, and more.
+template <typename Owner, typename Get>
+field<Owner> ranges_field(field_info info, std::string range, unsigned low, unsigned high,
+                          Get get) {
+  info.type = "list of integers and ranges";
+  info.range = std::move(range);
+  info.default_value = "none";
+  return {info,
+          [low, high, get](config_reader& reader, const YAML::Node& node, Owner& owner) {
+            std::vector<unsigned> numbers;
+            if (read_ranges(reader, node, low, high, numbers))
+              get(owner).assign(numbers.begin(), numbers.end());
+          },
+          [get](Owner& owner, extent) {
+            return ranges_value(std::vector<unsigned>(get(owner).begin(), get(owner).end()));
+          }};
+}
+
+/// The same field, with something done after it was read.
+template <typename Owner, typename Then>
+field<Owner> and_then(field<Owner> made, Then then) {
+  made.read = [inner = made.read, then](config_reader& reader, const YAML::Node& node,
+                                        Owner& owner) {
+    inner(reader, node, owner);
+    then(owner);
+  };
+  return made;
+}
+
 }  // namespace coua::ctl

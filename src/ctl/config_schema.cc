@@ -191,31 +191,19 @@ const field_table<config>& log_fields() {
 }
 
 const field_table<config>& dpdk_fields() {
-  static const field_table<config> fields = [] {
-    field_info arguments{.name = "arguments",
-                         .meaning = "Further arguments for the DPDK environment (EAL), as they are",
-                         .example = "[\"--log-level=pmd.net.tap:debug\"]"};
-    arguments.type = "list of texts";
-    arguments.range = "printable, without blanks";
-    arguments.default_value = "none";
-    return field_table<config>{
-        choice_field<config>({.name = "pci",
-                              .meaning = "Look for network cards on the PCI bus; `auto`: when a "
-                                         "port of this file is one",
-                              .example = "auto"},
-                             {"auto", "on", "off"}, [](config& c) -> auto& { return c.pci; }),
-        {arguments,
-         [](config_reader& reader, const YAML::Node& node, config& c) {
-           read_list(reader, node, [&](const YAML::Node& item) {
-             std::string text;
-             if (!read_scalar(reader, item, text)) return;
-             if (const auto reason = check_argument(text); !reason.empty())
-               return reader.complain(item, reason);
-             c.eal_arguments.push_back(text);
-           });
-         },
-         [](config& c, extent) { return texts_value(c.eal_arguments); }}};
-  }();
+  static const field_table<config> fields = {
+      choice_field<config>({.name = "pci",
+                            .meaning = "Look for network cards on the PCI bus; `auto`: when a "
+                                       "port of this file is one",
+                            .example = "auto"},
+                           {"auto", "on", "off"}, [](config& c) -> auto& { return c.pci; }),
+      texts_field<config>(
+          {.name = "arguments",
+           .meaning = "Further arguments for the DPDK environment (EAL), as they are",
+           .example = "[\"--log-level=pmd.net.tap:debug\"]"},
+          "printable, without blanks",
+          [](const std::string& text, const auto&) { return check_argument(text); },
+          [](config& c) -> auto& { return c.eal_arguments; })};
   return fields;
 }
 

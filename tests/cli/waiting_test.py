@@ -50,6 +50,29 @@ class test_controllers(cli_case):
             self.assertIn("wait", self.coua("controller", "list", f"--wait={wrong}", status=2).stderr)
 
 
+class test_port(cli_case):
+    def test_one_that_is_up(self):
+        self.ports()
+        self.assertTrue(self.json("port", "show", "p0", "--wait", 0.1)["port"]["link_up"])
+
+    def test_one_that_is_added_later(self):
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "port", "show", "p0", "--wait", "60"],
+                              text=True, stdout=subprocess.PIPE) as waiting:
+            time.sleep(0.3)
+            self.assertIsNone(waiting.poll())
+            self.ports()
+            said = json.loads(waiting.communicate(timeout=60)[0])
+        self.assertEqual((waiting.returncode, said["port"]["name"]), (0, "p0"))
+
+    def test_one_that_is_not_up_in_time(self):
+        self.assertIn("no such port", self.coua("port", "show", "p0", "--wait", 0.2, status=NOT_YET).stderr)
+        self.ports()
+        self.coua("port", "set", "p0", "--enabled", "off")
+        done = self.coua("port", "show", "p0", "--wait", 0.2, status=NOT_YET)
+        self.assertEqual(done.stderr, "coua port show: not within 0.2 s: it is not up\n")
+        self.assertIn("disabled", done.stdout)
+
+
 class test_daemon(cli_case):
     def test_one_that_comes_later(self):
         socket = self.daemon.directory.name + "/later.sock"
