@@ -241,6 +241,10 @@ field<config> ports_field() {
               port one;
               if (item.IsNull()) return reader.complain(item, "has no value");
               read_mapping(reader, item, port_fields(), one);
+              if (item.IsMap() && item["bond"] && item["bond"].IsNull()) {
+                const config_reader::step step(reader, "bond");
+                reader.complain(item["bond"], "has no value");
+              }
               if (item.IsMap() && !item["devargs"] && !item["bond"]) {
                 const config_reader::step step(reader, "devargs");
                 reader.complain(item, "is missing");

@@ -39,6 +39,8 @@ void check_vlans(const dp::port_config& port, std::vector<field_problem>& proble
                                             " is the native VLAN, so it cannot be tagged too"});
 }
 
+static_assert(limits::bond_members_max == dp::bond_members_max);
+
 void check_bond(const dp::port_config& port, std::vector<field_problem>& problems) {
   const auto& members = port.bond.members;
   if (!port.devargs.empty())
@@ -49,6 +51,10 @@ void check_bond(const dp::port_config& port, std::vector<field_problem>& problem
                              std::to_string(limits::bond_members_max) + " are allowed"});
   if (port.bond.rate != dp::lacp_rate::slow && port.bond.mode != dp::bond_mode::lacp)
     problems.push_back({"bond.rate", "is for mode lacp only"});
+  if (port.bond.mode == dp::bond_mode::lacp && port.mirror.any())
+    problems.push_back({"bond.mode",
+                        "is not for a mirror port: it receives nothing, so it would "
+                        "never have a partner"});
   std::vector<std::string> devices;
   for (const std::string& each : members) {
     if (const std::string reason = check_devargs(each); !reason.empty())
@@ -103,7 +109,15 @@ std::string check_devargs(std::string_view devargs) {
   return {};
 }
 
-std::string device_of(const std::string& devargs) { return devargs.substr(0, devargs.find(',')); }
+std::string device_of(const std::string& devargs) {
+  std::string name = devargs.substr(0, devargs.find(','));
+  for (const char* bus : {"pci:", "vdev:"})
+    if (name.starts_with(bus)) name.erase(0, std::string_view(bus).size());
+  if (!is_pci_devargs(name)) return name;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::size_t without_domain = 7;  // hh:hh.h
+  return name.size() == without_domain ? "0000:" + name : name;
+}
 
 std::vector<std::string> devices_of(const dp::port_config& port) {
   return port.bond.any() ? port.bond.members : std::vector<std::string>{port.devargs};

@@ -80,7 +80,7 @@ inline constexpr detour_set detour_bond = 2;  // the port is a bond
 
 /// One transmit queue as one worker sees it.
 struct tx_queue {
-  std::uint16_t device = 0;  // DPDK's port id
+  std::uint16_t device = UINT16_MAX;  // DPDK's port id
   std::uint16_t queue = 0;
   detour_set detours = 0;
   struct tx_lock* lock = nullptr;  // not null: the queue is shared with other workers

@@ -167,6 +167,9 @@ result<void> port::probe(const port_limits& limits) {
     }
     if (found == RTE_MAX_ETHPORTS)
       return fail(errc::unsupported, where(), config_.devargs + " is no network device");
+    // Under another spelling: what follows would take it from the port that has it.
+    if ((limits.devices_used >> found & 1) != 0)
+      return fail(errc::exists, where(), "the device " + name + " is in use");
     device_ = found;
   }
   probed_ = true;

@@ -89,6 +89,8 @@ class port {
   /// The pools, to be freed when they are full again (packet_pool.h); empty ones when they use a
   /// shared one.
   void take_pools(std::vector<packet_pool>& to);
+  /// What its queues receive into.
+  rte_mempool* receive_pool() const { return packets_; }
   unsigned packets_in_use() const;
 
  private:

@@ -67,10 +67,14 @@ result<std::unique_ptr<port>> port::open_bond(const port_config& config,
 /// All members, or, after an error, none.
 result<void> port::each_member(const std::function<result<void>(port&)>& change,
                                const std::function<void(port&)>& undo) {
+  // One whose device went away answers nothing but errors, and takes part in nothing.
+  const auto is_there = [this](std::size_t m) { return !members_[m]->link().lost; };
   for (std::size_t m = 0; m < members_.size(); ++m) {
+    if (!is_there(m)) continue;
     auto done = change(*members_[m]);
     if (done) continue;
-    while (m-- > 0) undo(*members_[m]);
+    while (m-- > 0)
+      if (is_there(m)) undo(*members_[m]);
     return done;
   }
   return {};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <tuple>
 
 #include "base/clock.h"
@@ -12,28 +14,15 @@
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
-namespace {
 
-// What all members of some bonds have on its way at a time.
-constexpr unsigned slow_packets = 511;
-
-}  // namespace
-
-result<void> switch_impl::make_slow_pool() {
-  if (slow_pool_) return {};
-  auto made = packet_pool::create("packets of LACP", slow_packets,
-                                  RTE_PKTMBUF_HEADROOM + slow_frame_bytes, -1);
-  if (!made) return tl::unexpected(made.error());
-  slow_pool_ = std::move(*made);
-  return {};
-}
-
+/// Of the member's own packets, which are enough for a transmit ring that gives none back while
+/// little is sent.
 void switch_impl::send_slow(unsigned number, unsigned member, const slow_frame& frame) {
-  rte_mbuf* packet = rte_pktmbuf_alloc(slow_pool_.get());
-  if (packet == nullptr) return;  // they come back when the member sends; LACP says it again
+  const port& by = *slots_[number].device->members()[member];
+  rte_mbuf* packet = rte_pktmbuf_alloc(by.receive_pool());
+  if (packet == nullptr) return;  // LACP says it again
   std::memcpy(rte_pktmbuf_append(packet, frame.size()), frame.data(), frame.size());
-  const std::uint16_t device = slots_[number].device->members()[member]->device();
-  const slow_out one{packet, device, static_cast<std::uint8_t>(number),
+  const slow_out one{packet, by.device(), static_cast<std::uint8_t>(number),
                      static_cast<std::uint8_t>(member)};
   if (!workers_[0]->slow_outs().push(one)) rte_pktmbuf_free(packet);
 }
@@ -49,7 +38,13 @@ link_state switch_impl::look_at_link(unsigned number) {
   port_slot& slot = slots_[number];
   if (!slot.bond) return slot.device->link();
   std::vector<link_state> links;
-  for (const auto& each : slot.device->members()) links.push_back(each->link());
+  const port_config& config = slot.device->config();
+  const bool is_off = !config.enabled || slot.shut || config.mirror.any();
+  for (const auto& each : slot.device->members()) {
+    links.push_back(each->link());
+    // Not every driver can take its link down: what is off says nothing to the other end, either.
+    if (is_off && config.bond.mode == bond_mode::lacp) links.back().up = false;
+  }
   slot.bond->update(links, now_ns(), sender_of(number));
   return slot.bond->link();
 }
@@ -83,23 +78,44 @@ void switch_impl::watch_bonds() {
   }
 }
 
-/// What the workers have received of the slow protocols.
+/// Which port's, and which of its members, a device is.
+std::optional<std::pair<unsigned, unsigned>> switch_impl::member_of(std::uint16_t device) const {
+  for (unsigned number = 0; number < max_ports; ++number) {
+    const port_slot& slot = slots_[number];
+    if (!slot.bond) continue;
+    const auto& members = slot.device->members();
+    for (unsigned m = 0; m < members.size(); ++m)
+      if (members[m]->device() == device) return std::pair(number, m);
+  }
+  return std::nullopt;
+}
+
+/// What the workers have received of the slow protocols: a ring's worth each time, however much
+/// comes. All of it is taken before any time is over, and the ports change once.
 void switch_impl::drain_slow() {
-  if (!slow_pool_) return;
-  for (auto& each : workers_)
-    for (slow_in one; each->slow_ins().pop(one);)
-      for (unsigned number = 0; number < max_ports; ++number) {
-        const port_slot& slot = slots_[number];
-        if (!slot.bond) continue;
-        const auto& members = slot.device->members();
-        for (unsigned m = 0; m < members.size(); ++m) {
-          if (members[m]->device() != one.device) continue;
-          const std::vector<std::string> states = slot.bond->states();
-          const bond_view view = slot.bond->view();
-          slot.bond->receive(m, std::span(one.bytes).first(one.n), now_ns(), sender_of(number));
-          bond_changed(number, states, view);
-        }
-      }
+  struct before {
+    std::vector<std::string> states;
+    bond_view view;
+  };
+  std::map<unsigned, before> heard;  // by number of the port
+  const std::uint64_t now = now_ns();
+  for (auto& each : workers_) {
+    if (each->slow_ins().empty()) continue;
+    std::array<slow_in, slow_in_ring_size> part;
+    const std::size_t n = each->slow_ins().pop(std::span(part));
+    for (const slow_in& one : std::span(part).first(n)) {
+      const auto from = member_of(one.device);
+      if (!from) continue;
+      const auto [number, member] = *from;
+      bond_state& bond = *slots_[number].bond;
+      if (!heard.contains(number)) heard[number] = {bond.states(), bond.view()};
+      bond.receive(member, std::span(one.bytes).first(one.n), now, sender_of(number));
+    }
+  }
+  for (const auto& [number, was] : heard) {
+    slots_[number].bond->settle(now, sender_of(number));
+    bond_changed(number, was.states, was.view);
+  }
 }
 
 std::vector<member_status> switch_impl::members_of(const port_slot& slot) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ class switch_impl final : public l2_switch {
   void bond_changed(unsigned number, const std::vector<std::string>& states, const bond_view& view);
   lacp::send_function sender_of(unsigned number);
   void send_slow(unsigned number, unsigned member, const slow_frame& frame);
-  result<void> make_slow_pool();
+  std::optional<std::pair<unsigned, unsigned>> member_of(std::uint16_t device) const;
   static std::vector<member_status> members_of(const port_slot& slot);
   // switch_capture.cc
   void show_captures(plan& next);
@@ -151,7 +152,6 @@ class switch_impl final : public l2_switch {
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them
   std::vector<packet_pool> graveyard_;           // of removed ports, until their packets are back
   std::map<int, packet_pool> shared_pools_;      // by NUMA node
-  packet_pool slow_pool_;  // of what LACP sends; made with the first such bond
   std::vector<rates> rates_;
   std::vector<std::shared_ptr<tap>> captures_;
   std::vector<std::string> interfaces_;  // that captures show; kept while there are any

@@ -46,8 +46,6 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   limits.mbuf_bytes = config_.mbuf_bytes;
   for (const port_slot& slot : slots_)
     if (slot.device) limits.devices_used |= slot.device->devices();
-  if (config.bond.mode == bond_mode::lacp)
-    if (auto made = make_slow_pool(); !made) return tl::unexpected(made.error());
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
   port_slot& slot = slots_[*number];
@@ -157,11 +155,9 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   left.ports = port_bit(number);
   left.vlans.reset();
   for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
-  const bool was_enabled = slot.device->config().enabled;
+  const bool was_enabled = slot.device->config().enabled, was_up = slot.link.up;
   // Tokens of another limit mean another time.
   const bool storm_changed = slot.device->config().storm != config.storm;
-  if (config.bond.mode == bond_mode::lacp)
-    if (auto made = make_slow_pool(); !made) return made;
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut = false;  // what enables it again brings it back
@@ -172,7 +168,8 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (storm_changed) storms_[number].fill(cycles());
   tell_all(number);
   if (storm_changed) storms_[number].fill(cycles());
-  if (was_enabled && !config.enabled) left.vlans.set();
+  const bool bond_fell = slot.bond && was_up && !slot.link.up;
+  if ((was_enabled && !config.enabled) || bond_fell) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
   return {};
 }

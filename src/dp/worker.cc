@@ -118,7 +118,10 @@ void worker::take_plan() noexcept {
   plan_ = shared_.current.load(std::memory_order_acquire);
   queues_ = &plan_->workers[params_.number];
   // A port's entries may have been flushed with the change: its hosts are news again.
-  if (plan_->serial != plan_serial_) suppress_.clear();
+  if (plan_->serial != plan_serial_) {
+    suppress_.clear();
+    send_slow();  // to members that are gone it is dropped
+  }
   plan_serial_ = plan_->serial;
 }
 
@@ -135,7 +138,10 @@ unsigned worker::round() {
     for (unsigned i = 0; i < b.n; ++i) rte_prefetch0(rte_pktmbuf_mtod(b.mbufs[i], const void*));
     if (queue.detours != 0) [[unlikely]] {
       take_detours(queue, b);
-      if (b.n == 0) continue;
+      if (b.n == 0) {
+        forward_held(nullptr);  // it waits for a burst behind it, and none is
+        continue;
+      }
     }
     switch_burst(b);
   }

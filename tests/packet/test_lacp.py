@@ -23,7 +23,7 @@ class test_lacp(bond_case):
     def tearDown(self):
         if self.partner:
             self.partner.close()
-        self.flush()
+        super().tearDown()
 
     def meet(self):
         """The other end speaks, and both links come into use."""
@@ -36,15 +36,16 @@ class test_lacp(bond_case):
     def test_without_a_partner_nothing_is_carried(self):
         self.wait_states("no partner", "no partner")
         self.assertFalse(self.bond()["link_up"])
-        before = self.counters("bond")
+        before, from_h = self.counters("bond"), self.counters("p")
         self.send_flows(b"nobody", range(20))
         ear = self.wire(self.h)
         self.wire(self.m1).send(udp(frames.BROADCAST, "02:00:00:00:00:79", 1, b"nobody"))
+        lab.wait_for(lambda: self.counted(before, "drop_bond_standby", "bond") >= 1 and
+                     self.counted(from_h, "rx_packets", "p") >= 20, what="all frames have come")
         self.assertEqual(self.heard(b"nobody"), [[], []])
         self.assertEqual(ear.collect(0.3, lambda frame: b"nobody" in frame.payload), [])
-        self.assertGreaterEqual(self.counted(before, "drop_bond_standby", "bond"), 1)
-        spoken = self.ears[0].collect(2.5, lambda frame: frame.ethertype == lacp.SLOW_TYPE)
-        self.assertGreaterEqual(len(spoken), 2, "it asks every second")
+        spoken = self.ears[0].collect(10, lambda frame: frame.ethertype == lacp.SLOW_TYPE, 2)
+        self.assertEqual(len(spoken), 2, "it asks every second")
         self.assertEqual(len(spoken[0].data), 124)
 
     def test_it_comes_up_and_carries_traffic(self):
@@ -79,7 +80,9 @@ class test_lacp(bond_case):
         self.wait_states("active", "no partner")
         taken = time.monotonic() - cut
         print(f"[gone after {taken:.1f} s]", end=" ")
-        self.assertLess(taken, 5)
+        # Three seconds after it was last heard, which may be one ago; not 90.
+        self.assertGreater(taken, 1.9)
+        self.assertLess(taken, 30)
         lab.wait_for(lambda: not partner.links[1].heard.flags & lacp.COLLECTING,
                      what="the partner is told")
         self.send_flows(b"left", range(20))

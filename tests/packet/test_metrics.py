@@ -16,7 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 class test_metrics(unittest.TestCase):
     def start(self, listen):
         self.switch = lab.switch("/run/metrics", {
-            "metrics": {"listen": listen}, "ports": [tap("m1"), tap("m2")],
+            "metrics": {"listen": listen}, "ports": [
+                tap("m1"), tap("m2"), {"name": "b", "bond": {"members": ["net_null7", "net_null8"]}}],
             "openflow": {"controllers": ["tcp:127.0.0.1:6653"]}})
         self.addCleanup(self.switch.close)
         return self.switch
@@ -37,8 +38,11 @@ class test_metrics(unittest.TestCase):
         for name in switch.json("worker", "list")["workers"][0]["counters"]:
             self.assertRegex(text, rf'\ncoua_worker_{name}_total\{{worker="0",core="\d+"\}} ')
         self.assertIn('\ncoua_controller_connected{target="tcp:127.0.0.1:6653"} 0\n', text)
+        for member in (0, 1):
+            self.assertIn(f'\ncoua_port_member_up{{port="b",member="{member}",device="net_null{7 + member}"}} 1\n',
+                          text)
         # Whatever a board or an alert asks for is there, but for what has not happened yet.
-        not_yet = {"coua_pipeline_drops_total", "coua_port_drop_", "coua_port_member_up"}
+        not_yet = {"coua_pipeline_drops_total", "coua_port_drop_"}
         for name in ("grafana.json", "alerts.yaml"):
             asked = set(re.findall(r"coua_[a-z_]+", (ROOT / "packaging/monitoring" / name).read_text()))
             self.assertGreater(len(asked), 10)
@@ -63,7 +67,7 @@ class test_metrics(unittest.TestCase):
         held = [socket.create_connection(("127.0.0.1", port), timeout=5) for _ in range(3)]
         for one in held:
             one.sendall(b"GET /metrics HTTP/1.1\r\n")
-        self.assertEqual(len(switch.json("port", "list")["ports"]), 2)
+        self.assertEqual(len(switch.json("port", "list")["ports"]), 3)
         switch.stop()
         for one in held:
             one.close()

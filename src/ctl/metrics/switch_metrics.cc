@@ -8,6 +8,7 @@
 
 #include "ctl/controller_list.h"
 #include "ctl/pipeline_control.h"
+#include "ctl/port_rules.h"
 
 namespace coua::ctl {
 namespace {
@@ -88,7 +89,7 @@ void add_ports(const dp::l2_switch& from, families& to) {
       const dp::member_status& member = port.members[m];
       const labels of{{"port", port.config.name},
                       {"member", std::to_string(m)},
-                      {"device", member.devargs.substr(0, member.devargs.find(','))}};
+                      {"device", device_of(member.devargs)}};
       const bool is_up = member.active || member.state == "standby";
       to.gauge("port_member_up", "1: this member of a bond is in use, or ready to be", of,
                std::uint64_t{is_up});

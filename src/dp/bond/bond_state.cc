@@ -34,6 +34,10 @@ void bond_state::receive(unsigned member, std::span<const std::uint8_t> frame, s
                          const lacp::send_function& send) {
   if (!lacp_) return;
   lacp_->receive(member, frame, now_ns, send);
+}
+
+void bond_state::settle(std::uint64_t now_ns, const lacp::send_function& send) {
+  if (lacp_) lacp_->tick(now_ns, send);
   choose();
 }
 

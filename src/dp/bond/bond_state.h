@@ -42,9 +42,10 @@ class bond_state {
   void update(std::span<const link_state> links, std::uint64_t now_ns,
               const lacp::send_function& send);
   /// A frame of the slow protocols that a member has brought; others than by LACP have no use for
-  /// it.
+  /// it. settle() comes after the last one.
   void receive(unsigned member, std::span<const std::uint8_t> frame, std::uint64_t now_ns,
                const lacp::send_function& send);
+  void settle(std::uint64_t now_ns, const lacp::send_function& send);
 
   const bond_view& view() const { return view_; }
   /// Of the bond: the sum of those that send.

@@ -104,6 +104,9 @@ void lacp::set_rate(lacp_rate rate) {
     m.actor.flags &= static_cast<std::uint8_t>(~short_timeout);
     if (rate == lacp_rate::fast) m.actor.flags |= short_timeout;
     m.need_to_transmit |= before != m.actor.flags;
+    // The partner may speak rarely from now on, and says nothing before it has to.
+    if (rate == lacp_rate::slow && m.rx == receiving::current)
+      m.partner_until_ns = m.heard_ns + long_timeout_ns;
   }
 }
 
@@ -139,6 +142,7 @@ void lacp::record(member& m, const lacp_pdu& pdu, std::uint64_t now_ns) {
   if (!knows_us && !is_individual) m.partner.flags &= static_cast<std::uint8_t>(~in_sync);
   m.actor.flags &= static_cast<std::uint8_t>(~(defaulted | expired));
   m.rx = receiving::current;
+  m.heard_ns = now_ns;
   m.partner_until_ns =
       now_ns + ((m.actor.flags & short_timeout) != 0 ? short_timeout_ns : long_timeout_ns);
   const bool is_fast = (m.partner.flags & short_timeout) != 0;
@@ -169,7 +173,6 @@ void lacp::receive(unsigned number, std::span<const std::uint8_t> frame, std::ui
   }
   ++m.n_received;
   record(m, pdu, now_ns);
-  tick(now_ns, send);
 }
 
 void lacp::tick(std::uint64_t now_ns, const send_function& send) {

@@ -86,7 +86,7 @@ class lacp {
 
   void set_rate(lacp_rate rate);
   void set_link(unsigned member, bool up, unsigned mbps, std::uint64_t now_ns);
-  /// A frame of the slow protocols that a member has brought.
+  /// A frame of the slow protocols that a member has brought. What follows from it is tick()'s.
   void receive(unsigned member, std::span<const std::uint8_t> frame, std::uint64_t now_ns,
                const send_function& send);
   /// Every 100 ms or more often.
@@ -113,6 +113,7 @@ class lacp {
     muxing mux = muxing::detached;
     bool selected = false;
     bool need_to_transmit = false;
+    std::uint64_t heard_ns = 0;
     std::uint64_t partner_until_ns = 0;  // current_while
     std::uint64_t wait_until_ns = 0;     // of waiting
     std::uint64_t next_periodic_ns = 0;

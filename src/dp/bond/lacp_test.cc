@@ -76,6 +76,7 @@ class lab {
       const frame next = wire_.front();
       wire_.pop_front();
       ends_[next.to.system].receive(next.to.member, next.bytes, now_, sender(next.to.system));
+      ends_[next.to.system].tick(now_, sender(next.to.system));
     }
   }
 
@@ -123,6 +124,51 @@ TEST(lacp, slow_ends_send_every_30_s) {
   l.run(35 * s);
   EXPECT_EQ(l[a].distributing(), 0);
   EXPECT_EQ(l[a].state(0), "no partner");
+}
+
+// The partner goes over to 30 s at once, and need not say so.
+TEST(lacp, who_asks_for_less_does_not_miss_what_comes_less_often) {
+  lab l;
+  const unsigned a = l.add(1), b = l.add(1);
+  l.cable({a, 0}, {b, 0});
+  l.run(5 * s);
+  ASSERT_EQ(l[a].distributing(), 1);
+  l[a].set_rate(lacp_rate::slow);
+  l.mute({b, 0}, true);
+  l.run(80 * s);
+  EXPECT_EQ(l[a].distributing(), 1);
+  l.run(15 * s);
+  EXPECT_EQ(l[a].distributing(), 0);
+}
+
+TEST(lacp, who_asks_for_more_gives_the_partner_time_to_hear_it) {
+  lab l;
+  const unsigned a = l.add(1, lacp_rate::slow), b = l.add(1, lacp_rate::slow);
+  l.cable({a, 0}, {b, 0});
+  l.run(20 * s);
+  ASSERT_EQ(l[a].distributing(), 1);
+  l[a].set_rate(lacp_rate::fast);
+  l.run(30 * s);
+  EXPECT_EQ(l[a].distributing(), 1);
+  l.mute({b, 0}, true);
+  l.run(5 * s);
+  EXPECT_EQ(l[a].distributing(), 0);
+}
+
+// Of a thread that was away: what has come is taken before anybody's time is over.
+TEST(lacp, nobody_is_missed_whose_frame_has_come) {
+  lab l;
+  const unsigned a = l.add(2), b = l.add(2);
+  l.cable({a, 0}, {b, 0});
+  l.cable({a, 1}, {b, 1});
+  l.run(5 * s);
+  ASSERT_EQ(l[a].distributing(), 0b11);
+  const std::uint64_t late = l.now() + 10 * s;
+  const auto nobody = [](unsigned, const slow_frame&) {};
+  for (const unsigned m : {0u, 1u})
+    l[a].receive(m, write_lacpdu({l[b].actor(m), l[b].partner(m)}, mac(2, m)), late, nobody);
+  l[a].tick(late, nobody);
+  EXPECT_EQ(l[a].distributing(), 0b11);
 }
 
 TEST(lacp, without_a_partner_nothing_is_sent) {
@@ -210,6 +256,7 @@ TEST(lacp, a_partner_that_changes_starts_anew) {
   const auto say = [&] {
     said.partner = l[a].actor(0);
     l[a].receive(0, write_lacpdu(said, mac(9, 0)), l.now(), keep);
+    l[a].tick(l.now(), keep);
   };
   say();
   EXPECT_EQ(l[a].collecting(), 0) << "the partner is not in sync";
@@ -228,6 +275,7 @@ TEST(lacp, a_partner_that_changes_starts_anew) {
   said.actor.flags |= lacp_flag::in_sync;
   said.partner.key = 99;
   l[a].receive(0, write_lacpdu(said, mac(9, 0)), l.now(), keep);
+  l[a].tick(l.now(), keep);
   EXPECT_EQ(l[a].collecting(), 0);
 }
 
