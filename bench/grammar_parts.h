@@ -127,4 +127,18 @@ inline void take_peers(const CLI::App& app, const words& known, words& out) {
   }
 }
 
+/// One size where the option takes no list.
+inline CLI::Option* one_size(CLI::App& app, const std::string& name, const std::string& text,
+                             std::uint64_t least, std::uint64_t most, std::uint64_t& out) {
+  const std::string preset = std::to_string(out);
+  return app
+      .add_option_function<std::string>(
+          name,
+          [name, least, most, &out](const std::string& word) {
+            out = take(parse_sizes(name, {word}, least, most)).front();
+          },
+          text)
+      ->default_str(preset);
+}
+
 }  // namespace coua::bench
