@@ -37,12 +37,7 @@ class bond_test : public switch_test {
     add(config);
   }
   test_ring_port& member(unsigned m) { return *rings_.at("m" + std::to_string(m)); }
-  port_status status() {
-    for (const port_status& each : switch_->ports())
-      if (each.config.name == "bond") return each;
-    ADD_FAILURE() << "no bond";
-    return {};
-  }
+  port_status status() { return status_of("bond"); }
   bool becomes(unsigned m, const std::string& state) {
     return eventually([&] { return status().members.at(m).state == state; });
   }

@@ -27,12 +27,7 @@ class lacp_test : public switch_test {
     add(config_);
   }
   test_ring_port& member(unsigned m) { return *rings_.at("m" + std::to_string(m)); }
-  port_status status() {
-    for (const port_status& each : switch_->ports())
-      if (each.config.name == "bond") return each;
-    ADD_FAILURE() << "no bond";
-    return {};
-  }
+  port_status status() { return status_of("bond"); }
 
   /// The other end hears what came out, keeps what is not LACP, and answers.
   void turn() {

@@ -30,12 +30,6 @@ class mac_limit_test : public switch_test {
     ASSERT_TRUE(rings_[from]->send(make_frame(broadcast, host(n))));
     ASSERT_TRUE(learned(1, host(n), from));
   }
-  port_status status(const std::string& port) {
-    for (port_status& each : switch_->ports())
-      if (each.config.name == port) return each;
-    ADD_FAILURE() << port;
-    return {};
-  }
 };
 
 TEST_F(mac_limit_test, forward_lets_strangers_pass) {
@@ -93,7 +87,7 @@ TEST_F(mac_limit_test, drop_keeps_strangers_out_and_nobody_else) {
   for (const frame_bytes& each : to_c) ASSERT_EQ(c.receive(), each);
   EXPECT_TRUE(counts("a", "drop_mac_limit", strangers));
   EXPECT_TRUE(b.silent() && c.silent());
-  EXPECT_TRUE(status("a").shut_down.empty());
+  EXPECT_TRUE(status_of("a").shut_down.empty());
 }
 
 // The rest of a burst keeps, beside its VLAN, the form that each frame came in: red when a frame
@@ -218,36 +212,36 @@ TEST_F(mac_limit_test, shutdown_takes_the_port_down_until_it_is_brought_back) {
   ASSERT_TRUE(a.receive());
   teach("a", 1);
   ASSERT_TRUE(b.receive());
-  EXPECT_TRUE(status("a").shut_down.empty());
+  EXPECT_TRUE(status_of("a").shut_down.empty());
   ASSERT_TRUE(a.send(make_frame(host(50), host(2))));
-  ASSERT_TRUE(eventually([&] { return status("a").shut_down == "mac_limit"; }));
+  ASSERT_TRUE(eventually([&] { return status_of("a").shut_down == "mac_limit"; }));
   EXPECT_TRUE(counts("a", "drop_mac_limit", 1));
   EXPECT_TRUE(b.silent());
-  EXPECT_TRUE(status("a").config.enabled) << "what the operator asked for stays";
+  EXPECT_TRUE(status_of("a").config.enabled) << "what the operator asked for stays";
   EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(1)); }));
   ASSERT_TRUE(b.send(make_frame(broadcast, host(50))));
   EXPECT_TRUE(counts("b", "drop_no_member", 1));
   // Another change leaves it shut.
   limit("a", 2, limit_action::shutdown);
-  EXPECT_EQ(status("a").shut_down, "mac_limit");
+  EXPECT_EQ(status_of("a").shut_down, "mac_limit");
   // What comes meanwhile waits in the device, and does not shut it down again.
   const auto strangers = [&] {
     for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(a.send(make_frame(host(50), host(100 + i))));
   };
   strangers();
   ASSERT_TRUE(switch_->reopen_port("a"));
-  EXPECT_TRUE(status("a").shut_down.empty());
+  EXPECT_TRUE(status_of("a").shut_down.empty());
   teach("a", 1);
   ASSERT_TRUE(b.receive());
   teach("a", 2);
   ASSERT_TRUE(b.receive());
   ASSERT_TRUE(a.send(make_frame(host(50), host(3))));
-  ASSERT_TRUE(eventually([&] { return status("a").shut_down == "mac_limit"; }));
+  ASSERT_TRUE(eventually([&] { return status_of("a").shut_down == "mac_limit"; }));
   // To disable and to enable it does the same as to bring it back.
   port_config config = config_of("a");
   config.enabled = false;
   ASSERT_TRUE(switch_->update_port(config));
-  EXPECT_TRUE(status("a").shut_down.empty());
+  EXPECT_TRUE(status_of("a").shut_down.empty());
   strangers();
   config.enabled = true;
   ASSERT_TRUE(switch_->update_port(config));

@@ -96,6 +96,13 @@ void switch_test::add(const port_config& config) {
   numbers_[config.name] = *number;
 }
 
+port_status switch_test::status_of(const std::string& port) {
+  for (port_status& each : switch_->ports())
+    if (each.config.name == port) return each;
+  ADD_FAILURE() << "no port " << port;
+  return {};
+}
+
 std::uint64_t switch_test::count(const std::string& port, const std::string& name) {
   const auto counters = switch_->port_counters(port);
   return counters ? value(*counters, name) : 0;

@@ -50,6 +50,8 @@ class switch_test : public ::testing::Test {
                         std::vector<std::uint16_t> tagged);
   void add(const port_config& config);
 
+  /// As it is now; fails, and is empty, where there is no such port.
+  port_status status_of(const std::string& port);
   std::uint64_t count(const std::string& port, const std::string& name);
   /// Whether a counter of a port comes to `n`: a worker counts some things after it has sent.
   ::testing::AssertionResult counts(const std::string& port, const std::string& name,
