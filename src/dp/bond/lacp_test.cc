@@ -279,6 +279,81 @@ TEST(lacp, a_partner_that_changes_starts_anew) {
   EXPECT_EQ(l[a].collecting(), 0);
 }
 
+/// What a partner says by one of its members, who knows the other end and wants its frames.
+class talker {
+ public:
+  talker(lab& in, unsigned end) : lab_(in), end_(end) {}
+  void say(unsigned member, const mac_bytes& system, std::uint16_t key) {
+    constexpr std::uint8_t all = lacp_flag::active | lacp_flag::aggregates | lacp_flag::in_sync |
+                                 lacp_flag::collecting | lacp_flag::distributing;
+    const lacp_side actor = {1, system, key, 1, static_cast<std::uint16_t>(member + 1), all};
+    lab_[end_].receive(member, write_lacpdu({actor, lab_[end_].actor(member)}, system), lab_.now(),
+                       count());
+    lab_[end_].tick(lab_.now(), count());
+  }
+  lacp::send_function count() {
+    return [this](unsigned, const slow_frame&) { ++n_sent_; };
+  }
+  unsigned sent() const { return n_sent_; }
+
+ private:
+  lab& lab_;
+  unsigned end_, n_sent_ = 0;
+};
+
+TEST(lacp, another_lag_of_the_same_partner_stays_out) {
+  lab l;
+  const unsigned a = l.add(2);
+  for (const unsigned m : {0u, 1u}) l.set_link({a, m}, true);
+  talker other(l, a);
+  for (int i = 0; i < 30; ++i, l.run(100 * ms)) {
+    other.say(0, mac(9, 0), 7);
+    other.say(1, mac(9, 0), 8);
+  }
+  EXPECT_EQ(l[a].state(0), "active");
+  EXPECT_EQ(l[a].state(1), "other partner");
+}
+
+TEST(lacp, a_link_of_another_speed_stays_out) {
+  lab l;
+  const unsigned a = l.add(2);
+  l.set_link({a, 0}, true);
+  l[a].set_link(1, true, 100, l.now());
+  talker other(l, a);
+  for (int i = 0; i < 30; ++i, l.run(100 * ms))
+    for (const unsigned m : {0u, 1u}) other.say(m, mac(9, 0), 7);
+  EXPECT_EQ(l[a].distributing(), 0b01);
+}
+
+TEST(lacp, the_partner_in_use_stays_though_another_has_more_members) {
+  lab l;
+  const unsigned a = l.add(3);
+  for (const unsigned m : {0u, 1u, 2u}) l.set_link({a, m}, true);
+  talker other(l, a);
+  for (int i = 0; i < 30; ++i, l.run(100 * ms)) other.say(0, mac(9, 0), 7);
+  ASSERT_EQ(l[a].distributing(), 0b001);
+  for (int i = 0; i < 30; ++i, l.run(100 * ms)) {
+    other.say(0, mac(9, 0), 7);
+    for (const unsigned m : {1u, 2u}) other.say(m, mac(8, 0), 7);
+  }
+  EXPECT_EQ(l[a].distributing(), 0b001);
+  // It is gone: then those who are the most.
+  for (int i = 0; i < 60; ++i, l.run(100 * ms))
+    for (const unsigned m : {1u, 2u}) other.say(m, mac(8, 0), 7);
+  EXPECT_EQ(l[a].distributing(), 0b110);
+}
+
+// IEEE 802.1AX, transmit machine: no more than three in a fast period, whatever there is to say.
+TEST(lacp, no_more_than_three_frames_a_second) {
+  lab l;
+  const unsigned a = l.add(1);
+  l.set_link({a, 0}, true);
+  talker other(l, a);
+  for (unsigned i = 0; i < 100; ++i) other.say(0, mac(9, i), 7);
+  EXPECT_GE(other.sent(), 1u);
+  EXPECT_LE(other.sent(), 3u);
+}
+
 TEST(lacp, a_frame_on_the_wire) {
   lacp_pdu pdu;
   pdu.actor = {0x8000, mac(1, 2), 0x1234, 0x8001, 5, 0x3D};
