@@ -209,6 +209,21 @@ TEST_F(bond_test, mode_hash_and_what_else_a_port_can_change) {
   EXPECT_EQ(switch_->update_port(config).error().code, errc::unsupported);
 }
 
+TEST_F(bond_test, a_member_whose_device_went_away_is_left_out_and_hinders_no_change) {
+  auto& a = access("a");
+  bond(2);
+  member(0).vanish();
+  ASSERT_TRUE(becomes(0, "lost"));
+  for (unsigned port = 0; port < 8; ++port) EXPECT_EQ(way_of(a, flow(host(2), host(1), port)), 1u);
+  port_config config = config_;
+  config.enabled = false;
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_EQ(status().members[1].state, "down");
+  config.enabled = true;
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_EQ(way_of(a, flow(host(2), host(1), 1)), 1u);
+}
+
 TEST_F(bond_test, captures_and_mirrors_see_the_port) {
   auto& a = access("a");
   bond(2);

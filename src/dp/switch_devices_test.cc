@@ -16,6 +16,8 @@ TEST_F(switch_test, virtual_devices_are_probed_at_run_time) {
   EXPECT_EQ(twice.error().code, errc::exists);
   config.name = "other";
   EXPECT_EQ(switch_->add_port(config).error().code, errc::exists);
+  config.devargs = "vdev:net_null7";
+  EXPECT_EQ(switch_->add_port(config).error().code, errc::exists) << "the same one";
   config.devargs = "net_nonsense0";
   const auto unknown = switch_->add_port(config);
   ASSERT_FALSE(unknown);

@@ -127,7 +127,36 @@ TEST_F(lacp_test, slow_protocols_never_leave_the_port) {
   }
   ASSERT_TRUE(comes([&] { return status().members[0].lacp->malformed == 1; }));
   EXPECT_TRUE(a.silent(50));
-  EXPECT_FALSE(learned(1, host(5), "bond"));
+  EXPECT_FALSE(switch_->fib_find(1, host(5)));
+}
+
+TEST_F(lacp_test, what_is_off_says_nothing_though_its_driver_leaves_the_link_up) {
+  bond();
+  ASSERT_TRUE(both_active());
+  test_ring_port::fail_links(-ENOTSUP);
+  config_.enabled = false;
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_EQ(status().members[0].state, "down");
+  const std::uint64_t sent = status().members[0].lacp->sent;
+  // The other end learns of it by silence, and asks meanwhile.
+  ASSERT_TRUE(comes([&] { return (partner_.actor(0).flags & lacp_flag::distributing) == 0; }));
+  EXPECT_EQ(status().members[0].lacp->sent, sent);
+  config_.enabled = true;
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_TRUE(both_active());
+}
+
+TEST_F(lacp_test, what_was_learned_goes_with_the_last_member_that_is_in_use) {
+  access("a");
+  bond();
+  config_.bond.mode = bond_mode::balance;
+  ASSERT_TRUE(switch_->update_port(config_));
+  ASSERT_TRUE(member(0).send(make_frame(broadcast, host(5))));
+  ASSERT_TRUE(learned(1, host(5), "bond"));
+  config_.bond.mode = bond_mode::lacp;
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_FALSE(status().link_up) << "the other end is silent yet";
+  EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(5)); }));
 }
 
 TEST_F(lacp_test, the_mode_changes_while_it_runs_and_the_port_goes) {

@@ -30,9 +30,13 @@ std::atomic<unsigned> longest{UINT_MAX};
 
 std::atomic<int> link_error{0};
 
+constexpr int no_device = -1;
+std::atomic<int> vanished{no_device};
+
 using set_link_function = int (*)(std::uint16_t);
 int answer_link(const char* name, std::uint16_t device) {
   if (link_error != 0) return link_error;
+  if (vanished == device) return -EIO;
   return reinterpret_cast<set_link_function>(dlsym(RTLD_NEXT, name))(device);
 }
 
@@ -50,12 +54,15 @@ rte_ring* make_ring(const std::string& name, unsigned size) {
 }  // namespace
 }  // namespace coua::dp
 
-// In front of DPDK's own: no driver that needs no privileges ever fails here.
+// In front of DPDK's own: no driver that needs no privileges ever fails or goes away here.
 extern "C" int rte_eth_dev_set_link_up(std::uint16_t device) {
   return coua::dp::answer_link("rte_eth_dev_set_link_up", device);
 }
 extern "C" int rte_eth_dev_set_link_down(std::uint16_t device) {
   return coua::dp::answer_link("rte_eth_dev_set_link_down", device);
+}
+extern "C" int rte_eth_dev_is_removed(std::uint16_t device) {
+  return coua::dp::vanished == device ? 1 : 0;
 }
 
 namespace coua::dp {
@@ -76,6 +83,7 @@ void test_ring_port::make() {
 test_ring_port::~test_ring_port() {
   longest = UINT_MAX;
   link_error = 0;
+  vanished = no_device;
   for (rte_ring* ring : {in_, out_}) {
     void* frame;
     while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
@@ -152,19 +160,22 @@ bool test_ring_port::silent(unsigned ms) { return !receive(ms); }
 unsigned test_ring_port::waiting() const { return rte_ring_count(in_); }
 unsigned test_ring_port::came_out() const { return rte_ring_count(out_); }
 
-void test_ring_port::set_link(bool up) {
+std::uint16_t test_ring_port::device() const {
   std::uint16_t device;
   if (rte_eth_dev_get_port_by_name(devargs_.c_str(), &device) != 0)
     throw std::runtime_error("no device " + devargs_);
-  up ? rte_eth_dev_set_link_up(device) : rte_eth_dev_set_link_down(device);
+  return device;
 }
+
+void test_ring_port::set_link(bool up) {
+  up ? rte_eth_dev_set_link_up(device()) : rte_eth_dev_set_link_down(device());
+}
+
+void test_ring_port::vanish() { vanished = device(); }
 
 void test_ring_port::fail_links(int error) { link_error = error; }
 
 void test_ring_port::refuse_longer_than(unsigned bytes) {
-  std::uint16_t device;
-  if (rte_eth_dev_get_port_by_name(devargs_.c_str(), &device) != 0)
-    throw std::runtime_error("no device " + devargs_);
   longest = bytes;
   const auto up_to_the_first = [](std::uint16_t, std::uint16_t, rte_mbuf* frames[], std::uint16_t n,
                                   void*) -> std::uint16_t {
@@ -172,7 +183,7 @@ void test_ring_port::refuse_longer_than(unsigned bytes) {
     while (i < n && frames[i]->pkt_len <= longest) ++i;
     return i;
   };
-  if (rte_eth_add_tx_callback(device, 0, up_to_the_first, nullptr) == nullptr)
+  if (rte_eth_add_tx_callback(device(), 0, up_to_the_first, nullptr) == nullptr)
     throw std::runtime_error("no callback on " + devargs_);
 }
 

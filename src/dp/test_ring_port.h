@@ -45,6 +45,8 @@ class test_ring_port {
   void set_link(bool up);
   /// From now on, until a ring port is destroyed, DPDK answers this when the switch sets a link.
   static void fail_links(int error);
+  /// Pulls the device itself, until a ring port is destroyed. Only while the switch has the port.
+  void vanish();
   /// From now on, until a ring port is destroyed, the device stops at a frame that is longer. Only
   /// while no frame is on its way.
   void refuse_longer_than(unsigned bytes);
@@ -60,6 +62,8 @@ class test_ring_port {
   bool put(rte_mbuf* packet);
   /// The next packet that came out, or nullptr after `ms`.
   rte_mbuf* take(unsigned ms);
+  /// DPDK's number of it.
+  std::uint16_t device() const;
 
   std::string name_, devargs_;
   rte_ring* in_;
