@@ -4,6 +4,7 @@
 `enter()` moves the whole program into new network, mount and process namespaces (for an ordinary
 user: also a user namespace in which it is root) with an empty /run. So whatever happens to it,
 also SIGKILL, the kernel takes away every process, interface and file below /run that it made.
+Parts of the program that must not meet get such namespaces each, by `apart()`.
 
 A host is a network namespace. On a TAP port, couad makes the TAP device in the switch's namespace
 and the host gets a macvlan device in passthru mode on top of it: the TAP stays where its driver
@@ -83,6 +84,14 @@ def enter(name):
     raise lab_error(f"cannot make network namespaces: {problem}\n"
                     "Run as root, or allow user namespaces: "
                     "`sudo sysctl kernel.unprivileged_userns_clone=1`")
+
+
+def apart():
+    """What to put before a command of this program, which is inside and calls `enter()` there, too, so
+    that it has namespaces of its own; and whether its processes are among them."""
+    command = ["unshare", "-nm", "-pf", "--kill-child", "--mount-proc"]
+    own_processes = subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    return (command if own_processes else command[:2]), own_processes
 
 
 def prepare_inside():

@@ -19,6 +19,8 @@ from cases import station, with_switch
 class joined:
     """A host behind each of two switches; between them a trunk with the devargs of `ENDS`."""
 
+    alone = True  # their threads never sleep: two such classes side by side take longer than in turn
+
     # At one end two workers, where there are the CPUs. The first polls a port on which nothing comes,
     # so the second sends what the host says: on a queue of its own if the link has two.
     WORKERS = min(2, len(os.sched_getaffinity(0))), 1
