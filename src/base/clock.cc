@@ -29,7 +29,7 @@ clock_pair read_both() noexcept {
 double measure_hz() noexcept {
   constexpr std::uint64_t window_ns = 20'000'000;
   const clock_pair start = read_both();
-  while (now_ns() - start.ns < window_ns) _mm_pause();
+  while (now_ns() - start.ns < window_ns) __builtin_ia32_pause();
   const clock_pair end = read_both();
   return static_cast<double>(end.cycles - start.cycles) * 1e9 /
          static_cast<double>(end.ns - start.ns);

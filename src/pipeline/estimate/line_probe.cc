@@ -51,8 +51,9 @@ class line_probe {
 
   void put_out() const {
 #if defined(__x86_64__)
-    for (const std::uint64_t each : drawn_) _mm_clflush(const_cast<std::uint64_t*>(line(each)));
-    _mm_mfence();
+    for (const std::uint64_t each : drawn_)
+      __builtin_ia32_clflush(const_cast<std::uint64_t*>(line(each)));
+    __builtin_ia32_mfence();
 #endif
   }
 
