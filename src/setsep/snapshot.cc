@@ -10,10 +10,10 @@
 namespace coua::setsep {
 namespace {
 
-constexpr char magic[8] = {'C', 'O', 'U', 'A', 'S', 'S', 'E', 'P'};
+constexpr char snapshot_magic[8] = {'C', 'O', 'U', 'A', 'S', 'S', 'E', 'P'};
 constexpr std::uint32_t format = 1;
 
-struct header {
+struct snapshot_header {
   char magic[8];
   std::uint32_t format, header_bytes;
   table_version version;
@@ -23,40 +23,43 @@ struct header {
   std::uint64_t n_keys, n_fallback;
   std::uint32_t content_crc, header_crc;
 };
-static_assert(sizeof(header) == 104 && sizeof(header) < snapshot_header_bytes);
+static_assert(sizeof(snapshot_header) == 104 && sizeof(snapshot_header) < snapshot_header_bytes);
 
 struct entry {
   std::uint64_t high, low, value;
 };
 
-tl::unexpected<error> damaged(const char* what) { return fail(errc::invalid, "snapshot", what); }
+tl::unexpected<error> damaged_snapshot(const char* what) {
+  return fail(errc::invalid, "snapshot", what);
+}
 
-std::uint32_t crc_of_header(header front, std::span<const std::uint8_t> zeros) {
+std::uint32_t crc_of_header(snapshot_header front, std::span<const std::uint8_t> zeros) {
   front.header_crc = 0;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&front);
   return crc32c(zeros, crc32c({bytes, sizeof front}));
 }
 
-header header_of(std::span<const std::uint8_t> snapshot) {
-  header front;
+snapshot_header header_of(std::span<const std::uint8_t> snapshot) {
+  snapshot_header front;
   std::memcpy(&front, snapshot.data(), sizeof front);
   return front;
 }
 
-std::uint64_t blocks_bytes(const header& front) {
+std::uint64_t blocks_bytes(const snapshot_header& front) {
   const layout shape{front.value_bits, front.index_bytes, front.array_bytes};
   return std::uint64_t{front.n_blocks} * shape.block_bytes();
 }
 
-entry entry_at(std::span<const std::uint8_t> snapshot, const header& front, std::uint64_t i) {
+entry entry_at(std::span<const std::uint8_t> snapshot, const snapshot_header& front,
+               std::uint64_t i) {
   entry one;
   const std::uint64_t at = snapshot_header_bytes + blocks_bytes(front) + i * sizeof one;
   std::memcpy(&one, snapshot.data() + at, sizeof one);
   return one;
 }
 
-const char* what_is_wrong(const header& front, std::uint64_t bytes) {
-  if (std::memcmp(front.magic, magic, sizeof magic) != 0) return "is none";
+const char* what_is_wrong(const snapshot_header& front, std::uint64_t bytes) {
+  if (std::memcmp(front.magic, snapshot_magic, sizeof snapshot_magic) != 0) return "is none";
   if (front.format != format || front.header_bytes != snapshot_header_bytes) {
     return "has an unknown version";
   }
@@ -94,8 +97,8 @@ void write_snapshot(const table& of, const snapshot_facts& facts, std::span<std:
     std::memcpy(at, &one, sizeof one);
     at += sizeof one;
   }
-  header front{};
-  std::memcpy(front.magic, magic, sizeof magic);
+  snapshot_header front{};
+  std::memcpy(front.magic, snapshot_magic, sizeof snapshot_magic);
   front.format = format;
   front.header_bytes = snapshot_header_bytes;
   front.version = facts.version;
@@ -114,23 +117,23 @@ void write_snapshot(const table& of, const snapshot_facts& facts, std::span<std:
 }
 
 result<snapshot_facts> check_snapshot(std::span<const std::uint8_t> snapshot) {
-  if (snapshot.size() < snapshot_header_bytes) return damaged("is too short");
-  const header front = header_of(snapshot);
+  if (snapshot.size() < snapshot_header_bytes) return damaged_snapshot("is too short");
+  const snapshot_header front = header_of(snapshot);
   if (const char* wrong = what_is_wrong(front, snapshot.size()); wrong != nullptr) {
-    return damaged(wrong);
+    return damaged_snapshot(wrong);
   }
   const auto rest = snapshot.first(snapshot_header_bytes).subspan(sizeof front);
   if (front.header_crc != crc_of_header(front, rest) ||
       front.content_crc != crc32c(snapshot.subspan(snapshot_header_bytes))) {
-    return damaged("is damaged: a checksum is wrong");
+    return damaged_snapshot("is damaged: a checksum is wrong");
   }
   for (std::uint64_t i = 0; i < front.n_fallback; ++i) {
     const entry one = entry_at(snapshot, front, i);
-    if (one.value >> front.value_bits != 0) return damaged("has a value of too many bits");
+    if (one.value >> front.value_bits != 0) return damaged_snapshot("has a value of too many bits");
     if (i == 0) continue;
     const entry last = entry_at(snapshot, front, i - 1);
     if (!before(key_hash{last.high, last.low}, key_hash{one.high, one.low})) {
-      return damaged("has a fallback that is not in order");
+      return damaged_snapshot("has a fallback that is not in order");
     }
   }
   return snapshot_facts{.version = front.version,
@@ -147,7 +150,7 @@ result<std::unique_ptr<table>> read_snapshot(std::span<const std::uint8_t> snaps
   params.size = facts.size;
   auto made = table::create(params);
   if (!made) return made;
-  const header front = header_of(snapshot);
+  const snapshot_header front = header_of(snapshot);
   std::memcpy((*made)->block_to_fill(0), snapshot.data() + snapshot_header_bytes,
               blocks_bytes(front));
   for (std::uint64_t i = 0; i < front.n_fallback; ++i) {

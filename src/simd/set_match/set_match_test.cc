@@ -16,14 +16,14 @@ namespace {
 
 constexpr unsigned words_max = 16;
 
-struct one_rule {
+struct set_rule {
   std::array<std::uint64_t, words_max> value{}, mask{};
 };
 
 /// Rules as kernels take them.
 class packed_set {
  public:
-  packed_set(const std::vector<one_rule>& from, unsigned n_words)
+  packed_set(const std::vector<set_rule>& from, unsigned n_words)
       : n_groups_((from.size() + set_match::group - 1) / set_match::group),
         lines_(n_groups_ * n_words) {
     for (std::size_t r = 0; r < n_groups_ * set_match::group; ++r) {
@@ -48,8 +48,8 @@ class packed_set {
   std::vector<line> lines_;
 };
 
-std::uint32_t expected(const std::vector<one_rule>& rules, unsigned n_words,
-                       const std::uint64_t* key) {
+std::uint32_t expected_of_set(const std::vector<set_rule>& rules, unsigned n_words,
+                              const std::uint64_t* key) {
   std::uint32_t bits = 0;
   for (std::size_t r = 0; r < rules.size(); ++r) {
     bool matches = true;
@@ -77,12 +77,12 @@ TEST_P(set_match_kernels, are_what_a_loop_says_of_each_key_and_its_set) {
   for (unsigned n_words = 1; n_words <= words_max; ++n_words) {
     for (int round = 0; round < 30; ++round) {
       const std::size_t n = random() % 40, stride = n_words + random() % 3;
-      std::vector<std::vector<one_rule>> rules(n);
+      std::vector<std::vector<set_rule>> rules(n);
       std::vector<packed_set> sets;
       std::vector<std::uint64_t> references, keys(n * stride, ~std::uint64_t{0});
       for (std::size_t i = 0; i < n; ++i) {
         rules[i].resize(1 + random() % set_match::rules_max);
-        for (one_rule& one : rules[i]) {
+        for (set_rule& one : rules[i]) {
           for (int bit = 0; bit < 2; ++bit) {
             const auto w = random() % n_words;
             one.mask[w] |= few_bits();
@@ -97,7 +97,7 @@ TEST_P(set_match_kernels, are_what_a_loop_says_of_each_key_and_its_set) {
       std::vector<std::uint32_t> matched(n + 1, untouched);
       match(n_words, keys.data(), stride, references.data(), n, matched.data());
       for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t want = expected(rules[i], n_words, keys.data() + i * stride);
+        const std::uint32_t want = expected_of_set(rules[i], n_words, keys.data() + i * stride);
         ASSERT_EQ(matched[i], want) << "key " << i << " of " << n << ", " << rules[i].size()
                                     << " rules of " << n_words << " words";
         n_matched += static_cast<std::size_t>(std::popcount(want));
@@ -115,10 +115,10 @@ TEST_P(set_match_kernels, count_every_bit) {
   const set_match_kernel match = select_set_match(GetParam());
   std::mt19937_64 random(3);
   for (unsigned n_words = 1; n_words <= words_max; ++n_words) {
-    std::vector<one_rule> rules(11);
+    std::vector<set_rule> rules(11);
     std::array<std::uint64_t, words_max> key{};
     for (std::uint64_t& word : key) word = random();
-    for (one_rule& one : rules) {
+    for (set_rule& one : rules) {
       one.mask.fill(~std::uint64_t{0});
       one.value = key;
     }
