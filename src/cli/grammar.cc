@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/flood_limit.h"
 #include "base/nearest.h"
 #include "base/size.h"
 #include "net/mac.h"
@@ -52,6 +53,10 @@ std::string check(const parameter& p, const std::string& value) {
         return quoted + (p.type == kind::size ? " is not a count such as 1000, 64K or 10M"
                                               : " is not a number");
       return n < p.low || n > p.high ? value + " is not from " + range(p) : "";
+    }
+    case kind::limit: {
+      const auto limit = parse_flood_limit(value);
+      return limit ? coua::check(*limit) : limit.error().what;
     }
     case kind::real: {
       double number = 0;

@@ -26,6 +26,7 @@ enum class kind {
   text,
   number,  // low to high
   size,    // low to high, with K, M, G, Ki...
+  limit,   // 1000, 10Mbps, 1%, block
   real,    // low to high
   on_off,  // "on" or "off"
   mac,     // aa:bb:cc:dd:ee:ff

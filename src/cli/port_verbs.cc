@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/flood_limit.h"
 #include "cli/port_view.h"
 #include "cli/session.h"
 #include "cli/waiting.h"
@@ -69,17 +70,29 @@ bool take_bond(const invocation& call, v1::Bond& bond) {
   return call.has("bond") || call.has("hash") || call.has("lacp-rate") || call.has("members");
 }
 
+/// Of an option that the grammar has checked.
+void take_limit(const invocation& call, const char* option, v1::FloodLimit& to) {
+  const flood_limit limit = *parse_flood_limit(call.text(option));
+  switch (limit.in) {
+    case flood_limit::unit::packets: return to.set_packets_per_second(limit.value);
+    case flood_limit::unit::bits: return to.set_bits_per_second(limit.value);
+    case flood_limit::unit::percent:
+      return to.set_percent_hundredths(static_cast<std::uint32_t>(limit.value));
+    case flood_limit::unit::block: return to.set_block(true);
+  }
+}
+
 // Members that PortSpec and SetPortRequest have alike.
 template <typename Message>
 void take_settings(const invocation& call, Message& out) {
   if (call.has("mtu")) out.set_mtu(static_cast<std::uint32_t>(call.number("mtu")));
   if (call.has("mac-limit")) out.set_mac_limit(call.number("mac-limit"));
   if (call.has("storm-broadcast"))
-    out.mutable_storm()->set_broadcast(call.number("storm-broadcast"));
+    take_limit(call, "storm-broadcast", *out.mutable_storm()->mutable_broadcast());
   if (call.has("storm-multicast"))
-    out.mutable_storm()->set_multicast(call.number("storm-multicast"));
+    take_limit(call, "storm-multicast", *out.mutable_storm()->mutable_multicast());
   if (call.has("storm-unknown-unicast"))
-    out.mutable_storm()->set_unknown_unicast(call.number("storm-unknown-unicast"));
+    take_limit(call, "storm-unknown-unicast", *out.mutable_storm()->mutable_unknown_unicast());
   if (call.has("mac-limit-action"))
     for (const auto& [word, is] : mac_limit_actions)
       if (call.text("mac-limit-action") == word) out.set_mac_limit_action(is);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/flood_limit.h"
+
 namespace coua::cli {
 namespace {
 
@@ -137,17 +139,51 @@ std::string members_text(const v1::Port& port) {
          out.text();
 }
 
+flood_limit limit_of(const v1::FloodLimit& limit) {
+  switch (limit.limit_case()) {
+    case v1::FloodLimit::kBitsPerSecond: return flood_limit::bits(limit.bits_per_second());
+    case v1::FloodLimit::kPercentHundredths:
+      return flood_limit::percent(limit.percent_hundredths());
+    case v1::FloodLimit::kBlock: return flood_limit::block();
+    default: return limit.packets_per_second();
+  }
+}
+
+/// As in the file: a number of packets a second, or a text.
+json limit_json(const v1::FloodLimit& limit) {
+  const flood_limit is = limit_of(limit);
+  return is.in == flood_limit::unit::packets ? json(is.value) : json(format_flood_limit(is));
+}
+
+/// "2,000 packets/s", "10Mbps", "1% (100Mbps)", "no"
+std::string limit_text(const flood_limit& limit, unsigned mbps) {
+  switch (limit.in) {
+    case flood_limit::unit::packets: return grouped(limit.value) + " packets/s";
+    case flood_limit::unit::percent: {
+      if (mbps == 0) return format_flood_limit(limit) + " of the link";
+      const std::uint64_t bits =
+          std::uint64_t{mbps} * (1'000'000 / flood_limit::whole) * limit.value;
+      return format_flood_limit(limit) + " (" + format_flood_limit(flood_limit::bits(bits)) + ")";
+    }
+    case flood_limit::unit::block: return "no";
+    case flood_limit::unit::bits: break;
+  }
+  return format_flood_limit(limit);
+}
+
 /// The limits of one port, where it has any.
-std::string storm_text(const v1::StormLimits& storm) {
+std::string storm_text(const v1::Port& port) {
+  const v1::StormLimits& storm = port.spec().storm();
   std::string out;
-  const auto add = [&](const char* kind, std::uint64_t limit) {
-    if (limit == 0) return;
-    out += (out.empty() ? "storm: at most " : ", ") + grouped(limit) + " " + kind;
+  const auto add = [&](const char* kind, const v1::FloodLimit& limit) {
+    const flood_limit is = limit_of(limit);
+    if (!is.any()) return;
+    out += (out.empty() ? "storm limits: " : ", ") + limit_text(is, port.link_mbps()) + " " + kind;
   };
   add("broadcast", storm.broadcast());
   add("multicast", storm.multicast());
   add("unknown unicast", storm.unknown_unicast());
-  return out.empty() ? out : out + " packets/s\n";
+  return out.empty() ? out : out + "\n";
 }
 
 /// The sources of a mirror port.
@@ -190,9 +226,9 @@ json port_json(const v1::Port& port) {
           {"shut_down", port.shut_down().empty() ? json() : json(port.shut_down())},
           {"learned", port.learned()},
           {"storm",
-           {{"broadcast", spec.storm().broadcast()},
-            {"multicast", spec.storm().multicast()},
-            {"unknown_unicast", spec.storm().unknown_unicast()}}},
+           {{"broadcast", limit_json(spec.storm().broadcast())},
+            {"multicast", limit_json(spec.storm().multicast())},
+            {"unknown_unicast", limit_json(spec.storm().unknown_unicast())}}},
           {"mirror", mirror_json(spec.mirror())},
           {"bond", bond_json(port)},
           {"rx_queues", port.rx_queues()},
@@ -218,7 +254,7 @@ std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports
 }
 
 std::string port_details_text(const v1::Port& port) {
-  return members_text(port) + storm_text(port.spec().storm()) + mirror_text(port.spec().mirror());
+  return members_text(port) + storm_text(port) + mirror_text(port.spec().mirror());
 }
 
 }  // namespace coua::cli

@@ -42,13 +42,12 @@ const std::vector<parameter> running_options = {
      .help = "what becomes of frames from other addresses then: forward, drop, or shutdown (of the "
              "port, until --enabled on)",
      .choices = {"forward", "drop", "shutdown"}},
-    option("storm-broadcast", "PPS", "broadcast frames a second, 0: no limit", kind::size, 0,
-           200'000'000),
-    option("storm-multicast", "PPS", "other group frames a second, 0: no limit", kind::size, 0,
-           200'000'000),
-    option("storm-unknown-unicast", "PPS",
-           "frames a second for stations that are not in the FIB, 0: no limit", kind::size, 0,
-           200'000'000),
+    option("storm-broadcast", "LIMIT",
+           "broadcast frames: 1000 a second, 10Mbps, 1% of the link, block: none pass, 0: no limit",
+           kind::limit),
+    option("storm-multicast", "LIMIT", "other group frames, likewise", kind::limit),
+    option("storm-unknown-unicast", "LIMIT",
+           "frames for stations that are not in the FIB, likewise", kind::limit),
     of_ports(option("mirror-received", "NAMES",
                     "mirror port: copies of what these ports receive: p0,p1", kind::words)),
     of_ports(option("mirror-sent", "NAMES", "mirror port: copies of what these ports send",
@@ -95,7 +94,7 @@ const char* const port_example =
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "learned": 2,
-  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "storm": {"broadcast": 1000, "multicast": "1%", "unknown_unicast": "10Mbps"}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 

@@ -32,24 +32,41 @@ const field_table<port>& vlans_fields() {
   return fields;
 }
 
+field<port> flood_limit_field(field_info info, flood_limit dp::storm_limits::*member) {
+  info.type = "limit";
+  info.range = "0 to 200000000 (packets/s), 1Kbps to 1Tbps, 0.01% to 100%, block";
+  info.default_value = "0";
+  return {info,
+          [member](config_reader& reader, const YAML::Node& node, port& p) {
+            std::string text;
+            if (!read_scalar(reader, node, text)) return;
+            const auto value = parse_flood_limit(text);
+            if (!value) return reader.complain(node, printable(value.error().what));
+            if (std::string reason = check(*value); !reason.empty())
+              return reader.complain(node, std::move(reason));
+            p.storm.*member = *value;
+          },
+          [member](port& p, extent) {
+            const flood_limit& limit = p.storm.*member;
+            const std::string text = format_flood_limit(limit);
+            return limit.in == flood_limit::unit::packets ? bare_value(text) : word_value(text);
+          }};
+}
+
 const field_table<port>& storm_fields() {
-  static const field_table<port> fields = [] {
-    const auto limit = [](std::string name, std::string meaning,
-                          std::uint64_t dp::storm_limits::*member) {
-      return size_field<port>({.name = std::move(name),
-                               .meaning = std::move(meaning),
-                               .example = "1000",
-                               .unit = "packets/s"},
-                              0, limits::storm_max,
-                              [member](port& p) -> auto& { return p.storm.*member; });
-    };
-    return field_table<port>{
-        limit("broadcast", "Frames for all stations; 0: no limit", &dp::storm_limits::broadcast),
-        limit("multicast", "Frames for any other group address; 0: no limit",
-              &dp::storm_limits::multicast),
-        limit("unknown_unicast", "Frames for a station that is not in the FIB; 0: no limit",
-              &dp::storm_limits::unknown_unicast)};
-  }();
+  static const field_table<port> fields = {
+      flood_limit_field({.name = "broadcast",
+                         .meaning = "Frames for all stations, in packets/s, bits/s or percent of "
+                                    "the link; 0: no limit; `block`: none pass",
+                         .example = "1000"},
+                        &dp::storm_limits::broadcast),
+      flood_limit_field(
+          {.name = "multicast", .meaning = "Frames for any other group address", .example = "1%"},
+          &dp::storm_limits::multicast),
+      flood_limit_field({.name = "unknown_unicast",
+                         .meaning = "Frames for a station that is not in the FIB",
+                         .example = "10Mbps"},
+                        &dp::storm_limits::unknown_unicast)};
   return fields;
 }
 
@@ -208,8 +225,8 @@ const field_table<port>& port_fields() {
       section_field<port>("storm",
                           "Limits of what the port may bring that is flooded; above them it is "
                           "dropped (operations.md)",
-                          "{broadcast: 1000, unknown_unicast: 5K}", storm_fields(),
-                          [](port& p) -> auto& { return p; }),
+                          "{broadcast: 1000, multicast: 1%, unknown_unicast: 10Mbps}",
+                          storm_fields(), [](port& p) -> auto& { return p; }),
       section_field<port>("mirror",
                           "Makes it a mirror port, which sends copies of what others receive and "
                           "send, and nothing else (operations.md)",

@@ -141,6 +141,9 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(p.mac_limit, 100u);
   EXPECT_EQ(p.mac_limit_action, dp::limit_action::shutdown);
   EXPECT_EQ(p.storm, (dp::storm_limits{1000, 0, 200'000'000}));
+  EXPECT_EQ(c.ports[1].storm,
+            (dp::storm_limits{flood_limit::percent(50), flood_limit::bits(1'500'000),
+                              flood_limit::block()}));
   EXPECT_EQ(c.ports[1].mode, dp::vlan_mode::trunk);
   EXPECT_EQ(c.ports[1].native_vlan, 0);
   EXPECT_EQ(c.ports[1].tagged, (std::vector<std::uint16_t>{10, 20, 21, 22}));

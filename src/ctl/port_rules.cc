@@ -143,9 +143,9 @@ std::vector<field_problem> check_port(const dp::port_config& port) {
   range("tx_descriptors", port.tx_descriptors, 0, limits::descriptors_max);
   range("mtu", port.mtu, limits::mtu_min, limits::mtu_max);
   range("mac_limit", port.mac_limit, 0, limits::mac_limit_max);
-  range("storm.broadcast", port.storm.broadcast, 0, limits::storm_max);
-  range("storm.multicast", port.storm.multicast, 0, limits::storm_max);
-  range("storm.unknown_unicast", port.storm.unknown_unicast, 0, limits::storm_max);
+  text("storm.broadcast", check(port.storm.broadcast));
+  text("storm.multicast", check(port.storm.multicast));
+  text("storm.unknown_unicast", check(port.storm.unknown_unicast));
   check_vlans(port, problems);
   check_mirror(port, problems);
   return problems;

@@ -16,9 +16,8 @@ inline constexpr unsigned mtu_min = 68, mtu_max = 9600;
 inline constexpr unsigned mbuf_bytes_min = 128, mbuf_bytes_max = 65535 - 128;
 inline constexpr unsigned ageing_min_s = 6, ageing_max_s = 1'000'000;  // 0: never
 inline constexpr std::uint64_t mac_limit_max = std::uint64_t{1} << 40;
-inline constexpr std::uint64_t storm_max = 200'000'000;  // packets a second: 100 Gbit/s at 64 bytes
-inline constexpr std::size_t mirror_sources_max = 64;    // all ports that a switch can have
-inline constexpr std::size_t bond_members_max = 8;       // as many as a LAG usually may have
+inline constexpr std::size_t mirror_sources_max = 64;  // all ports that a switch can have
+inline constexpr std::size_t bond_members_max = 8;     // as many as a LAG usually may have
 inline constexpr std::uint64_t rules_max = std::uint64_t{1} << 24;
 inline constexpr unsigned packet_in_rate_max = 1'000'000;  // a second
 inline constexpr unsigned packet_in_burst_max = 65'536;

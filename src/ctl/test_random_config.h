@@ -61,6 +61,17 @@ inline dp::bond_config bond() {
   return out;
 }
 
+inline flood_limit storm_limit() {
+  switch (*rc::gen::inRange(0, 4)) {
+    case 0:
+      return flood_limit::bits(
+          number(flood_limit::bits_min, flood_limit::bits_max + 1, std::uint64_t{10'000'000}));
+    case 1: return flood_limit::percent(number<std::uint64_t>(1, flood_limit::whole + 1, 100));
+    case 2: return flood_limit::block();
+    default: return number<std::uint64_t>(0, flood_limit::packets_max + 1, 0);
+  }
+}
+
 inline dp::port_config port() {
   dp::port_config out;
   out.name = port_name();
@@ -79,8 +90,9 @@ inline dp::port_config port() {
   out.mac_limit = number(std::uint64_t{0}, (std::uint64_t{1} << 40) + 1, std::uint64_t{0});
   out.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop,
                                            dp::limit_action::shutdown);
-  const auto storm = [] { return number<std::uint64_t>(0, 200'000'001, 0); };
-  out.storm = {storm(), storm(), storm()};
+  out.storm.broadcast = storm_limit();
+  out.storm.multicast = storm_limit();
+  out.storm.unknown_unicast = storm_limit();
   if (coin()) {
     const auto names = [] {
       return *rc::gen::unique<std::vector<std::string>>(

@@ -19,7 +19,9 @@ plan_storm storm_of(const port_view& view) {
   const storm_limits& limits = view.device->config().storm;
   if (limits == storm_limits{}) return {};
   const double hz = cycles_hz();
-  const auto rate = [&](std::uint64_t per_second) { return storm_rate::of(per_second, hz); };
+  const auto rate = [&](const flood_limit& limit) {
+    return storm_rate::of(limit, view.mbps, view.link_up, hz);
+  };
   return {view.storm,
           {rate(limits.broadcast), rate(limits.multicast), rate(limits.unknown_unicast)}};
 }

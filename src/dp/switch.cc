@@ -173,11 +173,15 @@ std::string switch_impl::describe() const {
 
 /// Publishes a plan of what is there now and returns when no worker uses the one before it.
 void switch_impl::publish() {
+  // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old speed.
+  const port_set other_speed = note_speeds();
+  fill_storms(other_speed);
   std::vector<port_view> views;
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
                        slots_[number].link.lost, slots_[number].shut, &storms_[number],
+                       slots_[number].mbps,
                        slots_[number].bond ? slots_[number].bond->view() : bond_view{}});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;
@@ -186,6 +190,7 @@ void switch_impl::publish() {
     owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
   shared_.current.store(next.get(), std::memory_order_release);
   wait_for_workers();
+  fill_storms(other_speed);
   plan_ = std::move(next);
 }
 

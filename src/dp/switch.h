@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/flood_limit.h"
 #include "base/result.h"
 #include "dp/bond/spread.h"
 #include "dp/capture/capture.h"
@@ -61,11 +62,14 @@ struct bond_config {
   bool operator==(const bond_config&) const = default;
 };
 
-/// Frames a second that a port may bring and that are flooded (l2/storm.h); 0: no limit.
+/// What a port may bring that is flooded (l2/storm.h). A share of a link that does not say its
+/// speed is refused (errc::unsupported).
 struct storm_limits {
-  std::uint64_t broadcast = 0;
-  std::uint64_t multicast = 0;
-  std::uint64_t unknown_unicast = 0;
+  flood_limit broadcast, multicast, unknown_unicast;
+  bool has_percent() const {
+    const auto is_one = [](const flood_limit& l) { return l.in == flood_limit::unit::percent; };
+    return is_one(broadcast) || is_one(multicast) || is_one(unknown_unicast);
+  }
   bool operator==(const storm_limits&) const = default;
 };
 

@@ -60,11 +60,11 @@ void switch_impl::bond_changed(unsigned number, const std::vector<std::string>& 
                members[m]->config().devargs.c_str(), slot.bond->state(m).c_str(),
                states[m].c_str());
   const link_state now = slot.bond->link();
+  const bool other_speed = now.mbps != slot.link.mbps;
   if (now.up != slot.link.up || now.lost != slot.link.lost)
     link_changed(number, now);
-  else if (slot.bond->view() != view)
+  else if (slot.link = now; slot.bond->view() != view || other_speed)
     publish();
-  slot.link = now;
 }
 
 void switch_impl::watch_bonds() {

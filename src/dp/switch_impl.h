@@ -72,6 +72,7 @@ class switch_impl final : public l2_switch {
   struct port_slot {
     std::unique_ptr<port> device;  // null: free, once `flush` is over
     link_state link;
+    unsigned mbps = 0;                 // of the link, when it last had one; 0: not known
     std::unique_ptr<bond_state> bond;  // where the port is one
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
@@ -112,6 +113,8 @@ class switch_impl final : public l2_switch {
   void tell_pipeline(unsigned number);
   void watch_links();
   void link_changed(unsigned number, const link_state& now);
+  port_set note_speeds();
+  void fill_storms(port_set ports);
   void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;

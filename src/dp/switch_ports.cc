@@ -7,6 +7,26 @@
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
+namespace {
+
+/// A share of a link whose speed nobody knows limits nothing. While the link is down it may still
+/// become known.
+result<void> check_storm(const port_config& config, const std::string& driver,
+                         const link_state& link) {
+  if (!link.up || link.mbps != 0) return {};
+  const std::pair<const char*, const flood_limit&> limits[] = {
+      {"broadcast", config.storm.broadcast},
+      {"multicast", config.storm.multicast},
+      {"unknown_unicast", config.storm.unknown_unicast}};
+  for (const auto& [name, limit] : limits)
+    if (limit.in == flood_limit::unit::percent)
+      return fail(errc::unsupported, "port " + config.name + ": storm." + name,
+                  format_flood_limit(limit) + " of what is not known: driver " + driver +
+                      " does not say how fast the link is; give packets or bits a second");
+  return {};
+}
+
+}  // namespace
 
 int switch_impl::number_of(const std::string& name) const {
   for (unsigned number = 0; number < max_ports; ++number)
@@ -48,11 +68,15 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
     if (slot.device) limits.devices_used |= slot.device->devices();
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
+  if (!config.bond.any())
+    if (auto known = check_storm(config, (*opened)->driver(), (*opened)->link()); !known)
+      return tl::unexpected(known.error());
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
   slot.bond.reset();
   if (config.bond.any()) slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs());
   slot.link = look_at_link(*number);
+  slot.mbps = 0;
   slot.flush.reset();
   slot.shut = slot.discards = false;
   slot.baseline.clear();
@@ -151,6 +175,7 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
   port_slot& slot = slots_[number];
+  if (auto known = check_storm(config, slot.device->driver(), slot.link); !known) return known;
   flush_filter left;
   left.ports = port_bit(number);
   left.vlans.reset();
@@ -165,9 +190,10 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
   if (config.enabled && !slot.shut) discard_received(slot);
   // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.
-  if (storm_changed) storms_[number].fill(cycles());
+  const port_set other_limits = storm_changed ? port_bit(number) : 0;
+  fill_storms(other_limits);
   tell_all(number);
-  if (storm_changed) storms_[number].fill(cycles());
+  fill_storms(other_limits);
   const bool bond_fell = slot.bond && was_up && !slot.link.up;
   if ((was_enabled && !config.enabled) || bond_fell) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
@@ -237,9 +263,28 @@ void switch_impl::watch_links() {
     port_slot& slot = slots_[number];
     if (!slot.device || slot.bond) continue;
     const link_state now = slot.device->link();
-    if (now.up != slot.link.up || now.lost != slot.link.lost) link_changed(number, now);
-    slot.link = now;
+    const bool other_speed = now.mbps != slot.link.mbps;
+    if (now.up != slot.link.up || now.lost != slot.link.lost)
+      link_changed(number, now);
+    else if (slot.link = now; other_speed)
+      publish();
   }
+}
+
+/// The ports whose limits are others now, because the speed of their links is.
+port_set switch_impl::note_speeds() {
+  port_set changed = 0;
+  for (unsigned number = 0; number < max_ports; ++number) {
+    port_slot& slot = slots_[number];
+    if (!slot.device || slot.link.mbps == 0 || slot.link.mbps == slot.mbps) continue;
+    slot.mbps = slot.link.mbps;
+    if (slot.device->config().storm.has_percent()) changed |= port_bit(number);
+  }
+  return changed;
+}
+
+void switch_impl::fill_storms(port_set ports) {
+  for_each_port(ports, [&](unsigned number) { storms_[number].fill(cycles()); });
 }
 
 void switch_impl::link_changed(unsigned number, const link_state& now) {
@@ -250,6 +295,8 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
                 name);
   else
     log_info("port %s: link is %s", name, now.up ? "up" : "down");
+  if (const auto known = check_storm(slot.device->config(), slot.device->driver(), now); !known)
+    log_warning("%s; until then there is no limit", known.error().message().c_str());
   const bool went_down = slot.link.up && !now.up;
   slot.link = now;
   tell_all(number);

@@ -156,6 +156,97 @@ TEST_F(storm_test, a_trace_names_the_limit_and_takes_nothing) {
   EXPECT_EQ(other->limit, "");
 }
 
+TEST_F(storm_test, a_limit_of_bits_counts_the_length_of_frames) {
+  auto& a = access("a");
+  access("b");
+  limit("a", {flood_limit::bits(1000), 0, 0});
+  const auto pass = [&](unsigned n, unsigned size) {
+    const std::uint64_t passed = count("a", "flooded");
+    const std::uint64_t all = passed + count("a", "drop_storm_broadcast");
+    for (unsigned i = 0; i < n; ++i) EXPECT_TRUE(a.send(make_frame(broadcast, host(1), -1, size)));
+    EXPECT_TRUE(eventually(
+        [&] { return count("a", "flooded") + count("a", "drop_storm_broadcast") == all + n; }));
+    return count("a", "flooded") - passed;
+  };
+  // 16,384 bytes at once, whatever they come in; and 125 each second that the machine takes.
+  EXPECT_EQ(pass(50, 1000), 16u);
+  limit("a", {flood_limit::bits(1001), 0, 0});
+  const std::uint64_t short_ones = pass(400, 60);
+  EXPECT_GE(short_ones, 16384u / 60);
+  EXPECT_LE(short_ones, 16384u / 60 + 10);
+  const auto said = switch_->trace_l2(numbers_.at("a"), make_frame(broadcast, host(1), -1, 1000));
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->limit, "storm.broadcast: at most 1001bps by this port, reached now");
+}
+
+TEST_F(storm_test, block_lets_nothing_pass) {
+  auto& a = access("a");
+  access("b");
+  limit("a", {0, flood_limit::block(), 0});
+  send(a, group, 100);
+  EXPECT_TRUE(counts("a", "drop_storm_multicast", 100));
+  EXPECT_EQ(count("a", "flooded"), 0u);
+  const auto said = switch_->trace_l2(numbers_.at("a"), make_frame(group, host(1)));
+  EXPECT_EQ(said->what, "drop_storm_multicast");
+  EXPECT_EQ(said->limit, "storm.multicast: nothing of this kind by this port");
+  send(a, broadcast, 100);
+  EXPECT_TRUE(counts("a", "flooded", 100));
+}
+
+// Red when the limit stays what it was at the speed before, or when no plan says so.
+TEST_F(storm_test, a_share_follows_the_speed_of_the_link) {
+  auto& a = access("a");
+  access("b");
+  const auto is_at = [&](unsigned mbps) {
+    a.set_speed(mbps);
+    return eventually([&] {
+      const auto said = switch_->trace_l2(numbers_.at("a"), make_frame(broadcast, host(1)));
+      return said &&
+             said->limit.find("of " + std::to_string(mbps) + " Mbit/s") != std::string::npos;
+    });
+  };
+  const auto pass = [&] {
+    const std::uint64_t passed = count("a", "flooded");
+    const std::uint64_t all = passed + count("a", "drop_storm_broadcast");
+    for (unsigned i = 0; i < 100; ++i)
+      EXPECT_TRUE(a.send(make_frame(broadcast, host(1), -1, 1000)));
+    EXPECT_TRUE(eventually(
+        [&] { return count("a", "flooded") + count("a", "drop_storm_broadcast") == all + 100; }));
+    return count("a", "flooded") - passed;
+  };
+  a.set_speed(10);
+  ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 10; }));
+  limit("a", {flood_limit::percent(1), 0, 0});  // 1,000 bit/s
+  EXPECT_LE(pass(), 17u);
+  ASSERT_TRUE(is_at(1'000'000));  // 100 Mbit/s, of which a tenth of a second's worth is at once
+  EXPECT_EQ(pass(), 100u);
+  ASSERT_TRUE(is_at(10));
+  EXPECT_LE(pass(), 17u);
+  // Without a link it has no speed; the one that it had stays.
+  a.set_speed(0);
+  ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 0; }));
+  EXPECT_LE(pass(), 2u);
+}
+
+TEST_F(storm_test, a_share_of_a_link_of_no_known_speed_is_refused) {
+  auto& a = access("a");
+  a.set_speed(0);
+  ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 0; }));
+  port_config config = config_of("a");
+  config.storm.multicast = flood_limit::percent(150);
+  config.mac_limit = 7;
+  const auto done = switch_->update_port(config);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::unsupported);
+  EXPECT_EQ(done.error().where, "port a: storm.multicast");
+  EXPECT_EQ(done.error().what,
+            "1.5% of what is not known: driver net_ring does not say how fast the link is; give "
+            "packets or bits a second");
+  EXPECT_EQ(status_of("a").config.mac_limit, 0u) << "nothing was changed";
+  config.storm.multicast = flood_limit::bits(1'000'000);
+  EXPECT_TRUE(switch_->update_port(config));
+}
+
 TEST_F(storm_test, a_port_of_the_same_number_begins_anew) {
   switch_config two_ports;
   two_ports.port_bits = 1;

@@ -29,19 +29,30 @@ std::vector<std::uint8_t> retagged(std::span<const std::uint8_t> frame, tag_stat
 
 constexpr const char* storm_words[n_storm_kinds] = {"broadcast", "multicast", "unknown_unicast"};
 
+std::string most_of(const flood_limit& limit, unsigned mbps) {
+  const std::string text = format_flood_limit(limit);
+  if (limit.in == flood_limit::unit::packets) return text + " packets/s";
+  if (limit.in != flood_limit::unit::percent) return text;
+  return text + " of the link" + (mbps == 0 ? "" : " of " + std::to_string(mbps) + " Mbit/s");
+}
+
 /// Of a frame that is to be flooded: under which limit of the port it falls, and what that would
-/// say now.
-void ask_storm(const plan_storm& storm, const storm_limits& limits, std::uint64_t destination,
-               l2_verdict& made, egress& to) {
+/// say now. `mbps`: of the link.
+void ask_storm(const plan_storm& storm, const storm_limits& limits, unsigned mbps,
+               std::uint64_t destination, std::size_t bytes, l2_verdict& made, egress& to) {
   const storm_kind kind = storm_kind_of(destination);
   if (storm.buckets == nullptr || storm[kind].between == 0) return;
-  const std::uint64_t per_second[n_storm_kinds] = {limits.broadcast, limits.multicast,
-                                                   limits.unknown_unicast};
+  const flood_limit all[n_storm_kinds] = {limits.broadcast, limits.multicast,
+                                          limits.unknown_unicast};
   const auto index = static_cast<unsigned>(kind);
-  const bool passes = (*storm.buckets)[kind].would_take(storm[kind], cycles());
-  made.limit = std::string("storm.") + storm_words[index] + ": at most " +
-               std::to_string(per_second[index]) + " packets/s by this port, " +
-               (passes ? "not reached now" : "reached now");
+  const flood_limit& limit = all[index];
+  const bool passes = (*storm.buckets)[kind].would_take(storm[kind], bytes, cycles());
+  made.limit = std::string("storm.") + storm_words[index] + ": ";
+  if (limit == flood_limit::block())
+    made.limit += "nothing of this kind by this port";
+  else
+    made.limit += "at most " + most_of(limit, mbps) + " by this port, " +
+                  (passes ? "not reached now" : "reached now");
   if (!passes) to = {storm_drop(kind)};
 }
 
@@ -65,7 +76,8 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
     egress to =
         decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
     if (to.verdict == port_counter::flooded)
-      ask_storm(plan_->storms[port], slots_[port].device->config().storm, in.destination, made, to);
+      ask_storm(plan_->storms[port], slots_[port].device->config().storm, slots_[port].mbps,
+                in.destination, frame.size(), made, to);
     made.what = port_counter::name(to.verdict);
     const plan_vlan& vlan = plan_->vlans[in.vlan];
     for (port_set left = to.ports; left != 0; left &= left - 1) {

@@ -8,6 +8,7 @@
 #include <rte_ring.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -32,6 +33,9 @@ std::atomic<int> link_error{0};
 
 constexpr int no_device = -1;
 std::atomic<int> vanished{no_device};
+
+// By device, one more than its Mbit/s; 0: as the driver says.
+std::array<std::atomic<unsigned>, RTE_MAX_ETHPORTS> speeds{};
 
 using set_link_function = int (*)(std::uint16_t);
 int answer_link(const char* name, std::uint16_t device) {
@@ -64,6 +68,14 @@ extern "C" int rte_eth_dev_set_link_down(std::uint16_t device) {
 extern "C" int rte_eth_dev_is_removed(std::uint16_t device) {
   return coua::dp::vanished == device ? 1 : 0;
 }
+extern "C" int rte_eth_link_get_nowait(std::uint16_t device, rte_eth_link* link) {
+  using function = int (*)(std::uint16_t, rte_eth_link*);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "rte_eth_link_get_nowait"));
+  const int answer = real(device, link);
+  const unsigned said = device < RTE_MAX_ETHPORTS ? coua::dp::speeds[device].load() : 0;
+  if (said != 0) link->link_speed = said == 1 ? RTE_ETH_SPEED_NUM_UNKNOWN : said - 1;
+  return answer;
+}
 
 namespace coua::dp {
 
@@ -84,6 +96,7 @@ test_ring_port::~test_ring_port() {
   longest = UINT_MAX;
   link_error = 0;
   vanished = no_device;
+  for (auto& each : speeds) each = 0;
   for (rte_ring* ring : {in_, out_}) {
     void* frame;
     while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
@@ -172,6 +185,8 @@ void test_ring_port::set_link(bool up) {
 }
 
 void test_ring_port::vanish() { vanished = device(); }
+
+void test_ring_port::set_speed(unsigned mbps) { speeds[device()] = mbps + 1; }
 
 void test_ring_port::fail_links(int error) { link_error = error; }
 

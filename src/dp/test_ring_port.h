@@ -43,6 +43,9 @@ class test_ring_port {
   unsigned came_out() const;
   /// Pulls the cable, or puts it back. Only while the switch has the port.
   void set_link(bool up);
+  /// What its link says of its speed from now on, until a ring port is destroyed; 0: nothing. Only
+  /// while the switch has the port.
+  void set_speed(unsigned mbps);
   /// From now on, until a ring port is destroyed, DPDK answers this when the switch sets a link.
   static void fail_links(int error);
   /// Pulls the device itself, until a ring port is destroyed. Only while the switch has the port.

@@ -72,7 +72,7 @@ class test_storm(with_original):
         wanted = {"broadcast": 50, "multicast": 2000, "unknown_unicast": 0}
         self.assertEqual(self.ports()["s1"]["storm"], wanted)
         shown = self.switch.coua("port", "show", "s1").stdout
-        self.assertIn("storm: at most 50 broadcast, 2,000 multicast packets/s", shown)
+        self.assertIn("storm limits: 50 packets/s broadcast, 2,000 packets/s multicast\n", shown)
         again = self.switch.coua("port", "set", "s1", "--storm-multicast", "2000").stdout
         self.assertIn("unchanged", again)
         difference = self.switch.coua("config", "diff", self.switch.file, check=False)
@@ -87,6 +87,48 @@ class test_storm(with_original):
         self.restore()
         self.assertEqual(self.ports()["s1"]["storm"]["multicast"], 0)
 
+    def test_bits_by_command(self):
+        """A frame of the storm has 60 bytes on its way through a TAP device."""
+        limit = 40_000  # bits a second
+        self.switch.coua("port", "set", "s1", "--storm-broadcast", "40Kbps")
+        before = self.counters("s1")["rx_bytes"]
+        dropped, passed, took = self.storm(frames.BROADCAST, 2000)
+        size = (self.counters("s1")["rx_bytes"] - before) / 2000
+        self.assertEqual(set(dropped), {"drop_storm_broadcast"})
+        self.assertLessEqual(passed, (16384 + limit / 8 * took) / (size - 5) + 20)
+        self.assertGreaterEqual(passed, 16384 / (size + 5) - 1)
+        self.assert_conserved()
+
+    def test_block_by_command(self):
+        self.switch.coua("port", "set", "s1", "--storm-broadcast", "0", "--storm-multicast", "block")
+        self.assertIn("storm limits: no multicast", self.switch.coua("port", "show", "s1").stdout)
+        dropped, _, _ = self.storm(GROUP, 600)
+        self.assertGreaterEqual(dropped["drop_storm_multicast"], 600)
+        self.switch.coua("port", "set", "s1", "--storm-multicast", "0")
+        dropped, passed, _ = self.storm(GROUP, 600)
+        self.assertEqual(dropped, {})
+        self.assertGreaterEqual(passed, 600)
+
+    def test_percent_and_bits_in_show_save_diff_and_apply(self):
+        self.switch.coua("port", "set", "s1", "--storm-multicast", "0.5%",
+                         "--storm-unknown-unicast", "10Mbps")
+        wanted = {"broadcast": 50, "multicast": "0.5%", "unknown_unicast": "10Mbps"}
+        self.assertEqual(self.ports()["s1"]["storm"], wanted)
+        # What the driver of TAP devices says of their speed.
+        self.assertIn("storm limits: 50 packets/s broadcast, 0.5% (50Mbps) multicast, "
+                      "10Mbps unknown unicast\n", self.switch.coua("port", "show", "s1").stdout)
+        again = self.switch.coua("port", "set", "s1", "--storm-unknown-unicast", "10000Kbps").stdout
+        self.assertIn("unchanged", again)
+        self.switch.coua("config", "save")
+        self.assertIn("storm: {broadcast: 50, multicast: 0.5%, unknown_unicast: 10Mbps}",
+                      self.switch.file.read_text())
+        self.switch.coua("config", "diff", self.switch.file)  # nothing differs
+        said = self.switch.coua("trace", "br0", f"in_port=s1,dl_dst={GROUP},dl_src={station(1)}").stdout
+        self.assertIn("storm.multicast: at most 0.5% of the link of 10000 Mbit/s by this port", said)
+        self.restore()
+        self.assertEqual(self.ports()["s1"]["storm"],
+                         {"broadcast": 50, "multicast": 0, "unknown_unicast": 0})
+
     def test_a_limit_that_is_wrong_names_its_line(self):
         self.switch.file.write_text(self.original.replace("broadcast: 50", "broadcast: -1"))
         done = self.switch.coua("config", "apply", self.switch.file, check=False)
@@ -96,3 +138,6 @@ class test_storm(with_original):
         done = self.switch.coua("port", "set", "s1", "--storm-broadcast", "300M", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("storm-broadcast", done.stderr)
+        done = self.switch.coua("port", "set", "s1", "--storm-broadcast", "101%", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("101% is not from 0.01% to 100%", done.stderr)

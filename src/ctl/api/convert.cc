@@ -49,10 +49,38 @@ void apply_vlans(const v1::PortVlans& vlans, dp::port_config& port,
   normalise_vlans(port.tagged);
 }
 
-void apply_storm(const v1::StormLimits& from, dp::storm_limits& to) {
-  if (from.has_broadcast()) to.broadcast = from.broadcast();
-  if (from.has_multicast()) to.multicast = from.multicast();
-  if (from.has_unknown_unicast()) to.unknown_unicast = from.unknown_unicast();
+flood_limit to_limit(const v1::FloodLimit& from, const char* field,
+                     std::vector<field_problem>& problems) {
+  switch (from.limit_case()) {
+    case v1::FloodLimit::kPacketsPerSecond: return from.packets_per_second();
+    case v1::FloodLimit::kBitsPerSecond: return flood_limit::bits(from.bits_per_second());
+    case v1::FloodLimit::kPercentHundredths: return flood_limit::percent(from.percent_hundredths());
+    case v1::FloodLimit::kBlock:
+      if (from.block()) return flood_limit::block();
+      break;
+    case v1::FloodLimit::LIMIT_NOT_SET: break;
+  }
+  problems.push_back({field, "says no limit; 0 packets a second stands for none"});
+  return {};
+}
+
+/// What is not said stays.
+void apply_storm(const v1::StormLimits& from, dp::storm_limits& to,
+                 std::vector<field_problem>& problems) {
+  if (from.has_broadcast()) to.broadcast = to_limit(from.broadcast(), "storm.broadcast", problems);
+  if (from.has_multicast()) to.multicast = to_limit(from.multicast(), "storm.multicast", problems);
+  if (from.has_unknown_unicast())
+    to.unknown_unicast = to_limit(from.unknown_unicast(), "storm.unknown_unicast", problems);
+}
+
+void to_message(const flood_limit& limit, v1::FloodLimit& out) {
+  switch (limit.in) {
+    case flood_limit::unit::packets: return out.set_packets_per_second(limit.value);
+    case flood_limit::unit::bits: return out.set_bits_per_second(limit.value);
+    case flood_limit::unit::percent:
+      return out.set_percent_hundredths(static_cast<std::uint32_t>(limit.value));
+    case flood_limit::unit::block: return out.set_block(true);
+  }
 }
 
 void apply_mirror(const v1::MirrorSources& from, dp::mirror_sources& to,
@@ -194,7 +222,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   if (spec.has_learning()) port.learning = spec.learning();
   port.mac_limit = spec.mac_limit();
   apply_action(spec.mac_limit_action(), port, problems);
-  apply_storm(spec.storm(), port.storm);
+  apply_storm(spec.storm(), port.storm, problems);
   apply_mirror(spec.mirror(), port.mirror, problems);
   if (spec.has_bond()) apply_bond(spec.bond(), port.bond, problems);
   if (spec.has_vlans()) apply_vlans(spec.vlans(), port, problems);
@@ -209,7 +237,7 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   if (change.has_learning()) base.learning = change.learning();
   if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
   if (change.has_mac_limit_action()) apply_action(change.mac_limit_action(), base, problems);
-  apply_storm(change.storm(), base.storm);
+  apply_storm(change.storm(), base.storm, problems);
   if (change.has_mirror()) apply_mirror(change.mirror(), base.mirror, problems);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
   if (change.has_bond() && !base.bond.any())
@@ -235,9 +263,9 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   spec.set_mac_limit(config.mac_limit);
   spec.set_mac_limit_action(to_message(config.mac_limit_action));
   v1::StormLimits& storm = *spec.mutable_storm();
-  storm.set_broadcast(config.storm.broadcast);
-  storm.set_multicast(config.storm.multicast);
-  storm.set_unknown_unicast(config.storm.unknown_unicast);
+  to_message(config.storm.broadcast, *storm.mutable_broadcast());
+  to_message(config.storm.multicast, *storm.mutable_multicast());
+  to_message(config.storm.unknown_unicast, *storm.mutable_unknown_unicast());
   v1::PortVlans& vlans = *spec.mutable_vlans();
   const bool trunk = config.mode == dp::vlan_mode::trunk;
   vlans.set_mode(trunk ? v1::VLAN_MODE_TRUNK : v1::VLAN_MODE_ACCESS);

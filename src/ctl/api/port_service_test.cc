@@ -135,14 +135,14 @@ TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
   EXPECT_EQ(config.mac_limit, 5u);
   EXPECT_EQ(config.native_vlan, 10);
   EXPECT_TRUE(config.learning);
-  request.mutable_storm()->set_broadcast(1000);
+  request.mutable_storm()->mutable_broadcast()->set_packets_per_second(1000);
   EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
   request.mutable_storm()->Clear();
-  request.mutable_storm()->set_multicast(7);
+  request.mutable_storm()->mutable_multicast()->set_percent_hundredths(7);
   const auto storm = good(*ports_, &v1::PortService::Stub::SetPort, request).port().spec().storm();
-  EXPECT_EQ(sw_.ports()[1].config.storm, (dp::storm_limits{1000, 7, 0}));
-  EXPECT_EQ(storm.broadcast(), 1000u);
-  EXPECT_EQ(storm.multicast(), 7u);
+  EXPECT_EQ(sw_.ports()[1].config.storm, (dp::storm_limits{1000, flood_limit::percent(7), 0}));
+  EXPECT_EQ(storm.broadcast().packets_per_second(), 1000u);
+  EXPECT_EQ(storm.multicast().percent_hundredths(), 7u);
   request.set_mtu(1);
   EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
                     grpc::StatusCode::INVALID_ARGUMENT),
@@ -150,6 +150,37 @@ TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
   request.set_name("nobody");
   EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request, grpc::StatusCode::NOT_FOUND),
             "port nobody");
+}
+
+TEST_F(port_api, storm_limits_have_units) {
+  add_ports();
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  v1::StormLimits& storm = *request.mutable_storm();
+  storm.mutable_broadcast()->set_bits_per_second(10'000'000);
+  storm.mutable_multicast()->set_percent_hundredths(150);
+  storm.mutable_unknown_unicast()->set_block(true);
+  const auto set = good(*ports_, &v1::PortService::Stub::SetPort, request);
+  EXPECT_TRUE(set.changed());
+  EXPECT_EQ(sw_.ports()[1].config.storm,
+            (dp::storm_limits{flood_limit::bits(10'000'000), flood_limit::percent(150),
+                              flood_limit::block()}));
+  EXPECT_EQ(set.port().spec().storm().SerializeAsString(), storm.SerializeAsString());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
+  const auto field = [&](const auto& change) {
+    storm.Clear();
+    change(storm);
+    return refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                   grpc::StatusCode::INVALID_ARGUMENT);
+  };
+  EXPECT_EQ(field([](auto& s) { s.mutable_broadcast(); }), "storm.broadcast");
+  EXPECT_EQ(field([](auto& s) { s.mutable_multicast()->set_block(false); }), "storm.multicast");
+  EXPECT_EQ(field([](auto& s) { s.mutable_multicast()->set_percent_hundredths(10'001); }),
+            "storm.multicast");
+  EXPECT_EQ(field([](auto& s) { s.mutable_unknown_unicast()->set_bits_per_second(0); }),
+            "storm.unknown_unicast");
+  EXPECT_EQ(field([](auto& s) { s.mutable_broadcast()->set_packets_per_second(200'000'001); }),
+            "storm.broadcast");
 }
 
 TEST_F(port_api, what_happens_at_the_limit_is_set_and_undone) {
@@ -206,12 +237,16 @@ TEST_F(port_api, odd_ports_are_refused_by_field) {
   EXPECT_EQ(refused_port([](auto& s) { s.set_tx_descriptors(1u << 20); }), "tx_descriptors");
   EXPECT_EQ(refused_port([](auto& s) { s.set_mtu(67); }), "mtu");
   EXPECT_EQ(refused_port([](auto& s) { s.set_mac_limit(UINT64_MAX); }), "mac_limit");
-  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_broadcast(200'000'001); }),
+  const auto with_storm = [this](const auto& spoil) {
+    return refused_port([&](auto& s) { spoil(*s.mutable_storm()); });
+  };
+  EXPECT_EQ(with_storm([](auto& s) { s.mutable_broadcast()->set_packets_per_second(200'000'001); }),
             "storm.broadcast");
-  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_multicast(UINT64_MAX); }),
+  EXPECT_EQ(with_storm([](auto& s) { s.mutable_multicast()->set_bits_per_second(UINT64_MAX); }),
             "storm.multicast");
-  EXPECT_EQ(refused_port([](auto& s) { s.mutable_storm()->set_unknown_unicast(UINT64_MAX); }),
-            "storm.unknown_unicast");
+  EXPECT_EQ(
+      with_storm([](auto& s) { s.mutable_unknown_unicast()->set_percent_hundredths(UINT32_MAX); }),
+      "storm.unknown_unicast");
 }
 
 TEST_F(port_api, odd_vlans_are_refused_by_field) {

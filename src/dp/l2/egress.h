@@ -52,15 +52,17 @@ inline port_counter::id storm_drop(storm_kind kind) noexcept {
                                        static_cast<unsigned>(kind));
 }
 
-/// Of a frame that is to be flooded: flooded, or the counter of its drop. Takes a token.
-inline port_counter::id pass_storm(const plan& view, unsigned from, std::uint64_t destination,
-                                   std::uint64_t now) noexcept {
+/// Of a frame that is to be flooded: flooded, or the counter of its drop. Takes what it costs.
+/// `bytes`: asked for its length where there is a limit.
+template <typename Bytes>
+port_counter::id pass_storm(const plan& view, unsigned from, std::uint64_t destination,
+                            const Bytes& bytes, std::uint64_t now) noexcept {
   const plan_storm& storm = view.storms[from];
   if (storm.buckets == nullptr) [[likely]]
     return port_counter::flooded;
   const storm_kind kind = storm_kind_of(destination);
   const storm_rate& rate = storm[kind];
-  const bool passes = rate.between == 0 || (*storm.buckets)[kind].take(rate, now);
+  const bool passes = rate.between == 0 || (*storm.buckets)[kind].take(rate, bytes(), now);
   return passes ? port_counter::flooded : storm_drop(kind);
 }
 

@@ -127,7 +127,8 @@ template void worker::send_all<false>(burst&) noexcept;
 [[gnu::noinline, gnu::cold]] void worker::send_other(burst& b, unsigned i) noexcept {
   const egress to = decide_egress(*plan_, pipeline_->no_fwd(), b.port, b.vlan_of(i), b.entries[i]);
   if (to.verdict == port_counter::flooded) {
-    const port_counter::id fate = pass_storm(*plan_, b.port, b.destination(i), now_);
+    const auto bytes = [&] { return b.mbufs[i]->pkt_len; };
+    const port_counter::id fate = pass_storm(*plan_, b.port, b.destination(i), bytes, now_);
     return fate == port_counter::flooded ? flood(b, i, to.ports) : drop(b, i, fate);
   }
   if (to.verdict != port_counter::forwarded) return drop(b, i, to.verdict);

@@ -28,7 +28,7 @@ TEST(storm_race, workers_share_the_tokens_of_a_port) {
     workers.emplace_back([&] {
       std::uint64_t mine = 0;
       for (std::uint64_t i = 0; i < frames_each; ++i)
-        mine += bucket.take(rate, clock.fetch_add(between_frames)) ? 1 : 0;
+        mine += bucket.take(rate, 60, clock.fetch_add(between_frames)) ? 1 : 0;
       passed += mine;
     });
   for (std::thread& each : workers) each.join();
