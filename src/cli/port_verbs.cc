@@ -93,6 +93,9 @@ void take_settings(const invocation& call, Message& out) {
     take_limit(call, "storm-multicast", *out.mutable_storm()->mutable_multicast());
   if (call.has("storm-unknown-unicast"))
     take_limit(call, "storm-unknown-unicast", *out.mutable_storm()->mutable_unknown_unicast());
+  for (const auto& [word, is] : storm_actions)
+    if (call.text("storm-action") == word) out.mutable_storm()->set_action(is);
+  if (call.has("recover")) out.set_recover_s(static_cast<std::uint32_t>(call.number("recover")));
   if (call.has("mac-limit-action"))
     for (const auto& [word, is] : mac_limit_actions)
       if (call.text("mac-limit-action") == word) out.set_mac_limit_action(is);

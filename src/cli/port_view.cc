@@ -94,7 +94,12 @@ std::string mbps_text(unsigned mbps) {
 std::string link_text(const v1::Port& port) {
   if (port.lost()) return "lost";
   if (!port.spec().enabled()) return "disabled";
-  if (!port.shut_down().empty()) return "shut down: " + port.shut_down();
+  if (!port.shut_down().empty()) {
+    const std::string why = "shut down: " + port.shut_down();
+    return port.recovers_in_s() == 0
+               ? why
+               : why + ", " + std::to_string(port.recovers_in_s()) + " s left";
+  }
   if (!port.link_up()) return "down";
   const std::string speed = mbps_text(port.link_mbps());
   return speed.empty() ? "up" : "up " + speed;
@@ -183,6 +188,8 @@ std::string storm_text(const v1::Port& port) {
   add("broadcast", storm.broadcast());
   add("multicast", storm.multicast());
   add("unknown unicast", storm.unknown_unicast());
+  if (!out.empty() && storm.action() == v1::STORM_ACTION_SHUTDOWN)
+    out += "; more shuts the port down";
   return out.empty() ? out : out + "\n";
 }
 
@@ -224,11 +231,14 @@ json port_json(const v1::Port& port) {
           {"mac_limit", spec.mac_limit()},
           {"mac_limit_action", action_text(spec.mac_limit_action())},
           {"shut_down", port.shut_down().empty() ? json() : json(port.shut_down())},
+          {"recover_s", spec.recover_s()},
+          {"recovers_in_s", port.recovers_in_s() == 0 ? json() : json(port.recovers_in_s())},
           {"learned", port.learned()},
           {"storm",
            {{"broadcast", limit_json(spec.storm().broadcast())},
             {"multicast", limit_json(spec.storm().multicast())},
-            {"unknown_unicast", limit_json(spec.storm().unknown_unicast())}}},
+            {"unknown_unicast", limit_json(spec.storm().unknown_unicast())},
+            {"action", spec.storm().action() == v1::STORM_ACTION_SHUTDOWN ? "shutdown" : "drop"}}},
           {"mirror", mirror_json(spec.mirror())},
           {"bond", bond_json(port)},
           {"rx_queues", port.rx_queues()},

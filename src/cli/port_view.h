@@ -16,6 +16,9 @@ inline constexpr std::pair<const char*, v1::MacLimitAction> mac_limit_actions[] 
     {"drop", v1::MAC_LIMIT_ACTION_DROP},
     {"shutdown", v1::MAC_LIMIT_ACTION_SHUTDOWN}};
 
+inline constexpr std::pair<const char*, v1::StormAction> storm_actions[] = {
+    {"drop", v1::STORM_ACTION_DROP}, {"shutdown", v1::STORM_ACTION_SHUTDOWN}};
+
 // By the numbers of the API, whose 0 is none of them.
 inline constexpr const char* bond_modes[] = {"", "static", "lacp", "backup"};
 inline constexpr const char* lacp_rates[] = {"", "slow", "fast"};

@@ -48,6 +48,14 @@ const std::vector<parameter> running_options = {
     option("storm-multicast", "LIMIT", "other group frames, likewise", kind::limit),
     option("storm-unknown-unicast", "LIMIT",
            "frames for stations that are not in the FIB, likewise", kind::limit),
+    {.name = "storm-action",
+     .value = "WORD",
+     .help = "what becomes of a port that brings more: drop: the rest is dropped; shutdown: of the "
+             "port, until --enabled on",
+     .choices = {"drop", "shutdown"}},
+    option("recover", "SECONDS",
+           "after which the port comes back that the switch has shut down, 0: never by itself",
+           kind::number, 0, 1'000'000),
     of_ports(option("mirror-received", "NAMES",
                     "mirror port: copies of what these ports receive: p0,p1", kind::words)),
     of_ports(option("mirror-sent", "NAMES", "mirror port: copies of what these ports send",
@@ -93,8 +101,8 @@ const char* const port_example =
     R"({"name": "p0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
-  "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "learned": 2,
-  "storm": {"broadcast": 1000, "multicast": "1%", "unknown_unicast": "10Mbps"}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "recover_s": 0, "recovers_in_s": null, "learned": 2,
+  "storm": {"broadcast": 1000, "multicast": "1%", "unknown_unicast": "10Mbps", "action": "drop"}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 

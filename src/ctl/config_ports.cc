@@ -66,7 +66,13 @@ const field_table<port>& storm_fields() {
       flood_limit_field({.name = "unknown_unicast",
                          .meaning = "Frames for a station that is not in the FIB",
                          .example = "10Mbps"},
-                        &dp::storm_limits::unknown_unicast)};
+                        &dp::storm_limits::unknown_unicast),
+      choice_field<port>({.name = "action",
+                          .meaning = "What becomes of a port that brings more: `drop`: the rest is "
+                                     "dropped; `shutdown`: and the port is shut down until it is "
+                                     "enabled again",
+                          .example = "shutdown"},
+                         {"drop", "shutdown"}, [](port& p) -> auto& { return p.storm.action; })};
   return fields;
 }
 
@@ -227,6 +233,13 @@ const field_table<port>& port_fields() {
                           "dropped (operations.md)",
                           "{broadcast: 1000, multicast: 1%, unknown_unicast: 10Mbps}",
                           storm_fields(), [](port& p) -> auto& { return p; }),
+      integer_field<port>(
+          {.name = "recover_s",
+           .meaning = "After how long the port comes back that `mac_limit_action` or "
+                      "`storm.action` has shut down; 0: never by itself",
+           .example = "300",
+           .unit = "s"},
+          0, limits::recover_max_s, [](port& p) -> auto& { return p.recover_s; }),
       section_field<port>("mirror",
                           "Makes it a mirror port, which sends copies of what others receive and "
                           "send, and nothing else (operations.md)",

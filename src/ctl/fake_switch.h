@@ -84,6 +84,7 @@ class fake_switch : public dp::l2_switch {
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
     port->config = config;
     if (!config.enabled) port->shut_down.clear();
+    port->recovers_in_s = port->shut_down.empty() ? 0 : config.recover_s;
     return {};
   }
 
@@ -92,12 +93,15 @@ class fake_switch : public dp::l2_switch {
     const auto port = find(name);
     if (port == ports_.end()) return no_port(name);
     port->shut_down.clear();
+    port->recovers_in_s = 0;
     return {};
   }
   /// As if the port had brought too many addresses.
   void shut_port(const std::string& name) {
     const std::lock_guard hold(mutex_);
-    find(name)->shut_down = "mac_limit";
+    const auto port = find(name);
+    port->shut_down = "mac_limit";
+    port->recovers_in_s = port->config.recover_s;
   }
 
   std::vector<dp::port_status> ports() const override {

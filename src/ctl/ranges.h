@@ -16,6 +16,7 @@ inline constexpr unsigned mtu_min = 68, mtu_max = 9600;
 inline constexpr unsigned mbuf_bytes_min = 128, mbuf_bytes_max = 65535 - 128;
 inline constexpr unsigned ageing_min_s = 6, ageing_max_s = 1'000'000;  // 0: never
 inline constexpr std::uint64_t mac_limit_max = std::uint64_t{1} << 40;
+inline constexpr unsigned recover_max_s = 1'000'000;
 inline constexpr std::size_t mirror_sources_max = 64;  // all ports that a switch can have
 inline constexpr std::size_t bond_members_max = 8;     // as many as a LAG usually may have
 inline constexpr std::uint64_t rules_max = std::uint64_t{1} << 24;

@@ -93,6 +93,8 @@ inline dp::port_config port() {
   out.storm.broadcast = storm_limit();
   out.storm.multicast = storm_limit();
   out.storm.unknown_unicast = storm_limit();
+  out.storm.action = *rc::gen::element(dp::storm_action::drop, dp::storm_action::shutdown);
+  out.recover_s = number(0u, 1'000'001u, 0u);
   if (coin()) {
     const auto names = [] {
       return *rc::gen::unique<std::vector<std::string>>(

@@ -17,7 +17,7 @@ void add_vlans(plan& built, unsigned number, const port_config& config) {
 
 plan_storm storm_of(const port_view& view) {
   const storm_limits& limits = view.device->config().storm;
-  if (limits == storm_limits{}) return {};
+  if (!limits.any()) return {};
   const double hz = cycles_hz();
   const auto rate = [&](const flood_limit& limit) {
     return storm_rate::of(limit, view.mbps, view.link_up, hz);

@@ -16,6 +16,8 @@ constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t watch_ns = 200 * ns_per_ms;
 // The flows of a bond's member that lost its link are lost for this time at most.
 constexpr std::uint64_t bond_watch_ns = 20 * ns_per_ms;
+// A storm that shuts its port down lasts no longer, of which its limit lets pass what it may.
+constexpr std::uint64_t shut_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
@@ -180,7 +182,7 @@ void switch_impl::publish() {
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
-                       slots_[number].link.lost, slots_[number].shut, &storms_[number],
+                       slots_[number].link.lost, slots_[number].is_shut(), &storms_[number],
                        slots_[number].mbps,
                        slots_[number].bond ? slots_[number].bond->view() : bond_view{}});
   std::unique_ptr<plan> next = build_plan(views, places_);
@@ -191,6 +193,8 @@ void switch_impl::publish() {
   shared_.current.store(next.get(), std::memory_order_release);
   wait_for_workers();
   fill_storms(other_speed);
+  // What was dropped before the speed was known is no storm.
+  for_each_port(other_speed, [this](unsigned number) { note_storm_drops(number); });
   plan_ = std::move(next);
 }
 
@@ -216,6 +220,11 @@ bool switch_impl::housekeeping() {
   if (now >= next_bond_watch_ns_) {
     next_bond_watch_ns_ = now + bond_watch_ns;
     watch_bonds();
+  }
+  if (now >= next_shut_watch_ns_) {
+    next_shut_watch_ns_ = now + shut_watch_ns;
+    shut_stormy();
+    recover_ports();
   }
   if (now >= next_sample_ns_) {
     next_sample_ns_ = now + sample_ns;

@@ -62,10 +62,16 @@ struct bond_config {
   bool operator==(const bond_config&) const = default;
 };
 
+/// What becomes of a port that brings more than its storm limits: the rest is dropped; and the port
+/// is shut down.
+enum class storm_action { drop, shutdown };
+
 /// What a port may bring that is flooded (l2/storm.h). A share of a link that does not say its
 /// speed is refused (errc::unsupported).
 struct storm_limits {
   flood_limit broadcast, multicast, unknown_unicast;
+  storm_action action = storm_action::drop;
+  bool any() const { return broadcast.any() || multicast.any() || unknown_unicast.any(); }
   bool has_percent() const {
     const auto is_one = [](const flood_limit& l) { return l.in == flood_limit::unit::percent; };
     return is_one(broadcast) || is_one(multicast) || is_one(unknown_unicast);
@@ -91,7 +97,8 @@ struct port_config {
   limit_action mac_limit_action = limit_action::forward;
   bool learning = true;
   storm_limits storm;
-  mirror_sources mirror;  // any: it is a mirror port
+  unsigned recover_s = 0;  // after which a port that the switch has shut down comes back; 0: never
+  mirror_sources mirror;   // any: it is a mirror port
   bool operator==(const port_config&) const = default;
 };
 
@@ -160,9 +167,12 @@ struct port_status {
   bool tx_shared;  // fewer transmit queues than workers
   bool lost;       // the device went away
   std::uint64_t learned;
-  // By what the switch has shut it down ("mac_limit"), as if it were not enabled, until
-  // reopen_port() or until it was disabled in between; empty: it has not.
+  // By what the switch has shut it down ("mac_limit", "storm_broadcast", "storm_multicast",
+  // "storm_unknown_unicast"), as if it were not enabled, until reopen_port(), until it was disabled
+  // in between, or until its recover_s are over; empty: it has not.
   std::string shut_down = {};
+  std::uint64_t shut_ns = 0;                // of base/clock.h: when
+  unsigned recovers_in_s = 0;               // rounded up; 0: it is not shut down, or stays so
   std::vector<member_status> members = {};  // of a bond, in the order of its configuration
 };
 
@@ -248,9 +258,8 @@ class l2_switch {
   virtual result<unsigned> add_port(const port_config&) = 0;
   virtual result<void> remove_port(const std::string& name) = 0;
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, its action, storm,
-  /// mirror, learning, promiscuous, mtu, a bond's mode, hash and rate); name, devargs, members of a
-  /// bond, queues and descriptors must be the same
-  /// (errc::unsupported).
+  /// recover_s, mirror, learning, promiscuous, mtu, a bond's mode, hash and rate); name, devargs,
+  /// members of a bond, queues and descriptors must be the same (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
   /// not_found, and of the driver.

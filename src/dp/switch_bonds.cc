@@ -39,7 +39,7 @@ link_state switch_impl::look_at_link(unsigned number) {
   if (!slot.bond) return slot.device->link();
   std::vector<link_state> links;
   const port_config& config = slot.device->config();
-  const bool is_off = !config.enabled || slot.shut || config.mirror.any();
+  const bool is_off = !config.enabled || slot.is_shut() || config.mirror.any();
   for (const auto& each : slot.device->members()) {
     links.push_back(each->link());
     // Not every driver can take its link down: what is off says nothing to the other end, either.

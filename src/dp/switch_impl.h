@@ -76,11 +76,17 @@ class switch_impl final : public l2_switch {
     std::unique_ptr<bond_state> bond;  // where the port is one
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given
-    bool shut = false;                    // by the switch, as if the port were not enabled
-    bool discards = false;                // what came in while it was
+    // By what the switch has shut it down, as if it were not enabled; empty: it has not.
+    std::string shut_by;
+    std::uint64_t shut_ns = 0;     // when
+    std::uint64_t shut_downs = 0;  // how often
+    std::uint64_t recoveries = 0;  // how often it came back because its recover_s were over
+    std::array<std::uint64_t, n_storm_kinds> storm_drops{};  // when they were looked at last
+    bool discards = false;                                   // what came in while it was
     bool learns = false;
     std::uint64_t learns_since = 0;  // cycles()
     unsigned serial = 0;             // of the port that has the number, or had it last
+    bool is_shut() const { return !shut_by.empty(); }
   };
   struct rates {
     std::uint64_t packets = 0, busy = 0, idle = 0;  // at the last sample
@@ -101,8 +107,14 @@ class switch_impl final : public l2_switch {
   result<flush_ptr> remove_port_here(const std::string& name);
   result<void> update_port_here(const port_config& config);
   result<void> reopen_port_here(const std::string& name);
+  // switch_shut.cc
   void shut_violators();
-  void shut_port(unsigned number);
+  void shut_stormy();
+  void shut_port(unsigned number, const std::string& by, const std::string& what);
+  void recover_ports();
+  void note_storm_drops(unsigned number);
+  static std::uint64_t recovers_at_ns(const port_slot& slot);
+  static std::vector<counter> shut_counters(const port_slot& slot);
   static void discard_received(port_slot& slot);
   /// After its state or its configuration: what others know of a port.
   void tell_all(unsigned number);
@@ -166,6 +178,7 @@ class switch_impl final : public l2_switch {
   unsigned last_serial_ = 0;
   std::uint64_t next_watch_ns_ = 0;
   std::uint64_t next_bond_watch_ns_ = 0;
+  std::uint64_t next_shut_watch_ns_ = 0;
   std::uint64_t next_sample_ns_ = 0;
   // Created last in start() and ended first: its thread uses all of the above. Posting to it does
   // not change the switch, so const functions may.

@@ -78,11 +78,14 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.link = look_at_link(*number);
   slot.mbps = 0;
   slot.flush.reset();
-  slot.shut = slot.discards = false;
+  slot.shut_by.clear();
+  slot.shut_ns = slot.shut_downs = slot.recoveries = 0;
+  slot.discards = false;
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
   storms_[*number].fill(cycles());
+  note_storm_drops(*number);
   last_number_ = *number;
   slot.serial = ++last_serial_;
   set_rules(*number);
@@ -109,7 +112,7 @@ void switch_impl::set_rules(unsigned number) {
   port_rule rule;
   if (slot.device) {
     const port_config& config = slot.device->config();
-    rule.learns = config.learning && config.enabled && !slot.shut && slot.link.up;
+    rule.learns = config.learning && config.enabled && !slot.is_shut() && slot.link.up;
     rule.mac_limit = config.mac_limit;
     rule.closes = config.learning && config.mac_limit_action != limit_action::forward;
   }
@@ -126,7 +129,7 @@ void switch_impl::tell_pipeline(unsigned number) {
   pipeline::port one;
   one.number = bridge_port(number);
   const port_config& config = slot.device->config();
-  one.live = slot.link.up && config.enabled && !slot.shut && !config.mirror.any();
+  one.live = slot.link.up && config.enabled && !slot.is_shut() && !config.mirror.any();
   pipeline_->set_port(one);
 }
 
@@ -185,10 +188,11 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   const bool storm_changed = slot.device->config().storm != config.storm;
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
-  if (!config.enabled) slot.shut = false;  // what enables it again brings it back
+  if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (slot.bond) slot.bond->configure(config.bond);
   if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
-  if (config.enabled && !slot.shut) discard_received(slot);
+  if (config.enabled && !slot.is_shut()) discard_received(slot);
+  if (storm_changed || config.enabled != was_enabled) note_storm_drops(number);
   // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.
   const port_set other_limits = storm_changed ? port_bit(number) : 0;
   fill_storms(other_limits);
@@ -209,53 +213,6 @@ void switch_impl::tell_all(unsigned number) {
   set_rules(number);
   publish();
   tell_pipeline(number);
-}
-
-result<void> switch_impl::reopen_port(const std::string& name) {
-  return tables_->call([&] { return reopen_port_here(name); });
-}
-
-result<void> switch_impl::reopen_port_here(const std::string& name) {
-  const int found = number_of(name);
-  if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
-  const auto number = static_cast<unsigned>(found);
-  port_slot& slot = slots_[number];
-  if (!slot.shut) return {};
-  if (auto done = slot.device->set_link(true); !done) return done;
-  slot.shut = false;
-  slot.link = look_at_link(number);
-  discard_received(slot);
-  tell_all(number);
-  log_info("port %s: brought back", name.c_str());
-  return {};
-}
-
-/// Ports that brought an address above their limit, where that is what they are shut down for.
-void switch_impl::shut_violators() {
-  for (port_set left = owner_->take_violations(); left != 0; left &= left - 1) {
-    const auto number = static_cast<unsigned>(std::countr_zero(left));
-    const port_slot& slot = slots_[number];
-    if (slot.device && !slot.shut && slot.device->config().enabled &&
-        slot.device->config().mac_limit_action == limit_action::shutdown)
-      shut_port(number);
-  }
-}
-
-void switch_impl::shut_port(unsigned number) {
-  port_slot& slot = slots_[number];
-  const port_config& config = slot.device->config();
-  log_warning(
-      "port %s: shut down: it brought more addresses than its mac_limit of %llu; "
-      "`coua port set %s --enabled on` brings it back",
-      config.name.c_str(), static_cast<unsigned long long>(config.mac_limit), config.name.c_str());
-  slot.shut = slot.discards = true;
-  if (const auto done = slot.device->set_link(false); !done)
-    log_warning("%s", done.error().message().c_str());
-  slot.link = look_at_link(number);
-  tell_all(number);
-  flush_filter filter;
-  filter.ports = port_bit(number);
-  flush(filter, config.name);
 }
 
 void switch_impl::watch_links() {

@@ -62,7 +62,14 @@ std::vector<port_status> switch_impl::ports() const {
       status.tx_shared = device.tx_shared();
       status.lost = slot.link.lost;
       status.learned = owner_->learned_on_port(number);
-      if (slot.shut) status.shut_down = "mac_limit";
+      status.shut_down = slot.shut_by;
+      status.shut_ns = slot.shut_ns;
+      if (const std::uint64_t at = recovers_at_ns(slot); at != 0) {
+        const std::uint64_t now = now_ns();
+        constexpr std::uint64_t second = 1'000'000'000;
+        status.recovers_in_s =
+            at <= now ? 1 : static_cast<unsigned>((at - now + second - 1) / second);
+      }
       status.members = members_of(slot);
       list.push_back(std::move(status));
     }
@@ -79,6 +86,7 @@ result<std::vector<counter>> switch_impl::port_counters(const std::string& name)
     for (std::size_t id = 0; id < port_counter::count; ++id)
       list.push_back({port_counter::name(id),
                       port_sum(static_cast<unsigned>(number), id) - slot.baseline[id]});
+    for (counter& each : shut_counters(slot)) list.push_back(std::move(each));
     for (counter& each : slot.device->device_counters()) list.push_back(std::move(each));
     return list;
   });
@@ -95,7 +103,8 @@ std::vector<counter> switch_impl::totals() const {
     const std::size_t own = list.size();
     for (const port_slot& slot : slots_) {
       if (!slot.device) continue;
-      const std::vector<counter> device = slot.device->device_counters();
+      std::vector<counter> device = shut_counters(slot);
+      for (counter& each : slot.device->device_counters()) device.push_back(std::move(each));
       if (list.size() == own)
         for (const counter& each : device) list.push_back({each.name, 0});
       for (std::size_t i = 0; i < device.size(); ++i) list[own + i].value += device[i].value;

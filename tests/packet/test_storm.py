@@ -19,6 +19,10 @@ def most(limit, seconds):
 class test_storm(with_original):
     CONFIG = {"ports": [tap("s1", storm={"broadcast": 50}), tap("s2"), tap("s3")]}
 
+    def tearDown(self):
+        super().tearDown()
+        self.switch.coua("port", "set", "s1", "--enabled", "on")
+
     def storm(self, to, n=3000, at_once=300):
         """Sends it from h1. Returns what h1's port dropped of it, by counter, what it flooded, and how
         long that took at most."""
@@ -69,7 +73,7 @@ class test_storm(with_original):
 
     def test_show_trace_save_diff_and_apply(self):
         self.switch.coua("port", "set", "s1", "--storm-multicast", "2K")
-        wanted = {"broadcast": 50, "multicast": 2000, "unknown_unicast": 0}
+        wanted = {"broadcast": 50, "multicast": 2000, "unknown_unicast": 0, "action": "drop"}
         self.assertEqual(self.ports()["s1"]["storm"], wanted)
         shown = self.switch.coua("port", "show", "s1").stdout
         self.assertIn("storm limits: 50 packets/s broadcast, 2,000 packets/s multicast\n", shown)
@@ -77,8 +81,9 @@ class test_storm(with_original):
         self.assertIn("unchanged", again)
         difference = self.switch.coua("config", "diff", self.switch.file, check=False)
         self.assertEqual(difference.returncode, 4)
-        self.assertIn("port s1: storm: {broadcast: 50, multicast: 2000, unknown_unicast: 0} -> "
-                      "{broadcast: 50, multicast: 0, unknown_unicast: 0}", difference.stdout)
+        self.assertIn("port s1: storm: {broadcast: 50, multicast: 2000, unknown_unicast: 0, "
+                      "action: drop} -> {broadcast: 50, multicast: 0, unknown_unicast: 0, "
+                      "action: drop}", difference.stdout)
         self.switch.coua("config", "save")
         self.assertIn("storm: {broadcast: 50, multicast: 2000}", self.switch.file.read_text())
         self.switch.coua("config", "diff", self.switch.file)  # nothing differs
@@ -112,7 +117,8 @@ class test_storm(with_original):
     def test_percent_and_bits_in_show_save_diff_and_apply(self):
         self.switch.coua("port", "set", "s1", "--storm-multicast", "0.5%",
                          "--storm-unknown-unicast", "10Mbps")
-        wanted = {"broadcast": 50, "multicast": "0.5%", "unknown_unicast": "10Mbps"}
+        wanted = {"broadcast": 50, "multicast": "0.5%", "unknown_unicast": "10Mbps",
+                  "action": "drop"}
         self.assertEqual(self.ports()["s1"]["storm"], wanted)
         # What the driver of TAP devices says of their speed.
         self.assertIn("storm limits: 50 packets/s broadcast, 0.5% (50Mbps) multicast, "
@@ -127,7 +133,41 @@ class test_storm(with_original):
         self.assertIn("storm.multicast: at most 0.5% of the link of 10000 Mbit/s by this port", said)
         self.restore()
         self.assertEqual(self.ports()["s1"]["storm"],
-                         {"broadcast": 50, "multicast": 0, "unknown_unicast": 0})
+                         {"broadcast": 50, "multicast": 0, "unknown_unicast": 0, "action": "drop"})
+
+    def test_shutdown_and_recovery(self):
+        """A storm shuts its port down; the port comes back by itself, and others never notice."""
+        self.switch.coua("port", "set", "s1", "--storm-action", "shutdown", "--recover", "3600")
+        before = self.counters("s1")
+        finish = self.echoes(self.h3, "10.9.0.2")
+        wire = self.wire(self.h1)
+        for _ in range(200):
+            wire.send(frames.make(frames.BROADCAST, station(1), b"storm"))
+        wire.close()
+        lab.wait_for(lambda: self.ports()["s1"]["shut_down"] == "storm_broadcast", what="s1 is shut down")
+        self.assertEqual(finish(), set())
+        self.assertEqual(self.h1.pings("10.9.0.2", wait=0.5), 0)
+        left = self.ports()["s1"]["recovers_in_s"]
+        self.assertTrue(3500 < left <= 3600, left)
+        shown = self.switch.coua("port", "show", "s1").stdout
+        self.assertRegex(shown, r"shut down: storm_broadcast, \d+ s left")
+        self.assertIn("; more shuts the port down", shown)
+        log = self.switch.log.read_text()
+        self.assertIn("port s1: shut down: it brought more broadcast frames than its storm limit of 50", log)
+        # What the operator configured is what is saved.
+        self.switch.coua("config", "save")
+        saved = self.switch.file.read_text()
+        self.assertIn("recover_s: 3600", saved)
+        self.assertIn("action: shutdown", saved)
+        self.assertNotIn("enabled", saved)
+        self.switch.coua("port", "set", "s1", "--recover", "1")
+        lab.wait_for(lambda: self.ports()["s1"]["shut_down"] is None, what="s1 is back")
+        self.assertIn("it is tried again", self.switch.log.read_text())
+        now = self.counters("s1")
+        self.assertEqual(now["shut_downs"] - before["shut_downs"], 1)
+        self.assertEqual(now["recoveries"] - before["recoveries"], 1)
+        lab.wait_for(lambda: self.h1.pings("10.9.0.2", wait=1), what="h1 talks again")
+        self.assert_conserved()
 
     def test_a_limit_that_is_wrong_names_its_line(self):
         self.switch.file.write_text(self.original.replace("broadcast: 50", "broadcast: -1"))

@@ -71,6 +71,13 @@ void apply_storm(const v1::StormLimits& from, dp::storm_limits& to,
   if (from.has_multicast()) to.multicast = to_limit(from.multicast(), "storm.multicast", problems);
   if (from.has_unknown_unicast())
     to.unknown_unicast = to_limit(from.unknown_unicast(), "storm.unknown_unicast", problems);
+  switch (from.action()) {
+    case v1::STORM_ACTION_UNSPECIFIED: return;
+    case v1::STORM_ACTION_DROP: to.action = dp::storm_action::drop; return;
+    case v1::STORM_ACTION_SHUTDOWN: to.action = dp::storm_action::shutdown; return;
+    default:
+      problems.push_back({"storm.action", std::to_string(from.action()) + " is not an action"});
+  }
 }
 
 void to_message(const flood_limit& limit, v1::FloodLimit& out) {
@@ -222,6 +229,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   if (spec.has_learning()) port.learning = spec.learning();
   port.mac_limit = spec.mac_limit();
   apply_action(spec.mac_limit_action(), port, problems);
+  port.recover_s = spec.recover_s();
   apply_storm(spec.storm(), port.storm, problems);
   apply_mirror(spec.mirror(), port.mirror, problems);
   if (spec.has_bond()) apply_bond(spec.bond(), port.bond, problems);
@@ -237,6 +245,7 @@ result<dp::port_config> with_changes(dp::port_config base, const v1::SetPortRequ
   if (change.has_learning()) base.learning = change.learning();
   if (change.has_mac_limit()) base.mac_limit = change.mac_limit();
   if (change.has_mac_limit_action()) apply_action(change.mac_limit_action(), base, problems);
+  if (change.has_recover_s()) base.recover_s = change.recover_s();
   apply_storm(change.storm(), base.storm, problems);
   if (change.has_mirror()) apply_mirror(change.mirror(), base.mirror, problems);
   if (change.has_vlans()) apply_vlans(change.vlans(), base, problems);
@@ -266,6 +275,9 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   to_message(config.storm.broadcast, *storm.mutable_broadcast());
   to_message(config.storm.multicast, *storm.mutable_multicast());
   to_message(config.storm.unknown_unicast, *storm.mutable_unknown_unicast());
+  const bool shuts = config.storm.action == dp::storm_action::shutdown;
+  storm.set_action(shuts ? v1::STORM_ACTION_SHUTDOWN : v1::STORM_ACTION_DROP);
+  spec.set_recover_s(config.recover_s);
   v1::PortVlans& vlans = *spec.mutable_vlans();
   const bool trunk = config.mode == dp::vlan_mode::trunk;
   vlans.set_mode(trunk ? v1::VLAN_MODE_TRUNK : v1::VLAN_MODE_ACCESS);
@@ -290,6 +302,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   out.set_lost(port.lost);
   out.set_learned(port.learned);
   out.set_shut_down(port.shut_down);
+  out.set_recovers_in_s(port.recovers_in_s);
   out.set_number(port.number);
 }
 

@@ -21,6 +21,8 @@ std::string difference(const dp::port_config& there, const dp::port_config& want
       there.tagged != wanted.tagged)
     return "VLANs";
   if (there.storm != wanted.storm) return "storm limits";
+  if (there.recover_s != wanted.recover_s)
+    return "recover_s (" + std::to_string(there.recover_s) + ")";
   if (there.mirror != wanted.mirror) return "mirror sources";
   return "settings";
 }

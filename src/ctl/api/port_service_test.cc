@@ -165,7 +165,9 @@ TEST_F(port_api, storm_limits_have_units) {
   EXPECT_EQ(sw_.ports()[1].config.storm,
             (dp::storm_limits{flood_limit::bits(10'000'000), flood_limit::percent(150),
                               flood_limit::block()}));
-  EXPECT_EQ(set.port().spec().storm().SerializeAsString(), storm.SerializeAsString());
+  v1::StormLimits wanted = storm;
+  wanted.set_action(v1::STORM_ACTION_DROP);
+  EXPECT_EQ(set.port().spec().storm().SerializeAsString(), wanted.SerializeAsString());
   EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::SetPort, request).changed());
   const auto field = [&](const auto& change) {
     storm.Clear();
@@ -181,6 +183,38 @@ TEST_F(port_api, storm_limits_have_units) {
             "storm.unknown_unicast");
   EXPECT_EQ(field([](auto& s) { s.mutable_broadcast()->set_packets_per_second(200'000'001); }),
             "storm.broadcast");
+}
+
+TEST_F(port_api, what_a_storm_does_and_how_a_port_comes_back) {
+  add_ports();
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  const auto set = [&] { return good(*ports_, &v1::PortService::Stub::SetPort, request); };
+  EXPECT_EQ(set().port().spec().storm().action(), v1::STORM_ACTION_DROP);
+  request.mutable_storm()->set_action(v1::STORM_ACTION_SHUTDOWN);
+  request.set_recover_s(300);
+  const auto done = set();
+  EXPECT_TRUE(done.changed());
+  EXPECT_EQ(done.port().spec().storm().action(), v1::STORM_ACTION_SHUTDOWN);
+  EXPECT_EQ(done.port().spec().recover_s(), 300u);
+  EXPECT_EQ(done.port().recovers_in_s(), 0u);
+  EXPECT_EQ(sw_.ports()[1].config.storm.action, dp::storm_action::shutdown);
+  request.Clear();
+  request.set_name("p1");
+  EXPECT_FALSE(set().changed()) << "what is not said stays";
+  sw_.shut_port("p1");
+  EXPECT_EQ(set().port().recovers_in_s(), 300u);
+  request.set_recover_s(0);
+  EXPECT_EQ(set().port().recovers_in_s(), 0u);
+  request.set_recover_s(1'000'001);
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "recover_s");
+  request.clear_recover_s();
+  request.mutable_storm()->set_action(static_cast<v1::StormAction>(9));
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "storm.action");
 }
 
 TEST_F(port_api, what_happens_at_the_limit_is_set_and_undone) {

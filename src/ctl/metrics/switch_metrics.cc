@@ -78,8 +78,11 @@ void add_ports(const dp::l2_switch& from, families& to) {
         std::uint64_t{port.config.enabled && port.shut_down.empty() && port.link_up && !port.lost});
     to.gauge("port_enabled", "1: the configuration wants it up", which,
              std::uint64_t{port.config.enabled});
-    to.gauge("port_shut_down", "1: the switch has shut it down, at its mac_limit", which,
+    to.gauge("port_shut_down", "1: the switch has shut it down", which,
              std::uint64_t{!port.shut_down.empty()});
+    to.gauge("port_recovers_in_seconds",
+             "Until it comes back by itself; 0: it is not shut down, or stays so", which,
+             std::uint64_t{port.recovers_in_s});
     to.gauge("port_lost", "1: its device went away", which, std::uint64_t{port.lost});
     to.gauge("port_link_mbps", "Of the link; 0: unknown", which, std::uint64_t{port.link_mbps});
     to.gauge("port_learned", "Addresses that are learned on it", which, port.learned);

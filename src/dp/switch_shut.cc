@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ports that the switch shuts down, because of what they brought, and how they come back: by the
+// operator, or when their time is over.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dp/switch_impl.h"
+
+namespace coua::dp {
+namespace {
+
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+struct storm_word {
+  const char* by;    // as a status says it
+  const char* kind;  // as the log does
+  flood_limit storm_limits::*limit;
+};
+// In the order of storm_kind.
+constexpr storm_word storm_words[n_storm_kinds] = {
+    {"storm_broadcast", "broadcast", &storm_limits::broadcast},
+    {"storm_multicast", "multicast", &storm_limits::multicast},
+    {"storm_unknown_unicast", "unknown unicast", &storm_limits::unknown_unicast}};
+
+}  // namespace
+
+result<void> switch_impl::reopen_port(const std::string& name) {
+  return tables_->call([&] { return reopen_port_here(name); });
+}
+
+result<void> switch_impl::reopen_port_here(const std::string& name) {
+  const int found = number_of(name);
+  if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
+  const auto number = static_cast<unsigned>(found);
+  port_slot& slot = slots_[number];
+  if (!slot.is_shut()) return {};
+  if (auto done = slot.device->set_link(true); !done) return done;
+  slot.shut_by.clear();
+  slot.link = look_at_link(number);
+  discard_received(slot);
+  note_storm_drops(number);
+  tell_all(number);
+  log_info("port %s: brought back", name.c_str());
+  return {};
+}
+
+/// When a port that is shut down comes back by itself; 0: it is not, or stays so.
+std::uint64_t switch_impl::recovers_at_ns(const port_slot& slot) {
+  const std::uint64_t after_s = slot.device->config().recover_s;
+  return slot.is_shut() && after_s != 0 ? slot.shut_ns + after_s * ns_per_s : 0;
+}
+
+void switch_impl::recover_ports() {
+  const std::uint64_t now = now_ns();
+  for (port_slot& slot : slots_) {
+    if (!slot.device) continue;
+    const std::uint64_t at = recovers_at_ns(slot);
+    if (at == 0 || now < at) continue;
+    const port_config config = slot.device->config();
+    log_info("port %s: was shut down (%s) %u s ago: it is tried again", config.name.c_str(),
+             slot.shut_by.c_str(), config.recover_s);
+    if (const auto done = reopen_port_here(config.name); done) {
+      ++slot.recoveries;
+    } else {
+      log_warning("%s; it is tried again in %u s", done.error().message().c_str(),
+                  config.recover_s);
+      slot.shut_ns = now;
+    }
+  }
+}
+
+/// Ports that brought an address above their limit, where that is what they are shut down for.
+void switch_impl::shut_violators() {
+  for_each_port(owner_->take_violations(), [&](unsigned number) {
+    const port_slot& slot = slots_[number];
+    if (!slot.device || slot.is_shut()) return;
+    const port_config& config = slot.device->config();
+    if (config.enabled && config.mac_limit_action == limit_action::shutdown)
+      shut_port(number, "mac_limit",
+                "more addresses than its mac_limit of " + std::to_string(config.mac_limit));
+  });
+}
+
+/// Ports of which storm control has dropped something since they were looked at last. Workers only
+/// count: a port that is not shut down by its storm costs them nothing.
+void switch_impl::shut_stormy() {
+  for (unsigned number = 0; number < max_ports; ++number) {
+    const port_slot& slot = slots_[number];
+    if (!slot.device || slot.is_shut()) continue;
+    const port_config& config = slot.device->config();
+    if (!config.enabled || config.storm.action != storm_action::shutdown || !config.storm.any())
+      continue;
+    const auto before = slot.storm_drops;
+    note_storm_drops(number);
+    for (unsigned kind = 0; kind < n_storm_kinds; ++kind) {
+      if (slot.storm_drops[kind] == before[kind]) continue;
+      const storm_word& word = storm_words[kind];
+      const flood_limit& limit = config.storm.*word.limit;
+      shut_port(number, word.by,
+                limit == flood_limit::block()
+                    ? std::string(word.kind) + " frames, of which none may pass"
+                    : std::string("more ") + word.kind + " frames than its storm limit of " +
+                          format_flood_limit(limit));
+      break;
+    }
+  }
+}
+
+void switch_impl::note_storm_drops(unsigned number) {
+  for (unsigned kind = 0; kind < n_storm_kinds; ++kind)
+    slots_[number].storm_drops[kind] = port_sum(number, port_counter::drop_storm_broadcast + kind);
+}
+
+/// `what` it brought.
+void switch_impl::shut_port(unsigned number, const std::string& by, const std::string& what) {
+  port_slot& slot = slots_[number];
+  const port_config& config = slot.device->config();
+  const std::string back =
+      config.recover_s == 0
+          ? "brings it back"
+          : "brings it back before " + std::to_string(config.recover_s) + " s are over";
+  log_warning("port %s: shut down: it brought %s; `coua port set %s --enabled on` %s",
+              config.name.c_str(), what.c_str(), config.name.c_str(), back.c_str());
+  slot.shut_by = by;
+  slot.shut_ns = now_ns();
+  ++slot.shut_downs;
+  slot.discards = true;
+  if (const auto done = slot.device->set_link(false); !done)
+    log_warning("%s", done.error().message().c_str());
+  slot.link = look_at_link(number);
+  tell_all(number);
+  flush_filter filter;
+  filter.ports = port_bit(number);
+  flush(filter, config.name);
+}
+
+std::vector<counter> switch_impl::shut_counters(const port_slot& slot) {
+  return {{"shut_downs", slot.shut_downs}, {"recoveries", slot.recoveries}};
+}
+
+}  // namespace coua::dp

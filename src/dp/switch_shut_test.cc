@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a port that the switch has shut down comes back by itself, or stays shut.
+#include "dp/test_switch.h"
+
+namespace coua::dp {
+namespace {
+
+class shut_test : public switch_test {
+ protected:
+  void SetUp() override {
+    switch_test::SetUp();
+    access("a");
+    access("b");
+  }
+  template <typename Change>
+  result<void> change(Change apply) {
+    port_config config = status_of("a").config;
+    apply(config);
+    return switch_->update_port(config);
+  }
+  void send(std::uint64_t to, unsigned n = 1, unsigned from = 1) {
+    for (unsigned i = 0; i < n; ++i) ASSERT_TRUE(rings_["a"]->send(make_frame(to, host(from))));
+  }
+  bool is_shut(const std::string& by) {
+    return eventually([&] { return status_of("a").shut_down == by; });
+  }
+  /// By one broadcast frame.
+  void shut(unsigned recover_s) {
+    ASSERT_TRUE(change([&](port_config& c) {
+      c.storm.broadcast = flood_limit::block();
+      c.storm.action = storm_action::shutdown;
+      c.recover_s = recover_s;
+    }));
+    send(broadcast);
+    ASSERT_TRUE(is_shut("storm_broadcast"));
+  }
+};
+
+TEST_F(shut_test, a_storm_shuts_its_port_and_no_other) {
+  const struct {
+    std::uint64_t to;
+    flood_limit storm_limits::*limit;
+    const char* by;
+  } kinds[] = {{broadcast, &storm_limits::broadcast, "storm_broadcast"},
+               {0x01005E000001u, &storm_limits::multicast, "storm_multicast"},
+               {host(999), &storm_limits::unknown_unicast, "storm_unknown_unicast"}};
+  std::uint64_t n = 0;
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(kind.by);
+    ASSERT_TRUE(change([&](port_config& c) {
+      c.storm = {};
+      c.storm.*kind.limit = 1;
+      c.storm.action = storm_action::shutdown;
+    }));
+    for (const auto& other : kinds)
+      if (other.to != kind.to) send(other.to, 50);
+    send(kind.to, 20);
+    // Not one too many: red when the drops of others count, or those of before.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_EQ(status_of("a").shut_down, "");
+    send(kind.to, 50);
+    ASSERT_TRUE(is_shut(kind.by));
+    EXPECT_EQ(status_of("b").shut_down, "");
+    EXPECT_EQ(count("a", "shut_downs"), ++n);
+    EXPECT_TRUE(status_of("a").config.enabled);
+    // What waited in the device meanwhile, and what was dropped before, does not shut it again.
+    send(kind.to, 100);
+    ASSERT_TRUE(switch_->reopen_port("a"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_EQ(status_of("a").shut_down, "");
+  }
+  EXPECT_EQ(count("a", "recoveries"), 0u);
+}
+
+TEST_F(shut_test, drop_leaves_the_port_open_and_its_drops_are_forgotten) {
+  ASSERT_TRUE(change([](port_config& c) { c.storm.broadcast = flood_limit::block(); }));
+  send(broadcast, 100);
+  ASSERT_TRUE(counts("a", "drop_storm_broadcast", 100));
+  ASSERT_TRUE(change([](port_config& c) { c.storm.action = storm_action::shutdown; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(status_of("a").shut_down, "") << "by what it brought before";
+  send(broadcast);
+  EXPECT_TRUE(is_shut("storm_broadcast"));
+}
+
+TEST_F(shut_test, it_comes_back_when_its_time_is_over) {
+  const auto start = std::chrono::steady_clock::now();
+  shut(1);
+  EXPECT_EQ(status_of("a").recovers_in_s, 1u);
+  ASSERT_TRUE(is_shut(""));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_EQ(status_of("a").recovers_in_s, 0u);
+  EXPECT_EQ(count("a", "recoveries"), 1u);
+  send(0x01005E000001u);
+  EXPECT_TRUE(rings_["b"]->receive());
+  // And is shut down again, as often as it must be.
+  send(broadcast);
+  ASSERT_TRUE(eventually([&] { return count("a", "shut_downs") == 2; }));
+  ASSERT_TRUE(eventually([&] { return count("a", "recoveries") == 2; }));
+  const auto all = switch_->totals();
+  EXPECT_EQ(value(all, "shut_downs"), 2u);
+  EXPECT_EQ(value(all, "recoveries"), 2u);
+}
+
+TEST_F(shut_test, also_after_its_limit_of_addresses) {
+  ASSERT_TRUE(change([](port_config& c) {
+    c.mac_limit = 1;
+    c.mac_limit_action = limit_action::shutdown;
+    c.recover_s = 1;
+  }));
+  send(broadcast);
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  send(broadcast, 1, 2);
+  ASSERT_TRUE(is_shut("mac_limit"));
+  ASSERT_TRUE(is_shut(""));
+  EXPECT_EQ(count("a", "recoveries"), 1u);
+}
+
+TEST_F(shut_test, the_time_can_be_changed_while_it_runs) {
+  shut(0);
+  EXPECT_EQ(status_of("a").recovers_in_s, 0u);
+  ASSERT_TRUE(change([](port_config& c) { c.recover_s = 1000; }));
+  const unsigned left = status_of("a").recovers_in_s;
+  EXPECT_GE(left, 900u);
+  EXPECT_LE(left, 1000u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_LT(status_of("a").recovers_in_s, left);
+  EXPECT_EQ(status_of("a").shut_down, "storm_broadcast");
+  // More than a second ago: now.
+  ASSERT_TRUE(change([](port_config& c) { c.recover_s = 1; }));
+  EXPECT_TRUE(is_shut(""));
+}
+
+TEST_F(shut_test, a_driver_that_refuses_is_asked_again) {
+  shut(1);
+  test_ring_port::fail_links(-EIO);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  EXPECT_EQ(status_of("a").shut_down, "storm_broadcast");
+  test_ring_port::fail_links(0);
+  EXPECT_TRUE(is_shut(""));
+  EXPECT_EQ(count("a", "recoveries"), 1u);
+}
+
+}  // namespace
+}  // namespace coua::dp
