@@ -96,6 +96,22 @@ class fake_switch : public dp::l2_switch {
     port->recovers_in_s = 0;
     return {};
   }
+  result<void> restore_port(const dp::port_status& was) override {
+    const auto& all = fake_switch::ports();
+    const bool is_there =
+        std::ranges::any_of(all, [&](const auto& p) { return p.config.name == was.config.name; });
+    if (is_there) {
+      if (auto done = fake_switch::update_port(was.config); !done) return done;
+    } else if (auto added = fake_switch::add_port(was.config); !added) {
+      return tl::unexpected(added.error());
+    }
+    const std::lock_guard hold(mutex_);
+    const auto port = find(was.config.name);
+    port->shut_down = was.config.enabled ? was.shut_down : "";
+    port->shut_ns = was.shut_ns;
+    port->recovers_in_s = port->shut_down.empty() ? 0 : was.config.recover_s;
+    return {};
+  }
   /// As if the port had brought too many addresses.
   void shut_port(const std::string& name) {
     const std::lock_guard hold(mutex_);

@@ -151,13 +151,21 @@ void running_config::plan_ports(const config& wanted, const config_difference& d
   const auto update = [this](const dp::port_config& port) {
     return [this, port] { return switch_.update_port(port); };
   };
+  // As it is now: what the switch has shut down is more than a configuration says.
+  std::map<std::string, dp::port_status> there;
+  for (dp::port_status& port : switch_.ports()) there[port.config.name] = std::move(port);
+  const auto restore = [&, this](const dp::port_config& port) {
+    dp::port_status was = there[port.name];
+    was.config = port;
+    return [this, was] { return switch_.restore_port(was); };
+  };
   for (const auto& [before, after, index, is_replaced] : difference.ports) {
     const std::string place = after ? wanted.place(path_of("ports", index)) : wanted.file;
     if (before && after && !is_replaced) {
-      changing.push_back({place, update(*after), update(*before)});
+      changing.push_back({place, update(*after), restore(*before)});
       continue;
     }
-    if (before) leaving.push_back({place, remove(before->name), add(*before)});
+    if (before) leaving.push_back({place, remove(before->name), restore(*before)});
     if (after) coming.push_back({place, add(*after), remove(after->name)});
   }
 }

@@ -9,8 +9,9 @@
 //     -> ports that come -> static entries that come or change
 //
 // Everything that can be checked is checked before the first. When a step fails, those before it
-// are taken back from the last to the first, so the switch is what it was; only what was learned on
-// a port that had gone is gone, and its number may be another.
+// are taken back from the last to the first, so the switch is what it was, with the ports shut down
+// that it had shut down; only what was learned on a port that had gone is gone, and its number may
+// be another.
 //
 // Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between.
 #pragma once

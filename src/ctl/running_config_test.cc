@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <string>
 #include <thread>
 
 #include "ctl/fake_switch.h"
@@ -167,6 +169,38 @@ TEST_F(running_config_of_a_switch, what_cannot_be_taken_back_is_named) {
             "device is stuck");
 }
 
+// A file that disables, changes or replaces a port that the switch has shut down, and then fails.
+TEST_F(running_config_of_a_switch, a_port_that_was_shut_down_is_so_again) {
+  const std::string first =
+      "ports: [{name: a, devargs: x0, recover_s: 60}, {name: c, devargs: x1}]";
+  ASSERT_TRUE(running_.apply(file(first)));
+  sw_.shut_port("a");
+  sw_.fail_port("b", {errc::io, "port b", "no such device"});
+  for (const char* a :
+       {"{name: a, devargs: x0, enabled: false}", "{name: a, devargs: x0, mtu: 9000}",
+        "{name: a, devargs: x2}", "{name: a2, devargs: x0}"}) {
+    const auto done =
+        running_.apply(file("ports: [" + std::string(a) + ", {name: b, devargs: x9}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().what, "no such device; nothing was changed");
+    for (const dp::port_status& port : sw_.ports()) {
+      EXPECT_EQ(port.shut_down, port.config.name == "a" ? "mac_limit" : "") << a;
+      EXPECT_TRUE(port.config.enabled);
+    }
+    EXPECT_TRUE(runs(running_, file(first)));
+  }
+  // One that is done as a whole has its way.
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0, enabled: false}]")));
+  EXPECT_EQ(sw_.ports()[0].shut_down, "");
+}
+
+using shut_ports = std::map<std::string, std::string>;
+shut_ports shut_of(const dp::l2_switch& sw) {
+  shut_ports all;
+  for (const dp::port_status& port : sw.ports()) all[port.config.name] = port.shut_down;
+  return all;
+}
+
 // From any configuration to any other; and whichever call the switch refuses on the way, it is as
 // before.
 TEST(running_config, all_or_nothing) {
@@ -176,12 +210,16 @@ TEST(running_config, all_or_nothing) {
     running_config running(sw, {});
     RC_ASSERT(bool(running.apply(first)));
     RC_ASSERT(runs(running, first));
+    for (const dp::port_config& port : first.ports)
+      if (port.enabled && random::coin()) sw.shut_port(port.name);
+    const shut_ports shut = shut_of(sw);
     for (int refused = 0;; refused++) {
       sw.refuse_after(refused);
       const auto done = running.apply(second);
       if (done) break;
       RC_ASSERT(sw.refused());
       RC_ASSERT(runs(running, first));
+      RC_ASSERT(shut_of(sw) == shut);
     }
     sw.refuse_after(-1);
     RC_ASSERT(runs(running, second));

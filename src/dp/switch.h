@@ -264,6 +264,10 @@ class l2_switch {
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
   /// not_found, and of the driver.
   virtual result<void> reopen_port(const std::string& name) = 0;
+  /// For who takes a change back: as add_port() or update_port() with its configuration, whichever
+  /// is needed, and if it was shut down, it is so again, without having been open in between.
+  /// Errors: of these.
+  virtual result<void> restore_port(const port_status& was) = 0;
   virtual std::vector<port_status> ports() const = 0;
   virtual result<std::vector<counter>> port_counters(const std::string& name) const = 0;
 

@@ -41,6 +41,7 @@ class switch_impl final : public l2_switch {
   result<void> remove_port(const std::string& name) override;
   result<void> update_port(const port_config& config) override;
   result<void> reopen_port(const std::string& name) override;
+  result<void> restore_port(const port_status& was) override;
   std::vector<port_status> ports() const override;
   result<std::vector<counter>> port_counters(const std::string& name) const override;
   std::vector<vlan_status> vlans() const override;
@@ -102,16 +103,22 @@ class switch_impl final : public l2_switch {
   void sample_rates();
   void publish();
   void wait_for_workers();
+  /// That a port was shut down, and when.
+  struct shut_state {
+    std::string by;  // empty: it was not
+    std::uint64_t ns = 0;
+  };
   // switch_ports.cc
-  result<unsigned> add_port_here(const port_config& config);
+  result<unsigned> add_port_here(const port_config& config, const shut_state& again);
   result<flush_ptr> remove_port_here(const std::string& name);
-  result<void> update_port_here(const port_config& config);
+  result<void> update_port_here(const port_config& config, const shut_state& again);
   result<void> reopen_port_here(const std::string& name);
   // switch_shut.cc
   void shut_violators();
   void shut_stormy();
   void shut_port(unsigned number, const std::string& by, const std::string& what);
   void recover_ports();
+  void keep_shut(unsigned number, const shut_state& again);
   void note_storm_drops(unsigned number);
   static std::uint64_t recovers_at_ns(const port_slot& slot);
   static std::vector<counter> shut_counters(const port_slot& slot);

@@ -48,10 +48,11 @@ result<unsigned> switch_impl::free_number() const {
 }
 
 result<unsigned> switch_impl::add_port(const port_config& config) {
-  return tables_->call([&] { return add_port_here(config); });
+  return tables_->call([&] { return add_port_here(config, {}); });
 }
 
-result<unsigned> switch_impl::add_port_here(const port_config& config) {
+/// `again`: it comes back as it was.
+result<unsigned> switch_impl::add_port_here(const port_config& config, const shut_state& again) {
   if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
@@ -81,6 +82,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config) {
   slot.shut_by.clear();
   slot.shut_ns = slot.shut_downs = slot.recoveries = 0;
   slot.discards = false;
+  keep_shut(*number, again);
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
@@ -170,10 +172,11 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
 }
 
 result<void> switch_impl::update_port(const port_config& config) {
-  return tables_->call([&] { return update_port_here(config); });
+  return tables_->call([&] { return update_port_here(config, {}); });
 }
 
-result<void> switch_impl::update_port_here(const port_config& config) {
+/// `again`: as in add_port_here().
+result<void> switch_impl::update_port_here(const port_config& config, const shut_state& again) {
   const int found = number_of(config.name);
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
@@ -191,6 +194,7 @@ result<void> switch_impl::update_port_here(const port_config& config) {
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (slot.bond) slot.bond->configure(config.bond);
   if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
+  if (!slot.is_shut()) keep_shut(number, again);
   if (config.enabled && !slot.is_shut()) discard_received(slot);
   if (storm_changed || config.enabled != was_enabled) note_storm_drops(number);
   // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.

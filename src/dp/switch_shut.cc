@@ -46,6 +46,29 @@ result<void> switch_impl::reopen_port_here(const std::string& name) {
   return {};
 }
 
+result<void> switch_impl::restore_port(const port_status& was) {
+  return tables_->call([&]() -> result<void> {
+    shut_state again;
+    if (was.config.enabled) again = {was.shut_down, was.shut_ns};
+    if (number_of(was.config.name) >= 0) return update_port_here(was.config, again);
+    if (auto added = add_port_here(was.config, again); !added) return tl::unexpected(added.error());
+    return {};
+  });
+}
+
+/// Of a port that no worker knows as open yet.
+void switch_impl::keep_shut(unsigned number, const shut_state& again) {
+  if (again.by.empty()) return;
+  port_slot& slot = slots_[number];
+  slot.shut_by = again.by;
+  slot.shut_ns = again.ns;
+  slot.discards = true;
+  if (const auto done = slot.device->set_link(false); !done)
+    log_warning("%s", done.error().message().c_str());
+  slot.link = look_at_link(number);
+  log_info("port %s: still shut down (%s)", slot.device->config().name.c_str(), again.by.c_str());
+}
+
 /// When a port that is shut down comes back by itself; 0: it is not, or stays so.
 std::uint64_t switch_impl::recovers_at_ns(const port_slot& slot) {
   const std::uint64_t after_s = slot.device->config().recover_s;

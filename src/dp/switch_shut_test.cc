@@ -132,6 +132,55 @@ TEST_F(shut_test, the_time_can_be_changed_while_it_runs) {
   EXPECT_TRUE(is_shut(""));
 }
 
+// What takes a change back: red when the port is open again, or was for a moment.
+TEST_F(shut_test, a_port_is_restored_as_shut_as_it_was) {
+  shut(1000);
+  const port_status was = status_of("a");
+  const auto is_as_before = [&] {
+    const port_status now = status_of("a");
+    EXPECT_EQ(now.shut_down, "storm_broadcast");
+    EXPECT_EQ(now.shut_ns, was.shut_ns);
+    EXPECT_NE(now.recovers_in_s, 0u);
+    EXPECT_EQ(now.config, was.config);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(rings_["b"]->silent());
+  };
+  ASSERT_TRUE(change([](port_config& c) { c.enabled = false; }));
+  ASSERT_EQ(status_of("a").shut_down, "");
+  send(0x01005E000001u, 10);
+  ASSERT_TRUE(switch_->restore_port(was));
+  is_as_before();
+  EXPECT_EQ(count("a", "shut_downs"), 1u) << "it is the same time";
+  // One that stayed shut.
+  ASSERT_TRUE(change([](port_config& c) { c.mac_limit = 7; }));
+  ASSERT_TRUE(switch_->restore_port(was));
+  is_as_before();
+  // One that was removed. Its device brings something before it is there.
+  ASSERT_TRUE(switch_->remove_port("a"));
+  rings_["a"]->make();
+  send(0x01005E000001u, 10);
+  ASSERT_TRUE(switch_->restore_port(was));
+  is_as_before();
+  ASSERT_TRUE(switch_->reopen_port("a"));
+  send(0x01005E000001u);
+  EXPECT_TRUE(rings_["b"]->receive());
+}
+
+TEST_F(shut_test, a_port_that_was_open_is_restored_open) {
+  const port_status was = status_of("a");
+  ASSERT_TRUE(change([](port_config& c) { c.enabled = false; }));
+  ASSERT_TRUE(switch_->restore_port(was));
+  send(broadcast);
+  EXPECT_TRUE(rings_["b"]->receive());
+  EXPECT_EQ(status_of("a").shut_down, "");
+  // Its time was over meanwhile.
+  shut(1);
+  const port_status shut_then = status_of("a");
+  ASSERT_TRUE(is_shut(""));
+  ASSERT_TRUE(switch_->restore_port(shut_then));
+  EXPECT_TRUE(is_shut(""));
+}
+
 TEST_F(shut_test, a_driver_that_refuses_is_asked_again) {
   shut(1);
   test_ring_port::fail_links(-EIO);

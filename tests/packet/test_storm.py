@@ -169,6 +169,25 @@ class test_storm(with_original):
         lab.wait_for(lambda: self.h1.pings("10.9.0.2", wait=1), what="h1 talks again")
         self.assert_conserved()
 
+    def test_an_apply_that_fails_leaves_a_port_shut(self):
+        self.switch.coua("port", "set", "s1", "--storm-broadcast", "block", "--storm-action", "shutdown")
+        wire = self.wire(self.h1)
+        wire.send(frames.make(frames.BROADCAST, station(1), b"storm"))
+        wire.close()
+        lab.wait_for(lambda: self.ports()["s1"]["shut_down"] == "storm_broadcast", what="s1 is shut down")
+        self.switch.coua("config", "save")
+        saved = self.switch.file.read_text()
+        disabled = saved.replace("name: s1,", "name: s1, enabled: false,")
+        self.assertNotEqual(disabled, saved)
+        self.switch.file.write_text(disabled + "  - {name: s9, devargs: net_nothing0}\n")
+        done = self.switch.coua("config", "apply", self.switch.file, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("nothing was changed", done.stderr)
+        now = self.ports()["s1"]
+        self.assertEqual((now["shut_down"], now["enabled"]), ("storm_broadcast", True))
+        self.assertEqual(self.h1.pings("10.9.0.2", wait=0.5), 0)
+        self.assertIn("port s1: still shut down (storm_broadcast)", self.switch.log.read_text())
+
     def test_a_limit_that_is_wrong_names_its_line(self):
         self.switch.file.write_text(self.original.replace("broadcast: 50", "broadcast: -1"))
         done = self.switch.coua("config", "apply", self.switch.file, check=False)
