@@ -108,6 +108,8 @@ inline dp::port_config port() {
     std::erase(out.mirror.sent, out.name);
     normalise_mirror(out.mirror);
   }
+  if (out.mirror.any() && out.bond.mode == dp::bond_mode::lacp)  // which it cannot be
+    out.bond.mode = dp::bond_mode::balance, out.bond.rate = dp::lacp_rate::slow;
   if (coin()) {
     out.native_vlan = number<std::uint16_t>(1, 4095, 1);
     return out;
