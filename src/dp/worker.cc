@@ -85,7 +85,8 @@ void worker::loop() {
       send_packet_outs();
     if (plan_->lacp) [[unlikely]]
       send_slow();
-    if (dirty_ != 0 && (found == 0 || now_ >= flush_at_)) flush_all();
+    // Less than a burst: there is time to spare, and those that wait for more would wait in vain.
+    if (dirty_ != 0 && (found < params_.burst || now_ >= flush_at_)) flush_all();
     now_ = cycles();
     own_.add(worker_counter::rounds);
     own_.add(found != 0 ? worker_counter::cycles_busy : worker_counter::cycles_idle, now_ - start);
