@@ -73,6 +73,46 @@ void refuse_with_case(const CLI::App& app, const case_params& which,
   }
 }
 
+void add_measure(CLI::App& app, forward_measure& out) {
+  static const std::map<std::string, forward_measure> words = {
+      {"rate", forward_measure::rate},
+      {"cold-start", forward_measure::cold_start},
+      {"latency", forward_measure::latency}};
+  app.add_option(
+         "--measure", out,
+         "rate, in the long run; cold-start, the first windows (--repetitions of --seconds) in "
+         "which packets of unknown flows come; or latency, the time of a packet at half of the "
+         "peak rate; none given: rate")
+      ->transform(CLI::Transformer(words))
+      ->option_text("WORD");
+}
+
+/// Of a measurement that is not of rates: what it is when it is not given, and what it does not
+/// take.
+void preset_measure(const CLI::App& app, forward_options& out) {
+  for (const char* each :
+       {"--updates", "--pairs", "--sources", "--figure", "--table", "--attack"}) {
+    if (app.count(each) == 0) continue;
+    throw CLI::ValidationError(each, "has no meaning with --measure");
+  }
+  if (app.count("--case") == 0) out.which.name = "gateway";
+  if (out.which.name == l2_traffic::case_name)
+    throw CLI::ValidationError("--measure", "has no meaning with --case " + out.which.name);
+  out.testpmd = false;
+  const bool cold = out.measure == forward_measure::cold_start;
+  if (app.count("--flows") == 0) out.flows = {cold ? 100'000U : 10'000U};
+  if (app.count("--seconds") == 0) out.run.seconds = 1;
+  if (app.count("--repetitions") == 0) out.run.repetitions = cold ? 10 : 5;
+}
+
+/// It is of one case.
+void check_measure(const forward_options& out) {
+  for (const auto& [option, list] :
+       {std::pair("--rules", &out.rules), {"--flows", &out.flows}, {"--size", &out.sizes}}) {
+    if (list->size() > 1) throw CLI::ValidationError(option, "takes one number with --measure");
+  }
+}
+
 }  // namespace
 
 CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
@@ -137,6 +177,10 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->type_name("LIST");
   auto masks = std::make_shared<std::vector<std::uint64_t>>();
   add_masks(*app, *masks);
+  sizes(*app, "--attack",
+        "Percent of the flows that aim at the masks that cost most, while the others are of one "
+        "mask in a hundred (with --case classify)",
+        {}, 0, most_attack, out.attacks);
   sizes(*app, "--size", "Bytes of a frame, with the check sequence", {"64"}, 64, 1518, out.sizes);
   sizes(*app, "--updates", "Erases and inserts per second, in the FIB or of rules", {"0"}, 0,
         100'000'000, out.updates);
@@ -155,6 +199,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->check(CLI::Range(0, 65000))
       ->capture_default_str();
   app->add_flag("!--no-testpmd", out.testpmd, "Leave testpmd out");
+  add_measure(*app, out.measure);
   choices<ovs_caches>(*app, "--peer",
                       "Beside Open vSwitch with the same rules (not with --case l2): ovs, with its "
                       "exact-match cache; ovs-smc, its signature match cache; ovs-none, neither",
@@ -169,13 +214,16 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
   app->final_callback([app, &out, masks] {
+    if (out.measure != forward_measure::rate) preset_measure(*app, out);
     take_masks(*app, out.which.name, *masks, out.rules);
     if (std::set<ovs_caches>(out.ovs.begin(), out.ovs.end()).size() != out.ovs.size())
       throw CLI::ValidationError("--peer", "names one twice");
     if (out.which.name == l2_traffic::case_name) {
-      refuse_with_case(*app, out.which, {"--single-table", "--users", "--direction", "--peer"});
+      refuse_with_case(*app, out.which,
+                       {"--single-table", "--users", "--direction", "--peer", "--attack"});
     } else {
       refuse_with_case(*app, out.which, {"--sources", "--figure", "--table"});
+      if (out.which.name != "classify") refuse_with_case(*app, out.which, {"--attack"});
       if (out.which.direction == flow_direction::both) {
         throw CLI::ValidationError("--direction both",
                                    "there is one source of packets: up or down");
@@ -185,6 +233,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
         out.rules = {default_rules(out.which.name)};
       if (out.flows.empty()) out.flows = {1000};
     }
+    if (out.measure != forward_measure::rate) check_measure(out);
     const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
       if (app->count(option) == 0) field = std::move(value);
     };

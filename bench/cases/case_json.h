@@ -10,6 +10,7 @@ namespace coua::bench {
 inline json to_json(const case_params& of) {
   json made = {{"case", of.name}, {"rules", of.rules}, {"flows", of.flows}, {"size", of.size}};
   if (of.name == "classify") made["masks"] = of.rules;
+  if (of.attack) made["attack"] = *of.attack;
   if (of.name == "lb") made["single_table"] = of.single_table;
   if (of.users != 0) {
     made["users"] = of.users;

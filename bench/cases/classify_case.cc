@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/cases/classify_case.h"
 
+#include <algorithm>
+
 #include "bench/cases/rule_words.h"
 #include "bench/harness/population.h"
 #include "bench/rules/mask_set.h"
@@ -13,6 +15,13 @@ using namespace pipeline;
 constexpr port_no in = 1, out = 2;
 constexpr std::uint64_t senders = 1000;
 constexpr std::uint8_t tcp = 6, sctp = 132;
+
+constexpr std::uint64_t masks_of_one_popular = 100;
+
+/// Random ones behind a prefix of `bits`.
+std::uint16_t open_bits(std::uint32_t random, unsigned bits) {
+  return static_cast<std::uint16_t>(random & 0xffffU >> bits);
+}
 
 match_term port_prefix(field which, unsigned bits) {
   return {which, unary_prefix(16, bits), 0xffffU << (16 - bits) & 0xffffU};
@@ -40,9 +49,18 @@ rule_mod classify_case::spare_rule(std::uint64_t i) const {
                   {act::output{out}});
 }
 
+classify_case::aim classify_case::aim_of(std::uint64_t flow) const {
+  const std::uint64_t masks = params().rules, flows = params().flows;
+  if (!params().attack) return {spread(flow, flows, masks), false};
+  const std::uint64_t popular = std::max<std::uint64_t>(1, masks / masks_of_one_popular);
+  const std::uint64_t attackers = flows * *params().attack / 100;
+  if (flow < flows - attackers) return {spread(flow, flows - attackers, popular), false};
+  return {popular + spread(flow - (flows - attackers), attackers, masks - popular), true};
+}
+
 case_flow classify_case::flow(std::uint64_t i) const {
-  const mask_lengths bits =
-      lengths_of_mask(spread(i, params().flows, params().rules), params().rules);
+  const aim at = aim_of(i);
+  const mask_lengths bits = lengths_of_mask(at.mask, params().rules);
   case_flow made;
   made.in_port = in;
   made.sent.eth_dst = population::mac(0);
@@ -53,6 +71,11 @@ case_flow classify_case::flow(std::uint64_t i) const {
     made.sent.tcp_src = static_cast<std::uint16_t>(unary_prefix(16, bits.source_port));
   if (bits.destination_port != 0)
     made.sent.tcp_dst = static_cast<std::uint16_t>(unary_prefix(16, bits.destination_port));
+  if (at.attacks) {
+    made.sent.ip_src |= scatter(i + 1) & ~std::uint32_t{0} >> 1 >> (bits.address - 1);
+    made.sent.tcp_src |= open_bits(scatter(i + 2), bits.source_port);
+    made.sent.tcp_dst |= open_bits(scatter(i + 3), bits.destination_port);
+  }
   made.out_port = out;
   made.expected = made.sent;
   return made;

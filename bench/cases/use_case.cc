@@ -55,6 +55,11 @@ result<void> check(const case_params& asked, const known_case& kind) {
   } else if (asked.direction != flow_direction::up) {
     return fail(errc::invalid, "--direction", "has no meaning with --case " + asked.name);
   }
+  if (asked.attack) {
+    if (!masks) return fail(errc::invalid, "--attack", "has no meaning with --case " + asked.name);
+    if (asked.rules < 2) return fail(errc::invalid, "--masks 1", "leaves none to be attacked");
+    if (auto good = check_range("--attack", *asked.attack, 0, most_attack); !good) return good;
+  }
   if (asked.single_table && asked.name != "lb") {
     return fail(errc::invalid, "--single-table", "has no meaning with --case " + asked.name);
   }

@@ -22,6 +22,7 @@
 //               12 to 21  public ip_dst --> private ip_dst, new MACs, TTL, VLAN, output
 //
 //   classify    0  R masks, one rule each --> output                         R masks
+//                  with an attack: see classify_case.h
 //
 // gateway has 10 CEs with 20 users each, gateway-1m with 100,000. The users of each CE have the
 // same private addresses. What no rule matches is dropped; no packet of a flow is.
@@ -30,6 +31,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,11 +54,13 @@ struct case_params {
   bool single_table = false;                      // of lb
   std::uint64_t users = 0;                        // of a CE of a gateway; 0: those of its name
   flow_direction direction = flow_direction::up;  // of a gateway
+  std::optional<unsigned> attack = {};            // of classify: percent of the flows
 };
 
 inline constexpr std::uint64_t most_case_rules = 4'000'000;
 inline constexpr std::uint64_t most_case_flows = std::uint64_t{1} << 24;
-inline constexpr std::uint64_t spare_rules = 1024;    // that updates may add
+inline constexpr std::uint64_t spare_rules = 1024;  // that updates may add
+inline constexpr unsigned most_attack = 90;
 inline constexpr std::uint64_t most_users = 100'000;  // of a CE: what its public block holds
 
 /// All packets of it are alike.

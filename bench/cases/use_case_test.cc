@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -36,6 +37,12 @@ case_params gateway(const char* name, std::uint64_t users, flow_direction direct
   made.direction = direction;
   return made;
 }
+case_params attacked(std::uint64_t masks, std::uint64_t flows, unsigned percent) {
+  case_params out = named("classify", masks, flows);
+  out.attack = percent;
+  return out;
+}
+
 case_params one_table() {
   case_params made = named("lb", 30, 600);
   made.single_table = true;
@@ -50,6 +57,7 @@ std::vector<case_params> all_cases() {
                                   one_table(),
                                   named("classify", 20, 300),
                                   named("classify", 600, 1000),
+                                  attacked(600, 1000, 10),
                                   gateway("gateway", 20, flow_direction::up),
                                   gateway("gateway", 20, flow_direction::down),
                                   gateway("gateway", 20, flow_direction::both),
@@ -113,6 +121,7 @@ TEST(use_case, the_oracle_sends_every_packet_where_the_case_says) {
 
 TEST(use_case, flows_are_spread_over_all_rules) {
   for (const case_params& params : all_cases()) {
+    if (params.attack) continue;  // they have popular masks
     SCOPED_TRACE(label(params));
     const auto of = make(params);
     bridge model = test::make_bridge();
@@ -250,6 +259,32 @@ TEST(use_case, a_seed_makes_the_same_case_and_another_seed_another) {
   EXPECT_NE(bytes_of(named("l3", 50, 50), 5), bytes_of(named("l3", 50, 50), 6));
 }
 
+/// By the length of the prefix in its source address, which tells the 32 masks apart.
+std::map<unsigned, unsigned> flows_by_mask(const use_case& of, std::uint64_t from,
+                                           std::uint64_t to) {
+  std::map<unsigned, unsigned> n;
+  for (std::uint64_t i = from; i < to; ++i) {
+    ++n[static_cast<unsigned>(std::countl_one(of.flow(i).sent.ip_src))];
+  }
+  return n;
+}
+
+TEST(use_case, an_attack_is_spread_over_the_masks_that_are_not_popular) {
+  const auto of = make_use_case(attacked(32, 1000, 25));
+  ASSERT_TRUE(of.has_value());
+  EXPECT_EQ(flows_by_mask(**of, 0, 750), (std::map<unsigned, unsigned>{{0, 750}}));
+  const auto attackers = flows_by_mask(**of, 750, 1000);
+  EXPECT_EQ(attackers.size(), 31U);
+  EXPECT_FALSE(attackers.contains(0));
+  for (const auto& [mask, n] : attackers) EXPECT_LE(n, 9U) << mask;
+  // What rules of other masks take differs from flow to flow.
+  std::set<std::uint32_t> sources;
+  for (std::uint64_t i = 750; i < 760; ++i) {
+    sources.insert((*of)->flow(i).sent.ip_src << 1 >> 1);
+  }
+  EXPECT_EQ(sources.size(), 10U);
+}
+
 TEST(use_case, an_order_has_every_flow_once_in_each_round) {
   const std::vector<std::uint32_t> order = draw_order(100, 250, 7);
   ASSERT_EQ(order.size(), 250U);
@@ -288,6 +323,11 @@ TEST(use_case, what_cannot_be_is_refused_by_the_option) {
   params = one_table();
   params.name = "l3";
   EXPECT_EQ(refused(params), "--single-table");
+  params = attacked(600, 1000, 10);
+  params.name = "l3";
+  EXPECT_EQ(refused(params), "--attack");
+  EXPECT_EQ(refused(attacked(600, 1000, most_attack + 1)), "--attack 91");
+  EXPECT_EQ(refused(attacked(1, 1000, 10)), "--masks 1");
   const result<case_params> whole = complete(named("gateway-1m", 0, 1));
   ASSERT_TRUE(whole.has_value());
   EXPECT_EQ(whole->rules, 10'000U);

@@ -5,6 +5,7 @@
 
 #include "bench/forward/worker_cores.h"
 #include "dp/bench_hooks.h"
+#include "dp/eal.h"
 
 namespace coua::bench {
 namespace {
@@ -12,6 +13,14 @@ namespace {
 // Beside the packets of the source: what rings, caches and bursts of the workers hold.
 constexpr std::uint64_t buffers_in_flight = 8192;
 constexpr std::uint64_t buffer_overhead = 128 + 128 + 128;  // rte_mbuf, headroom, pool's own
+
+dp::eal_params eal_of(const forward_options& options, const packet_memory& memory) {
+  dp::eal_params eal;
+  eal.memory_mib = static_cast<unsigned>(memory.mib);
+  eal.huge_pages = memory.huge_pages;
+  eal.cores = worker_cores(options.workers);
+  return eal;
+}
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -37,16 +46,21 @@ port_plan plan_ports(const packet_source& source, unsigned serial, unsigned work
   return out;
 }
 
+result<void> start_eal_for(const forward_options& options, const packet_memory& memory) {
+  const auto running = dp::start_eal(eal_of(options, memory));
+  if (!running) return tl::unexpected(running.error());
+  return {};
+}
+
 result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config config,
                                                            const port_plan& ports,
                                                            const forward_options& options,
                                                            const packet_memory& memory) {
   std::unique_ptr<bench_switch> made(new bench_switch);
-  dp::eal_params eal;
-  eal.memory_mib = static_cast<unsigned>(memory.mib);
-  eal.huge_pages = memory.huge_pages;
-  eal.cores = worker_cores(options.workers);
-  config.idle = dp::idle_mode::sleep;
+  const dp::eal_params eal = eal_of(options, memory);
+  // Where nobody else needs its CPU, no packet waits for a worker to wake up.
+  config.idle =
+      options.measure == forward_measure::latency ? dp::idle_mode::spin : dp::idle_mode::sleep;
   config.burst = options.burst;
   config.mbufs = ports.buffers;
   config.mbuf_bytes = ports.buffer_bytes;

@@ -36,6 +36,10 @@ struct packet_memory {
   bool huge_pages = false;
 };
 
+/// Starts DPDK as every bench_switch does, for who needs it before there is one. Errors: of the
+/// switch.
+result<void> start_eal_for(const forward_options&, const packet_memory&);
+
 /// The real switch, with its workers at rest.
 class bench_switch {
  public:

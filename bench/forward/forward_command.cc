@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/size.h"
 #include "base/system_memory.h"
+#include "bench/forward/case_setup.h"
+#include "bench/forward/cold_start.h"
 #include "bench/forward/forward_figures.h"
 #include "bench/forward/l2_forward_case.h"
-#include "bench/forward/ovs_switch.h"
+#include "bench/forward/latency.h"
+#include "bench/forward/ovs_process.h"
 #include "bench/forward/pipeline_forward_case.h"
 #include "bench/forward/testpmd.h"
 #include "bench/harness/scratch_folder.h"
@@ -17,8 +21,6 @@ namespace coua::bench {
 namespace {
 
 constexpr std::uint64_t most_default_flows = 1'000'000;
-constexpr std::uint64_t eal_spare_mib = 64;
-constexpr std::uint64_t page_mib = 2;
 
 using case_list = std::vector<std::unique_ptr<forward_case>>;
 
@@ -44,7 +46,8 @@ class forward_run {
 
  private:
   result<std::unique_ptr<forward_case>> make_case(std::uint64_t rules, std::uint64_t flows,
-                                                  unsigned size, unsigned serial) const {
+                                                  unsigned size, std::optional<unsigned> attack,
+                                                  unsigned serial) const {
     const std::string place = files_.path() + "/" + std::to_string(serial);
     if (options_.which.name == l2_traffic::case_name) {
       const l2_traffic traffic{rules, flows, options_.sources, size, 1};
@@ -56,6 +59,7 @@ class forward_run {
     params.rules = rules;
     params.flows = flows;
     params.size = size;
+    params.attack = attack;
     params.seed = options_.run.seed;
     auto of = make_use_case(params);
     if (!of) return tl::unexpected(of.error());
@@ -74,31 +78,41 @@ class forward_run {
   result<std::vector<case_list>> plan() {
     std::vector<case_list> groups(1);
     const std::uint64_t budget = available_memory(-1) / (1 << 20) / 10 * 7;
-    std::uint64_t used = 0, packets = 0;
     unsigned serial = 0;
     for (const std::uint64_t rules : options_.rules) {
       for (const std::uint64_t flows : flows_for(rules)) {
         for (const std::uint64_t size : options_.sizes) {
-          auto one = make_case(rules, flows, static_cast<unsigned>(size), serial);
-          if (!one) return tl::unexpected(one.error());
-          std::unique_ptr<forward_case> made = std::move(*one);
-          ++serial;
-          const std::uint64_t need = made->ports().memory_mib * (options_.testpmd ? 2 : 1) +
-                                     made->table_mib() + 256 +
-                                     options_.ovs.size() * ovs_switch::memory_mib(made->ports());
-          if (used + need > budget && !groups.back().empty()) {
-            groups.emplace_back();
-            used = packets = 0;
+          for (const std::optional<unsigned> attack : attacks()) {
+            auto one = make_case(rules, flows, static_cast<unsigned>(size), attack, serial++);
+            if (!one) return tl::unexpected(one.error());
+            put(std::move(*one), groups, budget);
           }
-          used += need;
-          packets += made->ports().memory_mib;
-          memory_.mib = std::max(memory_.mib, packets + eal_spare_mib);
-          groups.back().push_back(std::move(made));
         }
       }
     }
     choose_pages(groups);
     return groups;
+  }
+
+  std::vector<std::optional<unsigned>> attacks() const {
+    if (options_.attacks.empty()) return {std::nullopt};
+    return {options_.attacks.begin(), options_.attacks.end()};
+  }
+
+  /// Into the last group, or a new one where it is full.
+  void put(std::unique_ptr<forward_case> made, std::vector<case_list>& groups,
+           std::uint64_t budget) {
+    const std::uint64_t need = made->ports().memory_mib * (options_.testpmd ? 2 : 1) +
+                               made->table_mib() + 256 +
+                               options_.ovs.size() * ovs_process::memory_mib(made->ports());
+    if (group_mib_ + need > budget && !groups.back().empty()) {
+      groups.emplace_back();
+      group_mib_ = group_packets_mib_ = 0;
+    }
+    group_mib_ += need;
+    group_packets_mib_ += made->ports().memory_mib;
+    memory_.mib = std::max(memory_.mib, group_packets_mib_ + eal_spare_mib);
+    groups.back().push_back(std::move(made));
   }
 
   /// Huge pages for all processes of every group, or for none: else the rows could not be compared.
@@ -108,13 +122,11 @@ class forward_run {
       std::uint64_t of_group = 0;
       for (const auto& each : group) {
         if (options_.testpmd) of_group += testpmd::memory_mib(each->ports()) + page_mib;
-        of_group += options_.ovs.size() * (ovs_switch::pool_mib(each->ports()) + page_mib);
+        of_group += options_.ovs.size() * (ovs_process::pool_mib(each->ports()) + page_mib);
       }
       others = std::max(others, of_group);
     }
-    const huge_page_pool pool = read_huge_page_pool(page_mib << 20, -1);
-    const std::uint64_t need = memory_.mib + others;
-    memory_.huge_pages = pool.exists && pool.free * page_mib >= need;
+    memory_ = choose_memory(memory_.mib, others);
     out_.params["packet_pages"] = memory_.huge_pages ? "2M" : "4K";
   }
 
@@ -151,12 +163,28 @@ class forward_run {
   report& out_;
   progress progress_;
   packet_memory memory_;
-  std::unique_ptr<crew> crew_;  // for the bare forwarders of a figure
+  std::uint64_t group_mib_ = 0, group_packets_mib_ = 0;  // of the last group
+  std::unique_ptr<crew> crew_;                           // for the bare forwarders of a figure
 };
 
-}  // namespace
+/// With an attack: what is left for the packets that do not belong to it.
+void compare_with_peace(report& out) {
+  for (row& each : out.rows) {
+    const double percent = each.params["attack"].get<double>();
+    each.more["rest_mops"] = *each.mops * (1 - percent / 100);
+  }
+  for (row& each : out.rows) {
+    json peace = each.params;
+    peace["attack"] = 0;
+    for (const row& other : out.rows) {
+      if (other.name != each.name || other.params != peace) continue;
+      each.more["ratio_to_peace"] =
+          each.more["rest_mops"].get<double>() / other.more["rest_mops"].get<double>();
+    }
+  }
+}
 
-result<report> run_forward(const forward_options& options) {
+result<report> run_rates(const forward_options& options) {
   report out;
   out.bench = "forward";
   out.params = {{"repetitions", options.run.repetitions},
@@ -169,7 +197,19 @@ result<report> run_forward(const forward_options& options) {
   if (!files) return tl::unexpected(files.error());
   forward_run run(options, **files, out);
   if (result<void> done = run.run(); !done) return tl::unexpected(done.error());
+  if (!options.attacks.empty()) compare_with_peace(out);
   return out;
+}
+
+}  // namespace
+
+result<report> run_forward(const forward_options& options) {
+  switch (options.measure) {
+    case forward_measure::rate: return run_rates(options);
+    case forward_measure::cold_start: return run_cold_start(options);
+    case forward_measure::latency: return run_latency(options);
+  }
+  return run_rates(options);
 }
 
 }  // namespace coua::bench

@@ -14,12 +14,22 @@ namespace coua::bench {
 /// bits of a key's hash, which name the mask to ask), or nothing.
 enum class ovs_caches { exact_match, signature_match, none };
 
+/// How many flows its datapath may have: 2 M from the start; or as it comes, 200,000 of which it
+/// allows itself 10,000 at first and more by and by.
+enum class ovs_limits { lifted, own };
+
+/// The rate in the long run, or in the first seconds of flows that nobody knows; or how long a
+/// packet takes.
+enum class forward_measure { rate, cold_start, latency };
+
 struct forward_options {
   run_options run;
+  forward_measure measure = forward_measure::rate;
   std::vector<std::uint64_t> rules = {1000};  // addresses in the FIB, or R of a use case
   std::vector<std::uint64_t> flows = {};      // none: as many as rules, to 1 M
   std::vector<std::uint64_t> sizes = {64};    // of the frames, with the check sequence
   std::vector<std::uint64_t> updates = {0};   // of the FIB or of rules, per second
+  std::vector<std::uint64_t> attacks = {};    // percent of the flows; none: no mask is popular
   /// The learning switch, which has no more than its name; or a use case, but for what is in the
   /// lists above.
   case_params which = {.name = l2_traffic::case_name};

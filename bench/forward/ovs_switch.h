@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Open vSwitch with DPDK, as Debian packages it, on the same ports, packets and rules, and on the
-// CPU of our worker. It has a database, a folder and sockets of its own, so one that runs on the
-// machine is not touched. Between its windows it is stopped by signal.
+// Open vSwitch on the same ports, packets and rules, and on the CPU of our worker. Between its
+// windows it is stopped by signal.
 #pragma once
 
 #include <memory>
@@ -10,65 +9,55 @@
 #include <vector>
 
 #include "bench/cases/use_case.h"
-#include "bench/forward/bench_switch.h"
 #include "bench/forward/mover.h"
-#include "bench/harness/foreign_program.h"
+#include "bench/forward/ovs_counts.h"
+#include "bench/forward/ovs_process.h"
 
 namespace coua::bench {
 
+/// "ovs", "ovs/smc", "ovs/none".
+std::string name_of(ovs_caches);
+
 class ovs_switch final : public mover {
  public:
-  /// `rules` is a file as `ovs-ofctl add-flows` reads it; `folder` outlives it. Takes packets until
-  /// misses have died down. Errors: not_found (the package is not installed), no_room (its pools
-  /// have no room for that many packets), io (what a program of it printed last).
+  /// Without its source of packets; parameters and errors as of ovs_process::start().
   static result<std::unique_ptr<ovs_switch>> start(const use_case&, const port_plan&,
                                                    const std::string& rules,
                                                    const std::string& folder, ovs_caches,
-                                                   unsigned workers, bool huge_pages);
-  /// Memory that start() takes, in MiB; of it, that of its packets, which may be huge pages.
-  static std::uint64_t memory_mib(const port_plan&);
-  static std::uint64_t pool_mib(const port_plan&);
-  ~ovs_switch() override;
+                                                   ovs_limits, unsigned workers, bool huge_pages);
 
-  /// "ovs", "ovs/smc", "ovs/none".
-  std::string name() const override;
+  /// Packets come from then on: at the latest when it returns, and not before it is called.
+  /// Errors: io.
+  result<void> add_source();
+  /// Takes packets until misses have died down, and stops. Errors: io.
+  result<void> settle();
+
+  std::string name() const override { return name_of(caches_); }
   result<double> run(double seconds) override;
   /// Where its packets found their rule, as shares: "emc", "smc", "megaflow", "upcall". How many
   /// "megaflows" there are after misses have died down, of how many "megaflow_masks" (of not too
   /// many), and "masks_asked" by a packet that came to them.
   json more() const override;
 
+  /// Since its start. Errors: io.
+  result<ovs_counts> counts() const { return read_counts(*process_, source_.name); }
+  /// Of its source: one for each worker and one more. Errors: io.
+  result<unsigned> queues_to_send() const;
+  /// That its workers had.
+  std::uint64_t cpu_ns() const;
+
  private:
-  /// Since its start.
-  struct counts {
-    std::uint64_t packets = 0, simple = 0, emc = 0, smc = 0, megaflow = 0, upcalls = 0, failed = 0;
-    std::uint64_t sent = 0;  // by all ports but the source
-    double masks_asked = 0;
-  };
+  explicit ovs_switch(ovs_caches caches) : caches_(caches) {}
 
-  ovs_switch(std::string folder, std::string source, ovs_caches caches)
-      : folder_(std::move(folder)), source_(std::move(source)), caches_(caches) {}
-  result<void> bring_up(const use_case&, const port_plan&, const std::string& rules,
-                        unsigned workers, bool huge_pages);
-  result<void> start_database();
-  result<void> start_switch(const port_plan&, unsigned workers, bool huge_pages);
-  result<void> add_ports(const use_case&, const port_plan&, unsigned workers);
-  result<void> add_rules(const std::string& rules);
-  result<void> settle(std::uint64_t flows);
-  result<void> count_megaflows();
-  result<std::string> ask(const std::vector<std::string>& words) const;
-  result<std::string> set(std::vector<std::string> words) const;
-  result<counts> read() const;
-  error with_log(error of) const;
-  word_list environment() const;
-
-  const std::string folder_, source_;
   const ovs_caches caches_;
-  std::unique_ptr<foreign_program> database_, switch_;
-  std::vector<pid_t> threads_;  // its workers
-  counts at_start_, last_;      // when it was last asked, just before it was stopped
+  std::unique_ptr<ovs_process> process_;
+  ovs_process::port source_;
+  std::uint64_t flows_ = 0;
+  unsigned workers_ = 0;
+  std::vector<pid_t> threads_;
+  ovs_counts at_start_, last_;  // when it was last asked, just before it was stopped
   std::uint64_t cpu_ns_ = 0;    // that its workers had until then
-  std::uint64_t megaflows_ = 0, masks_ = 0;
+  ovs_megaflows megaflows_;
 };
 
 }  // namespace coua::bench

@@ -22,6 +22,8 @@ class pipeline_bed {
 
   /// The switch; fails when a packet was dropped.
   mover& switching() { return *switching_; }
+  /// The same, for who measures otherwise. They have not worked yet.
+  worker_mover& workers() { return *switching_; }
   /// The worker's loop without the switching.
   mover& raw() { return *raw_; }
   /// Adds all spare rules of the case. Returns who removes them and adds them again, through the

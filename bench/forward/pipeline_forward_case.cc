@@ -3,6 +3,7 @@
 
 #include "base/size.h"
 #include "bench/cases/case_json.h"
+#include "bench/forward/case_setup.h"
 #include "bench/forward/ovs_switch.h"
 #include "bench/traffic/case_files.h"
 
@@ -11,18 +12,6 @@ namespace {
 
 // In the model and in the datapath: what was measured of a gateway, whose rules have most actions.
 constexpr std::uint64_t rule_bytes = 2500;
-
-port_plan plan_case(const use_case& of, const std::string& folder, unsigned serial,
-                    const forward_options& options) {
-  const packet_source source = {packets_path(folder, of.flow(0).in_port), of.params().flows,
-                                static_cast<unsigned>(of.sent_bytes())};
-  port_plan made = plan_ports(source, serial, options.workers, options.mbuf_bytes);
-  for (unsigned i = 2; i < of.n_ports(); ++i) {
-    made.more.push_back("net_null" + std::to_string(serial) + "x" + std::to_string(i) +
-                        ",no-rx=1,copy=0");
-  }
-  return made;
-}
 
 }  // namespace
 
@@ -56,9 +45,11 @@ result<void> pipeline_forward_case::prepare(const packet_memory& memory, progres
   for (const ovs_caches caches : options().ovs) {
     shown.step("starting Open vSwitch");
     const std::string place = folder_ + "/ovs" + std::to_string(static_cast<int>(caches));
-    auto ovs = ovs_switch::start(*case_, ports(), rules, place, caches, options().workers,
-                                 memory.huge_pages);
+    auto ovs = ovs_switch::start(*case_, ports(), rules, place, caches, ovs_limits::lifted,
+                                 options().workers, memory.huge_pages);
     if (!ovs) return tl::unexpected(ovs.error());
+    if (auto done = (*ovs)->add_source(); !done) return done;
+    if (auto done = (*ovs)->settle(); !done) return done;
     add(std::move(*ovs));
   }
   return {};

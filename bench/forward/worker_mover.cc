@@ -39,27 +39,37 @@ result<std::vector<pid_t>> new_workers(const std::vector<pid_t>& before, unsigne
                   " worker threads");
 }
 
-result<double> worker_mover::run(double seconds) {
+void worker_mover::go_on() {
+  before_ = count();
   dp::set_raw_io(device_, mode_ == worker_mode::raw);
   dp::set_paused(device_, false);
+}
+
+std::uint64_t worker_mover::sent() const { return count()["tx_packets"]; }
+
+std::uint64_t worker_mover::cpu_ns() const { return threads_cpu_ns(workers_); }
+
+result<void> worker_mover::rest() {
+  dp::set_paused(device_, true);
+  return mode_ == worker_mode::switching ? check(before_) : result<void>();
+}
+
+result<double> worker_mover::run(double seconds) {
+  go_on();
   std::this_thread::sleep_for(start_time);
-  const counts before = count();
-  const std::uint64_t start = threads_cpu_ns(workers_);
+  const std::uint64_t before = sent(), start = cpu_ns();
   std::uint64_t after = 0, end = start;
   // On a busy machine workers may have had no CPU at all in a short window.
   for (const std::uint64_t deadline = now_ns() + patience_ns;
        end == start && now_ns() < deadline;) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    after = count()["tx_packets"];
-    end = threads_cpu_ns(workers_);
+    after = sent();
+    end = cpu_ns();
   }
-  dp::set_paused(device_, true);
+  if (result<void> clean = rest(); !clean) return tl::unexpected(clean.error());
   if (end == start) return fail(errc::io, "coua", "its workers had no CPU time in 10 s");
-  if (mode_ == worker_mode::switching) {
-    if (result<void> clean = check(before); !clean) return tl::unexpected(clean.error());
-  }
-  return 1e3 * static_cast<double>(after - before.at("tx_packets")) *
-         static_cast<double>(workers_.size()) / static_cast<double>(end - start);
+  return 1e3 * static_cast<double>(after - before) * static_cast<double>(workers_.size()) /
+         static_cast<double>(end - start);
 }
 
 worker_mover::counts worker_mover::count() const {

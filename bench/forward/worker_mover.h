@@ -31,6 +31,14 @@ class worker_mover final : public mover {
   /// Of a switch that works, fails when a packet was flooded or dropped.
   result<double> run(double seconds) override;
 
+  /// The parts of run(): the workers work from now on; packets that left all ports since the start
+  /// of the switch, and the CPU time that the workers had; they rest, and rest() fails as run()
+  /// does.
+  void go_on();
+  std::uint64_t sent() const;
+  std::uint64_t cpu_ns() const;
+  result<void> rest();
+
   /// Flooding is right from now on, or not.
   void allow_floods(bool on) { floods_ = on; }
 
@@ -43,6 +51,7 @@ class worker_mover final : public mover {
   const std::vector<std::string> ports_;
   const std::vector<pid_t> workers_;
   const worker_mode mode_;
+  counts before_;  // as it began
   bool floods_ = false;
 };
 

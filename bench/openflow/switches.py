@@ -8,6 +8,7 @@ import shutil
 import time
 
 import lab
+import ovs_daemon
 
 CONTROL, WORK = (sorted(os.sched_getaffinity(0)) * 2)[:2]
 
@@ -141,7 +142,7 @@ def number_behind(text, label):
 class ovs_dpdk(ovs):
     """Debian's Open vSwitch with DPDK. Its workers place themselves."""
 
-    DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+    DAEMON = ovs_daemon.PATH
     WORKER = "pmd-c"
     FLOWS_MOST = 2_000_000
     # Pools for two ports and their queues; what stands still between its windows forgets no flow.

@@ -37,6 +37,8 @@ constexpr axis axes[] = {
     {"workers", "workers", false, false},
     {"moved", "entries of a bucket that are elsewhere", false, false},
     {"load", "share of the slots that are filled", false, false},
+    {"second", "seconds since the first packet", false, false},
+    {"attack", "packets of the attack, percent", false, false},
 };
 
 struct quantity {
@@ -46,6 +48,8 @@ struct quantity {
 
 /// What may become the y axis, the most telling first.
 const quantity quantities[] = {
+    {"mean_us", "mean time of a packet, us"},
+    {"rest_mops", "millions per second of packets that do not attack"},
     {"mops", "millions per second"},
     {"gib", "GiB"},
     {"false_positive_rate", "false positives, share of the misses"},

@@ -46,7 +46,8 @@ class figure:
     every: str = ""        # "share of misses", if it is not "number of" x_words
     field: str = "mops"
     unit: str = "million packets per second"
-    kind: str = "race"     # race, limit, updates, control or stalls: what sentence is worked out
+    # race, limit, updates, control, stalls, cold-start, attack or latency: what sentence is worked out
+    kind: str = "race"
 
 
 def forward(name, words, depth, seconds, ovs=True, peers="ovs"):
@@ -107,6 +108,30 @@ def figures(depth):
                      pick(20, 120), peers="ovs,ovs-smc,ovs-none"),),
             (line("Coua", "coua", OURS), line(OVS, "ovs"), line(OVS_SMC, "ovs/smc"), line(OVS_NONE, "ovs/none")),
             "masks", "masks"),
+        figure(
+            "cold-start", "Cold start", "The access gateway with 100K flows that come all at once to a switch that has "
+            "its rules and has seen no packet: what leaves it in each second by the clock. Open vSwitch as it comes "
+            "allows itself few flows at first; with its limit lifted it knows all of them within seconds.",
+            (run("cold-start", ("forward", "--measure", "cold-start", "--peer", "ovs"), True, 40),),
+            (line("Coua", "coua", OURS), line(OVS, "ovs"), line(f"{OVS} (limit of flows lifted)", "ovs/lifted")), "second",
+            "seconds", kind="cold-start"),
+        figure(
+            "attack", "Attack on masks", "1,000 masks, a rule each, and 100K flows, most of them of ten popular masks. "
+            "Those of the attack are spread over the other 990 and differ in all bits that their rules leave open. The "
+            "rate is that of the packets that do not attack.",
+            (run("attack", ("forward", "--case", "classify", "--masks", "1K", "--flows", "100K", "--attack",
+                            pick("0,10", "0,1,3,10"), "--peer", "ovs", "--no-testpmd", *windows), True, pick(30, 90)),),
+            (line("Coua", "coua", OURS), line(OVS, "ovs")), "attack", "% of attack", field="rest_mops",
+            unit="million packets per second of the rest", kind="attack"),
+        figure(
+            "latency", "Time of a packet", "The access gateway with 10K flows at half of the rate that each switch "
+            "reaches on these ports (shared memory, net_memif), packet by packet at even intervals. A time has the "
+            "copies into and out of the rings before and behind the switch, the waits in them, and one round of the "
+            "thread that sends and receives.",
+            (run("latency", ("forward", "--measure", "latency", "--peer", "ovs", "--repetitions", pick("3", "5")), True,
+                 pick(30, 60)),),
+            (line("Coua", "coua", OURS), line("Coua at the rate of Open vSwitch", "coua/at-rate-of-ovs", OURS),
+             line(OVS, "ovs")), field="mean_us", unit="microseconds, mean", kind="latency"),
         figure(
             "learning", "Learning switch", "The whole switch without rules: each packet asks the FIB for its source "
             "and its destination. Raw I/O is the same worker without switching, and testpmd DPDK's forwarder, which "

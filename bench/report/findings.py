@@ -7,12 +7,13 @@ import math
 
 import catalogue
 import control
+import situations
 from rates import count, figures_of, is_rate, point, slack, times, verdict
 from targets import TARGETS
 
 
 # Axes that are drawn with even steps; the others are logarithmic.
-LINEAR = ("misses", "updates")
+LINEAR = ("misses", "updates", "second", "attack")
 
 
 def rows_of(figure, kept):
@@ -268,6 +269,8 @@ def stalls(figure, rows):
 
 
 def sentence(figure, rows):
+    if figure.kind in situations.SENTENCES:
+        return situations.SENTENCES[figure.kind](rows)
     return {"race": race, "limit": limit, "updates": updates, "control": lambda _, found: control.sentence(found), "stalls": stalls}[figure.kind](figure, rows)
 
 
@@ -275,6 +278,8 @@ def losses(figure, rows):
     """Where a peer is faster: "rte_acl at 10 masks"."""
     if figure.kind == "control":
         return control.losses(rows)
+    if figure.kind in situations.LOSSES:
+        return situations.LOSSES[figure.kind](rows)
     if figure.kind != "race":
         return []
     ours = best(figure, rows, catalogue.OURS)
@@ -295,7 +300,18 @@ class judged:
 
     @property
     def met(self):
-        return self.ratio is not None and self.ratio >= self.target.ratio
+        if self.ratio is None:
+            return False
+        return self.ratio <= self.target.ratio if self.target.at_most else self.ratio >= self.target.ratio
+
+
+def field_of(figure, rows, target):
+    """The row of Coua that says itself how it stands. None: it is not there."""
+    for row in rows:
+        if (row["name"] == "coua" and is_rate(row.get(target.field))
+                and (target.x is None or row["params"].get(figure.x) == target.x)):
+            return row
+    return None
 
 
 def judge(figures, kept):
@@ -310,8 +326,14 @@ def judge(figures, kept):
         rows = rows_of(figure, kept)
         line = {each.role: points_of(figure, rows, each) for each in figure.lines
                 if each.role == catalogue.OURS or each.label == target.peer}
+        if target.field:
+            row = field_of(figure, rows, target)
+            if row is not None:
+                ratio = row[target.field]
+                out.append(judged(target, ratio, close=abs(math.log(ratio / target.ratio)) <= slack(row.get("spread"))))
+                continue
         ours, peer = line.get(catalogue.OURS, {}).get(target.x), line.get(catalogue.PEER, {}).get(target.x)
-        if ours and peer:
+        if ours and peer and not target.field:
             ratio = ours.y / peer.y
             out.append(judged(target, ratio, close=abs(math.log(ratio / target.ratio)) <= slack(ours.spread, peer.spread)))
             continue

@@ -20,7 +20,10 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-OVS_DAEMON = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"
+sys.path.insert(0, str(ROOT / "bench"))
+
+import ovs_daemon  # noqa: E402  (the path is set above)
+
 # Somebody wants it to end: asked for where nothing is half done.
 ending = threading.Event()
 PATIENCE = {"quick": 4, "full": 12}  # times what a run is said to take, then it is given up
@@ -68,7 +71,7 @@ def describe_machine():
 
 def version_of_ovs():
     try:
-        done = subprocess.run([OVS_DAEMON, "--version"], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([ovs_daemon.PATH, "--version"], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return " / ".join(done.stdout.splitlines()[:2])
@@ -120,7 +123,7 @@ def why_not(each, program):
         return "couad is not built: `make` builds it"
     if each.tool and not shutil.which("ovs-ofctl"):
         return "ovs-ofctl is not installed: `apt install openvswitch-common`"
-    if each.needs_ovs and not os.path.exists(OVS_DAEMON):
+    if each.needs_ovs and not os.path.exists(ovs_daemon.PATH):
         return "Open vSwitch with DPDK is not installed: `apt install openvswitch-switch-dpdk`"
     if each.needs_ovs and len(os.sched_getaffinity(0)) < 2:
         return "Open vSwitch needs a CPU beside that of the worker, and there is one"

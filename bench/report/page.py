@@ -13,6 +13,7 @@ from html import escape
 import catalogue
 import control
 import findings
+import situations
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --dim: #666; --line: #ddd; --box: #f5f5f2;
@@ -78,6 +79,8 @@ def numbers(figure, rows):
         return table(["action", "gap us", "longest us", "action ms"],
                      [[row["name"], *(findings.figures_of(row[each]) if each in row else "–"
                                       for each in ("gap_us", "longest_gap_us", "action_ms"))] for row in rows])
+    if figure.kind in situations.COLUMNS:
+        return table(*situations.cells(figure.kind, rows))
     if figure.kind == "control":
         names = {"coua": "Coua", "ovs": catalogue.OVS}
         done = [row for row in rows if "updates_per_s" in row]
@@ -168,9 +171,10 @@ def targets(judged):
         close = ", within the spread" if each.close else ""
         state = (("met", "met" + close) if each.met else ("missed", "not met" + close) if each.ratio is not None
                  else ("dim", each.why))
-        # Towards 0: what is not met must not look so.
+        # Away from the target: what is not met must not look so.
+        rounded = math.ceil if each.target.at_most else math.floor
         lines.append([("words", each.target.what), f"{each.target.ratio:g}",
-                      "–" if each.ratio is None else f"{math.floor(each.ratio * 100) / 100:.2f}", state])
+                      "–" if each.ratio is None else f"{rounded(each.ratio * 100) / 100:.2f}", state])
     measured = [each for each in judged if each.ratio is not None]
     met = sum(each.met for each in measured)
     return (f'<section id="targets">\n<h2>Targets</h2>\n<p class="shows">{met} of the {len(measured)} targets that '

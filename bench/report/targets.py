@@ -14,6 +14,8 @@ class target:
     x: int
     ratio: float    # Coua's rate over the peer's, at least
     peer: str = OVS
+    field: str = ""       # of Coua's row, if it is not the ratio of two rates
+    at_most: bool = False
 
 
 def of(figure, what, words, pairs):
@@ -29,8 +31,8 @@ TARGETS = (
     target("masks", "20 masks, 100K flows, against its signature match cache", 20, 2.5, OVS_SMC),
     *of("l2-flows", "L2 by flow rules", "{} addresses",
         (("1K", 1000, 2), ("100K", 100_000, 6), ("1M", 1_000_000, 4))),
-    # No figure measures these yet.
-    target("", "cold start", None, 20),
-    target("", "under attack", None, 0.5),
-    target("", "latency (at most)", None, 0.5),
+    target("cold-start", "packets in the first 10 s of 100K new flows", 10, 20, field="ratio_to_ovs"),
+    target("attack", "rate of the rest under attack, against its own without", 10, 0.5, field="ratio_to_peace"),
+    target("latency", "mean time of a packet at half of the peak rate (at most)", None, 0.5,
+           field="mean_ratio_to_ovs", at_most=True),
 )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rows show of a switch in a situation of its own: flows that nobody knows, an attack, and
+how long a packet takes."""
+
+import catalogue
+from rates import figures_of, is_rate, point, times, verdict
+
+NAMES = {"coua": "Coua", "ovs": catalogue.OVS}
+SLOW = "coua/at-rate-of-ovs"
+LIFTED = "ovs/lifted"
+
+
+def by_name(rows, **params):
+    """The rows of Coua and Open vSwitch with these parameters."""
+    return {row["name"]: row for row in rows
+            if row["name"] in (*NAMES, SLOW, LIFTED) and all(row["params"].get(name) == value for name, value in params.items())}
+
+
+def compare(field, ours, peer):
+    """None: one is not there."""
+    values = [row.get(field) for row in (ours, peer)]
+    return verdict(*(point(each, row.get("spread")) for each, row in zip(values, (ours, peer)))) if all(
+        is_rate(each) for each in values) else None
+
+
+# Cold start.
+
+def seconds_of(rows):
+    return sorted({row["params"]["second"] for row in rows if is_rate(row["params"].get("second"))})
+
+
+def millions(packets):
+    return f"{figures_of(packets / 1e6)} million packets"
+
+
+def cold_start(rows):
+    ends = seconds_of(rows)
+    if not ends:
+        return "Nothing was measured."
+    last, first = by_name(rows, second=ends[-1]), by_name(rows, second=ends[0])
+    shown = [f"{NAMES[name]} forwards {millions(last[name]['packets'])}" for name in NAMES if name in last]
+    out = f"In the first {figures_of(ends[-1])} s {' and '.join(shown)}"
+    if {"coua", "ovs"} <= set(last):
+        out += f": {times(last['coua']['packets'] / last['ovs']['packets'])} times as many"
+    if {"coua", LIFTED} <= set(last):
+        ratio = last["coua"]["packets"] / last[LIFTED]["packets"]
+        out += f", and {times(ratio) if ratio >= 1 else f'{ratio:.2f}'} times as many as with its limit of flows lifted"
+    shown = [f"{NAMES[name]} does {figures_of(row['mops'])}" for name, row in first.items() if name in NAMES]
+    ending = [f"{NAMES[name]} {figures_of(row['mops'])}" for name, row in last.items() if name in NAMES]
+    out += (f". In the first window {' and '.join(shown)} million packets per second, in the last one "
+            f"{' and '.join(ending)}.")
+    missed = sum(row.get("misses", 0) for row in rows if row["name"] == "ovs")
+    return out + (f" {missed:,.0f} packets went through the slow path of {catalogue.OVS}." if missed else "")
+
+
+def lost_cold_start(rows):
+    out = []
+    for peer, words in (("ovs", ""), (LIFTED, ", its limit of flows lifted,")):
+        slower = [end for end in seconds_of(rows)
+                  if compare("mops", *(by_name(rows, second=end).get(name, {}) for name in ("coua", peer))) == -1]
+        if slower:
+            out.append(f"{catalogue.OVS}{words} in {len(slower)} of the {len(seconds_of(rows))} windows")
+    return out
+
+
+# Attack.
+
+def attack(rows):
+    asked = sorted({row["params"].get("attack", 0) for row in rows} - {0})
+    if not asked:
+        return "Nothing was measured."
+    found, peace = by_name(rows, attack=asked[-1]), by_name(rows, attack=0)
+    shown = []
+    for name, label in NAMES.items():
+        if name in found and name in peace and is_rate(found[name].get("ratio_to_peace")):
+            shown.append(f"{label} keeps {found[name]['ratio_to_peace']:.2f} of the rate of the rest "
+                         f"({figures_of(found[name]['rest_mops'])} of {figures_of(peace[name]['rest_mops'])} million "
+                         "packets per second)")
+    out = f"With {figures_of(asked[-1])} % of the packets at the masks that cost most, {', '.join(shown)}"
+    if {"coua", "ovs"} <= set(found):
+        ratio = found["coua"]["rest_mops"] / found["ovs"]["rest_mops"]
+        out += f"; under attack Coua forwards {times(ratio)} times as many packets of the rest"
+    return out + "."
+
+
+def lost_attack(rows):
+    out = []
+    for percent in sorted({row["params"].get("attack", 0) for row in rows}):
+        both = [by_name(rows, attack=percent).get(name, {}) for name in NAMES]
+        if compare("rest_mops", *both) == -1:
+            out.append(f"{catalogue.OVS} with {figures_of(percent)} % of attack" if percent else
+                       f"{catalogue.OVS} without an attack")
+        if compare("ratio_to_peace", *both) == -1 and percent:
+            out.append(f"{catalogue.OVS} keeps more of its own rate with {figures_of(percent)} % of attack")
+    return out
+
+
+# Latency.
+
+TIMES = (("mean_us", "mean"), ("p99_us", "p99"), ("p999_us", "p99.9"))
+
+
+def latency(rows):
+    found = by_name(rows)
+    shown = []
+    for name, label in NAMES.items():
+        if name in found and is_rate(found[name].get("mean_us")):
+            row = found[name]
+            shown.append(f"{figures_of(row['mean_us'])} us in {label} at {figures_of(row['offered_mops'])} million packets "
+                         f"per second (p99 {figures_of(row['p99_us'])}, p99.9 {figures_of(row['p999_us'])})")
+    if not shown:
+        return "Nothing was measured."
+    out = f"At half of its peak rate a packet takes {' and '.join(shown)}"
+    if {"coua", "ovs"} <= set(found):
+        out += f": the mean of Coua is {found['coua']['mean_us'] / found['ovs']['mean_us']:.2f} of the other"
+    out += "."
+    if SLOW in found:
+        row = found[SLOW]
+        out += (f" At the rate of {catalogue.OVS} Coua takes {figures_of(row['mean_us'])} us (p99 "
+                f"{figures_of(row['p99_us'])}, p99.9 {figures_of(row['p999_us'])}).")
+    return out
+
+
+def lost_latency(rows):
+    """Less is better: it is Coua's number that stands for the peer's, and the other way round."""
+    found = by_name(rows)
+    slower = [words for field, words in TIMES
+              if compare(field, found.get("ovs", {}), found.get("coua", {})) == -1]
+    return [f"{catalogue.OVS}: {', '.join(slower)} of the time of a packet"] if slower else []
+
+
+SENTENCES = {"cold-start": cold_start, "attack": attack, "latency": latency}
+LOSSES = {"cold-start": lost_cold_start, "attack": lost_attack, "latency": lost_latency}
+
+# What the table of a figure has beside the name of the row: a heading and a field.
+COLUMNS = {
+    "cold-start": (("second", "second"), ("Mpps", "mops"), ("packets so far", "packets"), ("misses", "misses"),
+                   ("packets / those of Open vSwitch", "ratio_to_ovs")),
+    "attack": (("% of attack", "attack"), ("Mpps", "mops"), ("Mpps of the rest", "rest_mops"),
+               ("share of its rate", "ratio_to_peace")),
+    "latency": (("offered Mpps", "offered_mops"), ("peak Mpps", "peak_mops"), ("mean us", "mean_us"),
+                ("median us", "p50_us"), ("p99 us", "p99_us"), ("p99.9 us", "p999_us"), ("lost", "lost"),
+                ("late", "late")),
+}
+
+
+def cells(kind, rows):
+    """Heading and lines of a table."""
+    names = {**NAMES, SLOW: "Coua at the rate of Open vSwitch", LIFTED: "Open vSwitch (limit of flows lifted)"}
+    lines = []
+    for row in rows:
+        if row["name"] not in names:
+            continue
+        values = [row["params"].get(field, row.get(field)) for _, field in COLUMNS[kind]]
+        lines.append([names[row["name"]], *(
+            "–" if not isinstance(each, (int, float)) else f"{each:.4f}" if field in ("lost", "late") else figures_of(each)
+            for each, (_, field) in zip(values, COLUMNS[kind]))])
+    return ["", *(heading for heading, _ in COLUMNS[kind])], lines
