@@ -21,6 +21,8 @@ constexpr std::uint64_t shut_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
+// Time-outs of rules are in seconds.
+constexpr double learn_again_s = 0.5;
 constexpr double flap_s = 1.0;
 // From which size of the table on a worker tells the FIB the first 32 keys of the next burst (its
 // destinations, or all of a small burst) with each burst that it looks up. It pays where a look-up
@@ -110,6 +112,7 @@ result<void> switch_impl::start() {
     params.burst = config_.burst;
     params.idle = config_.idle;
     params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
+    params.learn_again_cycles = static_cast<std::uint64_t>(learn_again_s * hz);
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
     // Each worker has its share of the rate.
     params.packet_in_cycles = static_cast<std::uint64_t>(hz * static_cast<double>(places_.size()) /
@@ -132,9 +135,12 @@ result<void> switch_impl::start() {
   // A thread inherits the CPUs of its creator, which may be those of the workers.
   if (auto pinned = tables_->call([this] { return pin_this_thread(eal_.control); }); !pinned)
     return pinned;
-  std::vector<packet_in_ring*> packet_ins;
-  for (auto& each : workers_) packet_ins.push_back(&each->packet_ins());
-  return pipeline_->start(std::move(packet_ins), workers_[0]->packet_outs(), eal_.control);
+  pipeline_owner::worker_ends ends;
+  for (auto& each : workers_) {
+    ends.packet_ins.push_back(&each->packet_ins());
+    ends.learned.push_back(&each->learned());
+  }
+  return pipeline_->start(std::move(ends), workers_[0]->packet_outs(), eal_.control);
 }
 
 switch_impl::~switch_impl() {

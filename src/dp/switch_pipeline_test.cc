@@ -423,6 +423,84 @@ TEST_F(pipeline_test, a_rule_that_is_not_used_goes) {
   }));
 }
 
+TEST_F(pipeline_test, packets_leave_rules_behind) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  act::learn source;
+  using role = act::learn::part::role;
+  source.parts = {
+      {role::match, pipeline::field_bits{field::eth_src, 0, 48}, 0, {field::eth_dst, 0, 48}},
+      {role::output, pipeline::field_bits{field::in_port, 0, 16}, 0, {}}};
+  pipeline::instructions first = apply({source});
+  first.goto_table = 1;
+  must({change_rules(rule_command::remove, 0, 0, {}), add_rule(0, 1, {}, first),
+        add_rule(1, 0, {}, apply({output(pipeline::port_flood)}))});
+  const auto n_rules = [&] {
+    return owner().read([](const pipeline::running_bridge& all) { return all.model().n_rules(); });
+  };
+  for (int again = 0; again < 3; ++again) {
+    ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+    EXPECT_TRUE(b.receive());
+    EXPECT_TRUE(c.receive());
+  }
+  ASSERT_TRUE(eventually([&] { return n_rules() == 3; }));
+  const frame_bytes back = make_frame(host(1), host(2));
+  ASSERT_TRUE(b.send(back));
+  EXPECT_EQ(a.receive(), back);
+  EXPECT_TRUE(c.silent());
+  ASSERT_TRUE(eventually([&] { return n_rules() == 4; }));
+  // The host moves: at once, as that is something else than what was said a moment ago.
+  ASSERT_TRUE(c.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(b.receive());
+  EXPECT_TRUE(eventually([&] {
+    return owner().read([&](const pipeline::running_bridge& all) {
+      const auto* rule =
+          all.model().tables()[1].find(0x8000, where({exact(field::eth_dst, host(1))}));
+      return rule != nullptr && rule->rule->instructions == apply({output(number("c"))});
+    });
+  }));
+  EXPECT_EQ(n_rules(), 4U);
+  EXPECT_EQ(drops("learn_full") + drops("learn_refused") + drops("not_learned"), 0U);
+}
+
+TEST_F(pipeline_test, what_the_controller_sends_leaves_rules_behind) {
+  access("a");
+  act::learn how;
+  using role = act::learn::part::role;
+  how.parts = {
+      {role::match, pipeline::field_bits{field::eth_src, 0, 48}, 0, {field::eth_dst, 0, 48}}};
+  packet_out one;
+  one.bytes = make_frame(broadcast, host(9));
+  one.actions = {how};
+  ASSERT_TRUE(owner().send(one));
+  const auto is_there = [&] {
+    return owner().read([](const pipeline::running_bridge& all) {
+      return all.model().tables()[1].find(0x8000, where({exact(field::eth_dst, host(9))})) !=
+             nullptr;
+    });
+  };
+  EXPECT_TRUE(is_there());
+  clear();
+  one.bytes.resize(10);
+  EXPECT_FALSE(owner().send(one));
+  EXPECT_FALSE(is_there()) << "of the packet before";
+}
+
+TEST_F(pipeline_test, a_rule_that_has_no_room_is_counted) {
+  switch_config config;
+  config.pipeline.rules_max = 2;
+  start(config);
+  auto& a = access("a");
+  act::learn how;
+  using role = act::learn::part::role;
+  how.parts = {
+      {role::match, pipeline::field_bits{field::eth_src, 0, 48}, 0, {field::eth_dst, 0, 48}}};
+  must({add_rule(0, 1, {}, apply({how}))});  // beside NORMAL
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  EXPECT_TRUE(eventually([&] { return drops("learn_refused") == 1; }));
+}
+
 TEST_F(pipeline_test, a_bundle_that_fails_leaves_the_rules_as_they_were) {
   auto& a = access("a");
   auto& b = access("b");

@@ -37,6 +37,7 @@
 #include "dp/l2/burst.h"
 #include "dp/learn/report.h"
 #include "dp/learn/suppress_cache.h"
+#include "dp/pipeline/learn_out.h"
 #include "dp/pipeline/mbuf_packet.h"
 #include "dp/pipeline/packet_in_ring.h"
 #include "dp/pipeline/packet_out.h"
@@ -68,6 +69,7 @@ struct worker_params {
   unsigned burst = 32;
   std::uint64_t tx_flush_cycles = 0;
   std::uint64_t suppress_cycles = 0;
+  std::uint64_t learn_again_cycles = 0;  // learn_out
   bool look_ahead = false;  // the FIB is told the next burst's keys (worth it out of cache)
   idle_mode idle = idle_mode::yield;
   std::uint64_t packet_in_cycles = 0;  // between two packets to the controller, in the long run
@@ -98,6 +100,7 @@ class worker {
   learn_ring& reports() { return ring_; }
   packet_in_ring& packet_ins() { return packet_ins_; }
   packet_out_ring& packet_outs() { return packet_outs_; }
+  learn_out& learned() { return learn_out_; }
   slow_in_ring& slow_ins() { return slow_ins_; }
   slow_out_ring& slow_outs() { return slow_outs_; }
 
@@ -225,6 +228,7 @@ class worker {
   rate_limit packet_in_limit_;
   packet_in_ring packet_ins_{packet_in_ring_size};
   packet_out_ring packet_outs_{packet_out_ring_size};
+  learn_out learn_out_;
   slow_in_ring slow_ins_{slow_in_ring_size};
   slow_out_ring slow_outs_{slow_out_ring_size};
   std::thread thread_;

@@ -90,7 +90,7 @@ class test_ofctl(with_controller):
                 ("add-flow", "actions=meter:9,output:1", "OFPMMFC_UNKNOWN_METER"),
                 ("add-flow", "check_overlap,priority=7,tcp,actions=drop", "OFPFMFC_OVERLAP"),
                 ("add-flow", "table=9,actions=goto_table:3", "OFPBIC_BAD_TABLE_ID"),
-                ("add-flow", "actions=learn(table=1)", "OFPBAC_BAD_VENDOR_TYPE"),
+                ("add-flow", "actions=learn(fin_idle_timeout=1)", "OFPBAC_BAD_ARGUMENT"),
                 ("add-flow", "ip,actions=ct(commit)", "OFPBAC_BAD_VENDOR_TYPE"),
                 ("add-flow", "ct_state=+trk,actions=drop", "OFPBMC_BAD_FIELD"),
                 ("add-flow", "actions=set_field:1->metadata", "OFPBAC_BAD_SET_TYPE"),
@@ -104,6 +104,33 @@ class test_ofctl(with_controller):
             done = self.ofctl(verb, *(text.split() if verb == "queue-stats" else [text]), check=False)
             self.assertIn(error, done.stdout + done.stderr, (verb, text))
         self.assertEqual(len(self.flows()), 2)
+
+    def test_a_learning_switch_made_of_rules(self):
+        learns = ("learn(table=1,hard_timeout=60,priority=7,cookie=0x5,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],"
+                  "output:NXM_OF_IN_PORT[])")
+        self.ofctl("replace-flows", "-", stdin=f"table=0,actions={learns},resubmit(,1)\n"
+                                               "table=1,priority=0,actions=FLOOD\n")
+        self.assertEqual(self.flows("table=0"), [f"actions={learns},resubmit(,1)"])
+        self.assertEqual(self.h1.pings("10.0.0.2", 5), 5)
+
+        def learned():
+            return sorted(self.flows("cookie=5/-1"))
+
+        def rule(n):
+            return f"table=1, hard_timeout=60, priority=7,dl_dst={getattr(self, f'h{n}').mac} actions=output:{n}"
+
+        lab.wait_for(lambda: all(any(rule(n).split(", ")[-1] == line for line in learned()) for n in (1, 2)),
+                     what="both hosts are learned")
+        self.assertIn(rule(1), self.ofctl("dump-flows", "cookie=5/-1", options=["--no-stats"]))
+        # What is known goes there only.
+        sent = self.counters("p3")["tx_packets"]
+        self.assertEqual(self.h1.pings("10.0.0.2", 5), 5)
+        self.assertLess(self.counters("p3")["tx_packets"] - sent, 10)
+        # A trace says what a packet would leave behind, and leaves nothing.
+        nobody = "02:00:00:00:00:77"
+        said = self.switch.coua("trace", "br0", f"in_port=3,dl_src={nobody},dl_dst={self.h1.mac}").stdout
+        self.assertIn(f"dl_dst={nobody} actions=output:3", said)
+        self.assertNotIn(nobody, "\n".join(learned()))
 
     def test_groups(self):
         self.ofctl("add-group", "group_id=1,type=select,bucket=output:1,bucket=weight:2,output:2")

@@ -59,6 +59,14 @@ std::string text_of(const packet_in& one) {
          hex_of(one.bytes);
 }
 
+std::string text_of(const std::string& one) { return one; }
+
+std::string text_of_rule(const rule_mod& one) {
+  return name_rule(one.table, one.priority, one.match) + " cookie " + std::to_string(one.cookie) +
+         " hard " + std::to_string(one.hard_timeout_s) + " limit " + std::to_string(one.limit) +
+         " -> " + to_string(one.instructions);
+}
+
 template <class T>
 void compare_lists(const char* what, const std::vector<T>& got, const std::vector<T>& expected) {
   if (got == expected) return;
@@ -181,6 +189,11 @@ checked_pipeline::outcome checked_pipeline::deliver() {
     }
   });
   for (const owned_packet& each : executor_->left_over()) buffers_.give_back(each);
+  for (const learned_values& each : executor_->learned()) {
+    const auto made = bridge_->to_operation(each);
+    if (made) got.learned.push_back(text_of_rule(std::get<rule_mod>(*made)));
+  }
+  std::sort(got.learned.begin(), got.learned.end());
   if (buffers_.n_out != 0) {
     throw std::runtime_error(std::to_string(buffers_.n_out) + " packets were lost");
   }
@@ -193,6 +206,7 @@ void checked_pipeline::compare(const outcome& got, const outcome& expected) cons
   try {
     compare_lists("outputs", got.outputs, expected.outputs);
     compare_lists("packet-ins", got.packet_ins, expected.packet_ins);
+    compare_lists("learned rules", got.learned, expected.learned);
   } catch (const std::runtime_error& difference) {
     throw std::runtime_error(difference.what() + tables_text());
   }
@@ -214,6 +228,7 @@ std::string checked_pipeline::tables_text() const {
 void checked_pipeline::receive(const std::vector<packet>& burst) {
   std::vector<executor::arrival> arrivals;
   outcome expected;
+  std::vector<rule_mod> learned;
   for (const packet& each : burst) {
     arrivals.push_back({buffers_.make(each.bytes), each.in_port});
     const verdict one = oracle_.receive(each, now_);
@@ -224,10 +239,23 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
     expected.outputs.insert(expected.outputs.end(), one.outputs.begin(), one.outputs.end());
     expected.packet_ins.insert(expected.packet_ins.end(), one.packet_ins.begin(),
                                one.packet_ins.end());
+    learned.insert(learned.end(), one.learned.begin(), one.learned.end());
   }
+  for (const rule_mod& each : learned) expected.learned.push_back(text_of_rule(each));
+  std::sort(expected.learned.begin(), expected.learned.end());
   executor_->run(arrivals, now_);
-  compare(deliver(), expected);
+  // More than a run keeps: which ones is not said.
+  if (learned.size() > executor::learned_max) expected.learned.clear();
+  outcome got = deliver();
+  if (learned.size() > executor::learned_max) got.learned.clear();
+  compare(got, expected);
+  learn(learned);
   bridge_->reclaim();
+}
+
+/// One by one, as what is refused takes nothing else along.
+void checked_pipeline::learn(const std::vector<rule_mod>& learned) {
+  for (const rule_mod& each : learned) n_learned += apply({each}) ? 1 : 0;
 }
 
 void checked_pipeline::packet_out(const packet& one, const action_list& actions) {
@@ -236,7 +264,10 @@ void checked_pipeline::packet_out(const packet& one, const action_list& actions)
   answer->counts.add_to(model_, now_);
   const stored_ops ops = bridge_->compiler().compile_packet_out(actions);
   executor_->run_actions({buffers_.make(one.bytes), one.in_port}, ops.list(), now_);
-  compare(deliver(), {answer->outputs, answer->packet_ins});
+  outcome expected{answer->outputs, answer->packet_ins, {}};
+  for (const rule_mod& each : answer->learned) expected.learned.push_back(text_of_rule(each));
+  std::sort(expected.learned.begin(), expected.learned.end());
+  compare(deliver(), expected);
 }
 
 void checked_pipeline::check_nothing_stays() {

@@ -48,15 +48,17 @@ class checked_pipeline {
   void check_nothing_stays();
 
   pipeline::running_bridge& bridge() { return *bridge_; }
-  std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0;
+  std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0, n_learned = 0;
   std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;  // as the oracle counts them
 
  private:
   struct outcome {
     std::vector<pipeline::sent> outputs;
     std::vector<pipeline::packet_in> packet_ins;
+    std::vector<std::string> learned;  // rules, sorted
   };
   outcome deliver();
+  void learn(const std::vector<pipeline::rule_mod>& learned);
   void compare(const outcome& got, const outcome& expected) const;
   /// The tables with their templates, for what failed.
   std::string tables_text() const;

@@ -48,7 +48,8 @@ rc::Gen<step> arbitrary_step() {
 /// What many runs saw, for the checks at the end and whoever reads the output.
 struct totals {
   std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
-  std::size_t resubmits = 0, ended = 0, conjunctions = 0;  // ended: by a bound of model/resubmit.h
+  std::size_t resubmits = 0, ended = 0, conjunctions = 0,
+              learned = 0;  // ended: by a bound of model/resubmit.h
   // Bursts that met a table of each template, and that met one of another template than the last
   // one did.
   std::array<std::size_t, pipeline::n_table_templates> forms{};
@@ -141,6 +142,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       all.resubmits += in.n_resubmits;
       all.ended += in.n_ended;
       all.conjunctions += in.n_conjunctions;
+      all.learned += in.n_learned;
     } catch (const std::exception& difference) {
       RC_FAIL(std::string(difference.what()));
     }
@@ -148,14 +150,15 @@ TEST(pipeline_model, does_what_the_oracle_does) {
   EXPECT_TRUE(holds);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
-      "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions; tables met: "
+      "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions, "
+      "%zu learned; tables met: "
       "direct %zu, exact %zu, lpm %zu, "
       "decomposed %zu, classifier %zu; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.resubmits,
-      all.ended, all.conjunctions, all.forms[0], all.forms[1], all.forms[2], all.forms[3],
-      all.forms[4], all.to_parts, all.from_parts);
+      all.ended, all.conjunctions, all.learned, all.forms[0], all.forms[1], all.forms[2],
+      all.forms[3], all.forms[4], all.to_parts, all.from_parts);
 }
 
 }  // namespace

@@ -230,7 +230,40 @@ action random_resubmit(source& random) {
   return made;
 }
 
+/// Into the tables that are exact, or by a field of any packet.
+action random_learn(source& random) {
+  act::learn made;
+  made.table = static_cast<table_id>(low(random, pipeline_tables));
+  made.priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
+  made.cookie = below(random, 4);
+  if (one_in(random, 3)) made.hard_timeout_s = static_cast<std::uint16_t>(1 + below(random, 3));
+  if (one_in(random, 3)) made.limit = static_cast<std::uint32_t>(1 + below(random, 20));
+  made.takes_along = one_in(random, 8);
+  using role = act::learn::part::role;
+  constexpr field macs[] = {field::eth_src, field::eth_dst};
+  if (!one_in(random, 4)) {
+    made.parts.push_back(
+        {role::match, field_bits{macs[below(random, 2)], 0, 48}, 0, {field::eth_dst, 0, 48}});
+  } else {
+    const parsed there = parse(random_packet(random()));
+    field which;
+    do {
+      which = static_cast<field>(below(random, n_fields));
+    } while (!there.has(which));
+    const auto n = static_cast<std::uint8_t>(std::min<unsigned>(info(which).n_bits, 32));
+    made.parts.push_back({role::match, field_bits{which, 0, n}, 0, {field::reg0, 0, n}});
+  }
+  if (one_in(random, 3)) {
+    made.parts.push_back({role::load, field_bits{field::reg1, 0, 8}, 0, {field::reg2, 4, 8}});
+  }
+  if (!one_in(random, 5)) {
+    made.parts.push_back({role::output, field_bits{field::in_port, 0, 16}, 0, {}});
+  }
+  return made;
+}
+
 action random_action(source& random, bool from_controller) {
+  if (one_in(random, 24)) return random_learn(random);
   if (random.is == profile::resubmitting && one_in(random, 8)) return random_resubmit(random);
   switch (below(random, 18)) {
     case 0: return act::group{static_cast<group_id>(1 + below(random, n_groups))};
@@ -278,8 +311,9 @@ instructions random_instructions(source& random, table_id table) {
   made.clear_actions = one_in(random, 10);
   if (one_in(random, 3)) {
     made.write = random_list(random, 3);
-    std::erase_if(*made.write,
-                  [](const action& one) { return std::holds_alternative<act::resubmit>(one); });
+    std::erase_if(*made.write, [](const action& one) {
+      return std::holds_alternative<act::resubmit>(one) || std::holds_alternative<act::learn>(one);
+    });
   }
   if (one_in(random, 8)) {
     const std::uint64_t mask = one_in(random, 2) ? ~std::uint64_t{0} : random();
@@ -378,6 +412,8 @@ group_mod random_group(source& random) {
   for (; n > 0; --n) {
     bucket one;
     one.actions = random_list(random, 4);
+    std::erase_if(one.actions,
+                  [](const action& each) { return std::holds_alternative<act::learn>(each); });
     const bool watches = made.what.type == group_type::fast_failover ||
                          (made.what.type == group_type::select && one_in(random, 4));
     if (watches && one_in(random, 3)) {

@@ -6,6 +6,7 @@
 #include "ctl/ofp/action_convert.h"
 #include "ctl/ofp/bits_convert.h"
 #include "ctl/ofp/field_convert.h"
+#include "ctl/ofp/learn_convert.h"
 #include "net/ethernet.h"
 #include "pipeline/model/action_check.h"
 
@@ -92,6 +93,13 @@ of_result<void> add_resubmit(const ofpact_resubmit& to, action_list& into) {
     return refuse(of_error::bad_action_argument, "resubmit", "neither a port nor a table");
   }
   into.push_back(made);
+  return {};
+}
+
+of_result<void> add_learn(const ofpact_learn& theirs, action_list& into) {
+  auto made = from_ovs(theirs);
+  if (!made) return tl::unexpected(made.error());
+  into.push_back(std::move(*made));
   return {};
 }
 
@@ -184,6 +192,7 @@ of_result<void> add_one(const ofpact& one, const place& here, action_list& into)
       into.push_back(act::conjunction{of.id, of.clause, of.n_clauses});
       return {};
     }
+    case OFPACT_LEARN: return add_learn(*ofpact_get_LEARN(&one), into);
     case OFPACT_RESUBMIT: return add_resubmit(*ofpact_get_RESUBMIT(&one), into);
     case OFPACT_OUTPUT_REG: return add_output_bits(*ofpact_get_OUTPUT_REG(&one), into);
     case OFPACT_SET_VLAN_VID: {

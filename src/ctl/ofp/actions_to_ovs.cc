@@ -4,6 +4,7 @@
 #include "ctl/ofp/action_convert.h"
 #include "ctl/ofp/bits_convert.h"
 #include "ctl/ofp/field_convert.h"
+#include "ctl/ofp/learn_convert.h"
 
 namespace coua::ofp {
 namespace {
@@ -107,6 +108,7 @@ struct putter {
     made->n_clauses = a.n_clauses;
     return {};
   }
+  of_result<void> operator()(const act::learn& a) const { return to_ovs(a, into); }
   of_result<void> operator()(const act::output_bits& a) const {
     const auto from = to_ovs_bits(a.from);
     if (!from) return tl::unexpected(from.error());

@@ -95,6 +95,20 @@ of_result<std::vector<pipeline::act::move>> moves_from_ovs(const mf_subfield& fr
   return made;
 }
 
+of_result<std::vector<bits_piece>> pieces_from_ovs(const mf_subfield& theirs) {
+  const std::vector<part> parts = parts_of(theirs.field->id);
+  std::vector<bits_piece> made;
+  for (unsigned done = 0; done < theirs.n_bits;) {
+    auto found = from_bit(parts, theirs.ofs + done);
+    if (!found) return tl::unexpected(no_such_bits(theirs));
+    const unsigned n = std::min(unsigned{found->n_bits}, theirs.n_bits - done);
+    found->n_bits = static_cast<std::uint8_t>(n);
+    made.push_back({done, *found});
+    done += n;
+  }
+  return made;
+}
+
 of_result<field_bits> bits_from_ovs(const mf_subfield& theirs) {
   const auto found = from_bit(parts_of(theirs.field->id), theirs.ofs);
   if (!found || found->n_bits < theirs.n_bits) return tl::unexpected(no_such_bits(theirs));

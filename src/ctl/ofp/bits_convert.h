@@ -15,6 +15,13 @@ namespace coua::ofp {
 /// reads. Errors: bad_action_set_type: a field that we do not have.
 pipeline::of_result<std::vector<pipeline::act::move>> moves_from_ovs(const mf_subfield& from,
                                                                      const mf_subfield& to);
+/// Of bits of theirs, those from bit `at` on (0: the lowest of these).
+struct bits_piece {
+  unsigned at;
+  pipeline::field_bits ours;
+};
+/// All of them, from the lowest on. Errors: bad_action_set_type: bits that no field of ours has.
+pipeline::of_result<std::vector<bits_piece>> pieces_from_ovs(const mf_subfield& theirs);
 /// Errors: bad_action_set_type: they are not of one field that we have.
 pipeline::of_result<pipeline::field_bits> bits_from_ovs(const mf_subfield& theirs);
 /// Errors: bad_action_set_type: the library has no such field.

@@ -266,6 +266,47 @@ TEST(action_text, has_every_action_that_needs_a_match) {
   }
 }
 
+TEST(action_text, learns) {
+  const struct {
+    const char* match;
+    const char* said;
+    const char* meant;
+  } cases[] = {
+      {"",
+       "learn(table=10,hard_timeout=300,NXM_OF_VLAN_TCI[0..11],NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],"
+       "output:NXM_OF_IN_PORT[])",
+       "learn(table=10,hard_timeout=300,vlan_vid[0..11]=vlan_vid[0..11],dl_dst[]=dl_src[],"
+       "output:in_port[0..15])"},
+      {"", "learn(idle_timeout=5,priority=7,cookie=0x1f,send_flow_rem,delete_learned,limit=8)",
+       "learn(table=1,idle_timeout=5,priority=7,send_flow_rem,delete_learned,cookie=0x1f,limit=8)"},
+      {"tcp",
+       "learn(table=2,eth_type=0x800,nw_proto=6,NXM_OF_IP_SRC[]=NXM_OF_IP_DST[],"
+       "tcp_src=tcp_dst,load:0x5->NXM_NX_REG0[4..7],load:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[])",
+       "learn(table=2,dl_type=0x800,nw_proto=6,nw_src[]=nw_dst[],tcp_src[]=tcp_dst[],"
+       "load:0x5->reg0[4..7],load:dl_src[]->dl_dst[])"},
+      {"", "learn(table=2,in_port=5,reg1[0..3]=reg2[4..7],load:0x123456789->xreg1[0..35])",
+       "learn(table=2,in_port=5,reg1[0..3]=reg2[4..7],load:0x23456789->reg3[],load:0x1->reg2[0..3]"
+       ")"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_EQ(read_actions(one.said, one.match), one.meant) << one.said;
+    // What it is shown as is read as the same.
+    EXPECT_EQ(read_actions(one.meant, one.match), one.meant) << one.meant;
+  }
+}
+
+TEST(action_text, refuses_what_cannot_be_learned) {
+  const said_and_meant cases[] = {
+      {"learn(fin_idle_timeout=5)", "error: learn: time-outs after a FIN are not there"},
+      {"learn(fin_hard_timeout=5)", "error: learn: time-outs after a FIN are not there"},
+      {"learn(limit=5,result_dst=reg0[0])",
+       "error: learn: result_dst is not there: a packet goes on before its rule is made"},
+      {"learn(load:pkt_mark[]->reg0[])",
+       "error: pkt_mark: the switch has no field with these bits"},
+  };
+  for (const said_and_meant& one : cases) EXPECT_EQ(read_actions(one.said), one.meant) << one.said;
+}
+
 TEST(action_text, has_every_instruction) {
   EXPECT_EQ(read_actions("meter:3,1,clear_actions,write_actions(group:1,set_queue:2,output:3),"
                          "write_metadata:0x5/0xf,goto_table:9"),
@@ -276,26 +317,12 @@ TEST(action_text, has_every_instruction) {
 }
 
 TEST(action_text, refuses_by_name) {
-  for (const char* name : {"learn(table=1)",
-                           "ct(commit)",
-                           "multipath(eth_src,50,modulo_n,1,0,NXM_NX_REG0[])",
-                           "bundle(eth_src,0,hrw,ofport,members:1,2)",
-                           "note:12",
-                           "exit",
-                           "clone(1)",
-                           "push:reg0",
-                           "pop:reg0",
-                           "fin_timeout(idle_timeout=1)",
-                           "sample(probability=1)",
-                           "nat",
-                           "ct_clear",
-                           "pop_queue",
-                           "decap",
-                           "encap(nsh)",
-                           "check_pkt_larger(1)->reg0[0]",
-                           "delete_field:reg0",
-                           "bundle_load(eth_src,0,hrw,ofport,reg0[],members:1,2)",
-                           "unroll_xlate"}) {
+  for (const char* name :
+       {"ct(commit)", "multipath(eth_src,50,modulo_n,1,0,NXM_NX_REG0[])",
+        "bundle(eth_src,0,hrw,ofport,members:1,2)", "note:12", "exit", "clone(1)", "push:reg0",
+        "pop:reg0", "fin_timeout(idle_timeout=1)", "sample(probability=1)", "nat", "ct_clear",
+        "pop_queue", "decap", "encap(nsh)", "check_pkt_larger(1)->reg0[0]", "delete_field:reg0",
+        "bundle_load(eth_src,0,hrw,ofport,reg0[],members:1,2)", "unroll_xlate"}) {
     const std::string action(name);
     const std::string plain = action.substr(0, action.find_first_of(":("));
     EXPECT_EQ(read_actions(action), "error: " + plain + ": the switch has no such action");

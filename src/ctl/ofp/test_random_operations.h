@@ -184,7 +184,8 @@ class random_operations {
 
   action any_action() {
     constexpr std::array<std::uint16_t, 4> below_labels = {0x0800, 0x86dd, 0x8847, 0x1234};
-    switch (below(15)) {
+    switch (below(16)) {
+      case 15: return any_learn();
       case 14: return any_resubmit();
       case 12: return any_move();
       case 13: return act::output_bits{any_bits(1 + below(128))};
@@ -228,6 +229,33 @@ class random_operations {
   action any_resubmit() {
     act::resubmit made{coin() ? port_in_port : 1 + static_cast<port_no>(below(0xfeff)), {}};
     if (made.in_port == port_in_port || coin()) made.table = static_cast<table_id>(below(255));
+    return made;
+  }
+  action any_learn() {
+    act::learn made;
+    made.table = static_cast<table_id>(below(255));
+    made.priority = static_cast<std::uint16_t>(draw_());
+    made.idle_timeout_s = static_cast<std::uint16_t>(coin() ? draw_() : 0);
+    made.hard_timeout_s = static_cast<std::uint16_t>(coin() ? draw_() : 0);
+    made.cookie = coin() ? draw_() : 0;
+    made.limit = static_cast<std::uint32_t>(coin() ? draw_() : 0);
+    made.send_removed = coin();
+    made.takes_along = coin();
+    using role = act::learn::part::role;
+    for (std::uint64_t left = below(4); left > 0; --left) {
+      if (below(3) == 0) {
+        made.parts.push_back({role::output, any_bits(1 + below(32)), 0, {}});
+        continue;
+      }
+      act::learn::part one{coin() ? role::match : role::load, {}, 0, any_bits(1 + below(128))};
+      if (coin()) {
+        one.from = any_bits(one.to.n_bits);
+        one.to.n_bits = one.from->n_bits;
+      } else {
+        one.value = bits() & ones(one.to.n_bits);
+      }
+      made.parts.push_back(one);
+    }
     return made;
   }
   action any_move() {

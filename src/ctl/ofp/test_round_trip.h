@@ -15,6 +15,7 @@ inline const char* word_of(pipeline::rule_command command) {
     case pipeline::rule_command::modify_strict: return "modify_strict ";
     case pipeline::rule_command::remove: return "delete ";
     case pipeline::rule_command::remove_strict: return "delete_strict ";
+    case pipeline::rule_command::learn: break;  // of packets only
   }
   return "?";
 }

@@ -17,15 +17,17 @@ constexpr std::uint16_t instruction_write = 3, instruction_apply = 4;
 constexpr std::uint16_t action_experimenter = 0xffff;
 constexpr std::uint32_t nicira = 0x2320;
 // Of set_field with a mask, for which OpenFlow 1.3 has no action, and the extensions that we have.
-constexpr std::array<std::size_t, 8> nicira_known = {
+constexpr std::array<std::size_t, 10> nicira_known = {
     1,   // resubmit
     6,   // reg_move
     7,   // reg_load
     14,  // resubmit_table
     15,  // output_reg
+    16,  // learn
     32,  // output_reg2
     33,  // reg_load2
     34,  // conjunction
+    45,  // learn2
 };
 // A reply that shows the rule or group has more around it than the request that made it.
 constexpr std::size_t mod_bytes_max = 65'000;

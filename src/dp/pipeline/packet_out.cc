@@ -43,6 +43,7 @@ result<std::unique_ptr<packet_out_sender>> packet_out_sender::create(of::publish
 
 of::of_result<void> packet_out_sender::send(const packet_out& one, const of::op_list& actions,
                                             of::time_ns now, const packet_in_sink& sink) {
+  learned_ = {};
   if (one.bytes.size() < ethernet_header_bytes || one.bytes.size() > packet_out_bytes_max) {
     return of::refuse(of::of_error::bad_request_bad_len, "packet-out",
                       "a frame has " + std::to_string(ethernet_header_bytes) + " to " +
@@ -58,6 +59,7 @@ of::of_result<void> packet_out_sender::send(const packet_out& one, const of::op_
   std::memcpy(rte_pktmbuf_append(frame, size), one.bytes.data(), size);
   executor_->go_online();
   executor_->run_actions({to_packet(frame), one.in_port}, actions, now);
+  learned_ = executor_->learned();
   executor_->each_delivery([&](const of::delivery& each) {
     rte_mbuf* copy = to_mbuf(each.what);
     if (each.to == of::delivery::kind::controller) {

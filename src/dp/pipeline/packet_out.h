@@ -59,6 +59,9 @@ class packet_out_sender {
   pipeline::of_result<void> send(const packet_out& one, const pipeline::op_list& actions,
                                  pipeline::time_ns now, const packet_in_sink& sink);
 
+  /// What the last packet left behind.
+  std::span<const pipeline::learned_values> learned() const { return learned_; }
+
   /// Any thread: packets and copies that were dropped here, by reason.
   std::vector<counter> drops() const;
 
@@ -69,6 +72,7 @@ class packet_out_sender {
   packet_out_ring& to_;
   const std::unique_ptr<pipeline::packet_copier> copier_;
   std::unique_ptr<pipeline::executor> executor_;
+  std::span<const pipeline::learned_values> learned_;
   std::atomic<std::uint64_t> n_full_{0}, n_no_mbuf_{0};
 };
 

@@ -54,14 +54,14 @@ result<std::unique_ptr<of::executor>> pipeline_owner::make_executor(unsigned wor
   return of::executor::create(compiler.published(), worker, compiler.counts(worker), copier);
 }
 
-result<void> pipeline_owner::start(std::vector<packet_in_ring*> packet_ins,
-                                   packet_out_ring& packet_outs, std::span<const unsigned> cpus) {
+result<void> pipeline_owner::start(worker_ends from, packet_out_ring& packet_outs,
+                                   std::span<const unsigned> cpus) {
   of::pipeline_compiler& compiler = bridge_->compiler();
   auto sender = packet_out_sender::create(compiler.published(), n_workers_,
                                           compiler.counts(n_workers_), packet_outs);
   if (!sender) return tl::unexpected(std::move(sender.error()));
   packet_outs_ = std::move(*sender);
-  packet_ins_ = std::move(packet_ins);
+  from_ = std::move(from);
   thread_ = std::make_unique<owner_thread>("coua-flows", [this] { return housekeeping(); });
   return thread_->call([&] { return pin_this_thread(cpus); });
 }
@@ -137,7 +137,13 @@ of::of_result<void> pipeline_owner::send(const packet_out& one) {
     }
     if (auto good = model.check_packet_out(one.actions); !good) return good;
     const of::stored_ops ops = bridge_->compiler().compile_packet_out(one.actions);
-    return packet_outs_->send(one, ops.list(), now(), sink_);
+    auto sent = packet_outs_->send(one, ops.list(), now(), sink_);
+    std::vector<of::operation> rules;
+    for (const of::learned_values& each : packet_outs_->learned()) {
+      if (auto asked = bridge_->to_operation(each)) rules.push_back(std::move(*asked));
+    }
+    learn(rules);
+    return sent;
   });
 }
 
@@ -154,6 +160,10 @@ std::vector<counter> pipeline_owner::drops() const {
     made.push_back({of::to_string(why), sum});
   }
   for (counter& each : packet_outs_->drops()) made.push_back(std::move(each));
+  std::uint64_t n_full = 0;
+  for (const learn_out* each : from_.learned) n_full += each->n_full();
+  made.push_back({"learn_full", n_full});
+  made.push_back({"learn_refused", n_learn_refused_.load(std::memory_order_relaxed)});
   return made;
 }
 
@@ -192,8 +202,28 @@ void pipeline_owner::remove_port(of::port_no number) {
   });
 }
 
+void pipeline_owner::take_learned() {
+  std::vector<of::operation> rules;
+  for (learn_out* each : from_.learned) {
+    each->drain([&](const of::learned_values& one) {
+      if (auto asked = bridge_->to_operation(one)) rules.push_back(std::move(*asked));
+    });
+  }
+  learn(rules);
+}
+
+/// As one change, and where that is refused one by one: a rule for which there is no room takes no
+/// other one with it.
+void pipeline_owner::learn(std::span<const of::operation> rules) {
+  if (rules.empty() || apply_here(rules)) return;
+  for (const of::operation& each : rules) {
+    if (!apply_here({&each, 1})) n_learn_refused_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 bool pipeline_owner::housekeeping() {
-  for (packet_in_ring* each : packet_ins_) drain_packets(*each, sink_);
+  take_learned();
+  for (packet_in_ring* each : from_.packet_ins) drain_packets(*each, sink_);
   const of::time_ns begin = now();
   if (begin >= next_expiry_) {
     bridge_->collect(begin);

@@ -7,6 +7,7 @@
 //   API, controllers --operations--> coua-flows --versions--> workers (dp/pipeline/run_burst.cc)
 //   tables ----------ports---------->    |      <--counts-----
 //                                        |      <--packet-ins- (dp/pipeline/packet_in_ring.h)
+//                                        |      <--learned---- (dp/pipeline/learn_out.h)
 //                                        |--> sink of packet-ins
 //                                        '--packet-outs------> worker 0 (dp/pipeline/packet_out.h)
 //
@@ -16,6 +17,7 @@
 // Numbers. Port n of the switch is port n + 1 of the bridge: OpenFlow has no port 0.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,6 +29,7 @@
 #include "base/result.h"
 #include "dp/owner_thread.h"
 #include "dp/pipeline/grace_gate.h"
+#include "dp/pipeline/learn_out.h"
 #include "dp/pipeline/packet_in_ring.h"
 #include "dp/pipeline/packet_out.h"
 #include "dp/plan.h"
@@ -52,9 +55,14 @@ class pipeline_owner {
   /// What a worker runs; before start(), and it must be destroyed before the owner.
   result<std::unique_ptr<pipeline::executor>> make_executor(unsigned worker,
                                                             pipeline::packet_copier& copier);
-  /// Packet-ins are taken out of these rings every millisecond, packet-outs go to that one. The
-  /// thread runs on these CPUs.
-  result<void> start(std::vector<packet_in_ring*> packet_ins, packet_out_ring& packet_outs,
+  /// Of each worker.
+  struct worker_ends {
+    std::vector<packet_in_ring*> packet_ins;
+    std::vector<learn_out*> learned;
+  };
+  /// What workers say is taken out of these rings every millisecond, packet-outs go to that one.
+  /// The thread runs on these CPUs.
+  result<void> start(worker_ends from, packet_out_ring& packet_outs,
                      std::span<const unsigned> cpus);
   /// Ends the thread. What comes later is not done.
   void stop() { thread_.reset(); }
@@ -137,13 +145,16 @@ class pipeline_owner {
   pipeline::of_result<pipeline::change_list> apply_here(
       std::span<const pipeline::operation> bundle);
   void tell(const pipeline::change_list& done) const;
+  void take_learned();
+  void learn(std::span<const pipeline::operation> rules);
 
   const unsigned n_workers_;
   const std::unique_ptr<pipeline::running_bridge> bridge_;
   std::map<pipeline::port_no, pipeline::time_ns> ports_added_;
   grace_gate settled_;
   change_sink change_sink_;
-  std::vector<packet_in_ring*> packet_ins_;
+  worker_ends from_;
+  std::atomic<std::uint64_t> n_learn_refused_{0};
   std::unique_ptr<packet_out_sender> packet_outs_;
   packet_in_sink sink_;  // of the thread
   pipeline::time_ns next_expiry_ = 0;

@@ -30,6 +30,8 @@ void worker::run_pipeline(burst& b) noexcept {
       if (frame != nullptr) arrivals[n++] = {to_packet(frame), bridge_port(b.port)};
     }
     pipeline_->run({arrivals, n}, now);
+    if (const auto learned = pipeline_->learned(); !learned.empty()) [[unlikely]]
+      learn_out_.tell(learned, now_);
     deliver_all(b.port, n);
   }
   count_received(b.port, b.n, bytes);

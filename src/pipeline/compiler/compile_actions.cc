@@ -108,6 +108,12 @@ op action_compiler::compile(stored_ops& in, const action& one, packet_in_reason 
           [](const act::move& a) { return compile_move(a); },
           [](const act::resubmit& a) { return compile_resubmit(a); },
           [](const act::conjunction& a) { return compile_conjunction(a); },
+          [&](const act::learn& a) {
+            in.learnings.push_back(make_learning(a));
+            op made = make(op_code::learn);
+            made.learning = in.learnings.back().get();
+            return made;
+          },
           [&](const act::output_bits& a) { return compile_output_bits(a, reason, cookie); },
       },
       one);
@@ -157,6 +163,26 @@ stored_ops action_compiler::compile(const instructions& what, packet_in_reason r
   return made;
 }
 
+std::shared_ptr<const learning> action_compiler::make_learning(const act::learn& how) const {
+  auto made = std::make_unique<learning>();
+  made->id = ++last_learning_;
+  made->how = how;
+  for (const act::learn::part& each : how.parts) {
+    if (each.from) made->takes.push_back(*each.from);
+  }
+  std::shared_ptr<const learning> shared(made.release(), [this](const learning* gone) {
+    learnings_.erase(gone->id);
+    delete gone;
+  });
+  learnings_[shared->id] = shared;
+  return shared;
+}
+
+std::shared_ptr<const learning> action_compiler::find_learning(std::uint64_t id) const {
+  const auto at = learnings_.find(id);
+  return at == learnings_.end() ? nullptr : at->second.lock();
+}
+
 const action_shape* action_compiler::intern(action_shape shape) {
   const auto at = shapes_.try_emplace(std::move(shape)).first;
   ++at->second;
@@ -172,8 +198,8 @@ compiled_rule action_compiler::compile(const rule& one) {
   const auto reason = one.is_miss() ? packet_in_reason::no_match : packet_in_reason::action;
   stored_ops ops = compile(one.instructions, reason, one.cookie);
   action_shape shape;
-  shape.ops_apart =
-      ops.ops.size() > action_record::n_inline || !ops.wide.empty() || !ops.sets.empty();
+  shape.ops_apart = ops.ops.size() > action_record::n_inline || !ops.wide.empty() ||
+                    !ops.sets.empty() || !ops.learnings.empty();
   shape.goes_on = one.instructions.goto_table.has_value();
   bool says_cookie = false;
   for (const op& each : ops.ops) {

@@ -16,6 +16,7 @@
 
 #include "pipeline/datapath/action_record.h"
 #include "pipeline/datapath/group_version.h"
+#include "pipeline/datapath/learning.h"
 #include "pipeline/datapath/meter_version.h"
 #include "pipeline/model/packet_in_reason.h"
 #include "pipeline/model/rule.h"
@@ -28,6 +29,7 @@ struct stored_ops {
   std::deque<wide_value> wide;
   std::deque<action_set_ops> sets;
   std::deque<stored_ops> lists;  // of the sets
+  std::vector<std::shared_ptr<const learning>> learnings;
 
   op_list list() const;
 };
@@ -57,11 +59,15 @@ class action_compiler {
   /// A shape that compile() gave, once for each time.
   void release(const action_shape* shape);
 
+  /// What a worker has taken values for. Null: no op refers to it any more.
+  std::shared_ptr<const learning> find_learning(std::uint64_t id) const;
+
   std::size_t n_shapes() const { return shapes_.size(); }
   std::size_t n_shared() const { return shared_.size(); }
 
  private:
   stored_ops compile(const instructions& what, packet_in_reason reason, std::uint64_t cookie) const;
+  std::shared_ptr<const learning> make_learning(const act::learn& how) const;
   void add(stored_ops& to, const action_list& list, packet_in_reason reason,
            std::uint64_t cookie) const;
   op compile(stored_ops& in, const action& one, packet_in_reason reason,
@@ -71,6 +77,9 @@ class action_compiler {
   op_references references_;
   std::map<action_shape, std::size_t> shapes_;  // how often each was given
   std::unordered_map<std::string, std::weak_ptr<const stored_ops>> shared_;
+  // Of those that some stored_ops has; the compiler outlives them.
+  mutable std::unordered_map<std::uint64_t, std::weak_ptr<const learning>> learnings_;
+  mutable std::uint64_t last_learning_ = 0;
 };
 
 }  // namespace coua::pipeline

@@ -33,6 +33,13 @@ parse_depth depth_of(const action& one) {
             return std::max(pipeline::depth_of(a.from.which), depth_to_write(a.to.which));
           },
           [](const act::output_bits& a) { return pipeline::depth_of(a.from.which); },
+          [](const act::learn& a) {
+            parse_depth deepest = parse_depth::link;
+            for (const act::learn::part& each : a.parts) {
+              if (each.from) deepest = std::max(deepest, pipeline::depth_of(each.from->which));
+            }
+            return deepest;
+          },
           [](const auto&) { return parse_depth::network; },
       },
       one);

@@ -70,6 +70,10 @@ class pipeline_compiler {
     return context_.actions.compile_list(actions, packet_in_reason::action, no_cookie);
   }
 
+  std::shared_ptr<const learning> find_learning(std::uint64_t id) const {
+    return context_.actions.find_learning(id);
+  }
+
   /// Frees what workers have left; never waits. Returns how much is still held.
   std::size_t reclaim();
   /// Adds what workers counted since the last time to the model.

@@ -31,6 +31,13 @@ of_result<change_list> running_bridge::apply(std::span<const operation> bundle, 
   return done;
 }
 
+std::optional<operation> running_bridge::to_operation(const learned_values& from) const {
+  const auto how = compiler_->find_learning(from.id);
+  if (how == nullptr) return std::nullopt;
+  auto made = learned_rule(how->how, std::span(from.values).first(from.n));
+  return made ? std::optional<operation>(std::move(*made)) : std::nullopt;
+}
+
 change_list running_bridge::expire(time_ns now) {
   bool failed = false;
   change_list gone = model_.expire(now, follower(now, failed));

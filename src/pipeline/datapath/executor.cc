@@ -37,6 +37,7 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   made->conjunctions_ = std::move(*conjunctions);
   made->sets_.resize(std::size_t{n_slots} * n_tables_max);
   made->left_over_.resize(burst_max);
+  made->learned_.resize(learned_max);
   made->grace_.online();
   return made;
 }
@@ -59,6 +60,7 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_ = n_slots_ = static_cast<unsigned>(burst.size());
   n_deliveries_ = 0;
   n_left_over_ = 0;
+  n_learned_ = 0;
   some_borrowed_ = false;
   some_called_ = false;
   std::fill_n(first_, n_, 0);

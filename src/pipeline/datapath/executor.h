@@ -43,6 +43,7 @@
 #include "net/rewrite.h"
 #include "pipeline/datapath/delivery.h"
 #include "pipeline/datapath/group_version.h"
+#include "pipeline/datapath/learning.h"
 #include "pipeline/datapath/meter_version.h"
 #include "pipeline/datapath/packet_state.h"
 #include "pipeline/datapath/plan.h"
@@ -56,6 +57,8 @@ class executor {
   static constexpr unsigned burst_max = 32;
   /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
   static constexpr std::uint32_t deliveries_max = 1 << 17;
+  /// Rules that one burst leaves behind; what is beyond is counted (pipeline_drop::not_learned).
+  static constexpr unsigned learned_max = 256;
   /// One burst of so many is timed, the first one too: two looks at the clock of all of them would
   /// take up to 1 % of a short pipeline.
   static constexpr unsigned timed_each = 16;
@@ -88,6 +91,9 @@ class executor {
   }
   /// Packets of the last run that go nowhere.
   std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
+
+  /// What packets of the last run leave behind.
+  std::span<const learned_values> learned() const { return {learned_.data(), n_learned_}; }
 
   /// Calls `call(owned_packet)` for each packet of the last run that is in no delivery.
   template <class Call>
@@ -274,6 +280,7 @@ class executor {
   bool run_list(slot at, const op_list& list, then after) noexcept;
   void run_on_frames(work& all, unsigned index) noexcept;
   void run_decrement(work& all, unsigned index) noexcept;
+  void run_learn(const work& all, unsigned index) noexcept;
   /// False: it was dropped.
   bool pass_meter(slot at, const op& one) noexcept;
   void run_pipeline(slot at) noexcept;
@@ -345,6 +352,8 @@ class executor {
   std::uint32_t first_[burst_max], last_[burst_max];  // of a packet; 0: none
   std::vector<owned_packet> left_over_;
   std::size_t n_left_over_ = 0;
+  std::vector<learned_values> learned_;
+  std::size_t n_learned_ = 0;
 };
 
 }  // namespace coua::pipeline

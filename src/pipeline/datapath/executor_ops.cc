@@ -5,6 +5,7 @@
 #include "net/rewrite_mpls.h"
 #include "net/rewrite_transport.h"
 #include "pipeline/datapath/executor.h"
+#include "pipeline/datapath/field_place.h"
 #include "pipeline/datapath/write_field.h"
 #include "pipeline/semantics/dscp_remark.h"
 
@@ -79,6 +80,7 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
     case op_code::resubmit:  // of a list that is not a rule's
       if (!run_nested(all.at[0], all.ops[0][index])) all.n = 0;
       return;
+    case op_code::learn: return run_learn(all, index);
     case op_code::dec_ip_ttl:
     case op_code::dec_mpls_ttl: return run_decrement(all, index);
     default: return run_on_frames(all, index);
@@ -172,6 +174,30 @@ void executor::run_decrement(work& all, unsigned index) noexcept {
                       all.ops[k][index].value);
   }
   all.leave_out(invalid);
+}
+
+/// Field by field: the same packet comes here again only until its rule is there.
+void executor::run_learn(const work& all, unsigned index) noexcept {
+  for (unsigned k = 0; k < all.n; ++k) {
+    const learning& how = *all.ops[k][index].learning;
+    if (n_learned_ == learned_max) {
+      counts_.add(pipeline_drop::not_learned);
+      continue;
+    }
+    learned_values& made = learned_[n_learned_];
+    made.id = how.id;
+    made.n = 0;
+    for (const field_bits& from : how.takes) {
+      const std::optional<value128> there = read_field(packets_[all.at[k]], from.which);
+      if (!there) break;
+      made.values[made.n++] = *there >> from.first & ones(from.n_bits);
+    }
+    if (made.n == how.takes.size()) {
+      ++n_learned_;
+    } else {
+      counts_.add(pipeline_drop::not_learned);
+    }
+  }
 }
 
 bool executor::pass_meter(slot at, const op& one) noexcept {

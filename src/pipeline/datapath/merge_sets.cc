@@ -18,6 +18,7 @@ unsigned place(const op& one) {
     case op_code::dec_mpls_ttl:
     case op_code::dec_ip_ttl: return 5;
     case op_code::set_queue: return 7;
+    case op_code::learn:     // in no set
     case op_code::resubmit:  // in no set that is merged
     case op_code::group: return 8;
     case op_code::output:

@@ -16,6 +16,7 @@ namespace coua::pipeline {
 struct group_version;
 struct meter_version;
 struct action_set_ops;
+struct learning;
 
 enum class op_code : std::uint8_t {
   // Where to.
@@ -29,6 +30,7 @@ enum class op_code : std::uint8_t {
   output_bits,  // as controller, number: from_bits
   group,        // group
   set_queue,    // number
+  learn,        // learning
 
   // Instructions that are no actions.
   meter,          // meter
@@ -85,6 +87,7 @@ struct op {
     const versioned<group_version>* group;
     const versioned<meter_version>* meter;
     const action_set_ops* set;
+    const struct learning* learning;
   };
 };
 static_assert(sizeof(op) == 16);

@@ -54,6 +54,9 @@ void op_costs::add(counts& to, const action_list& list, double& n_sent) {
                    [&](const act::group& a) { add_group(to, a.id, n_sent); },
                    [&](const act::set_queue&) { one(atom::note); }, [&](const act::conjunction&) {},
                    [&](const act::resubmit&) { one(atom::note); },  // and the visit
+                   [&](const act::learn& a) {  // of a packet that was here a moment ago
+                     count_of(to, atom::set_field) += static_cast<double>(a.parts.size());
+                   },
                    [&](const act::push_vlan&) { one(atom::push); },
                    [&](const act::push_mpls&) { one(atom::push); },
                    [&](const act::pop_vlan&) { one(atom::pop); },

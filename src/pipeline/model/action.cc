@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "pipeline/model/learn.h"
+
 namespace coua::pipeline {
 namespace {
 
@@ -70,6 +72,7 @@ std::string to_string(const action& one) {
                    "/" + std::to_string(a.n_clauses) + ")";
           },
           [](const act::resubmit& a) { return resubmit_text(a); },
+          [](const act::learn& a) { return to_string(a); },
           [](const act::output_bits& a) {
             const std::string port = to_string(a.from);
             if (a.max_len == controller_max_len_all) return "output:" + port;

@@ -78,6 +78,31 @@ struct conjunction {
   std::uint8_t n_clauses = 2;
   bool operator==(const conjunction&) const = default;
 };
+/// Leaves a rule behind, made of what the packet has (model/learn.h).
+struct learn {
+  /// What one part of the rule is made of: bits of the packet as it is then, or a constant.
+  struct part {
+    enum class role : std::uint8_t { match, load, output };
+    role what = role::match;
+    std::optional<field_bits> from;  // none: `value`
+    value128 value = 0;              // below 2^n_bits of `to`
+    field_bits to;                   // of match and load; as many bits as `from` has
+
+    bool operator==(const part&) const = default;
+  };
+
+  std::uint8_t table = 1;
+  std::uint16_t priority = 0x8000;
+  std::uint16_t idle_timeout_s = 0;  // 0: none
+  std::uint16_t hard_timeout_s = 0;
+  std::uint64_t cookie = 0;
+  std::uint32_t limit = 0;  // rules of the cookie in the table, beyond which none is added; 0: none
+  bool send_removed = false;  // of its rules, when they go
+  bool takes_along = false;   // its rules go with the last rule that learns with this cookie
+  std::vector<part> parts;
+
+  bool operator==(const learn&) const = default;
+};
 /// To the port whose number stands there (port_of_bits).
 struct output_bits {
   field_bits from;
@@ -116,7 +141,7 @@ using action =
     std::variant<act::output, act::group, act::set_queue, act::push_vlan, act::pop_vlan,
                  act::push_mpls, act::pop_mpls, act::set_field, act::set_ip_ttl, act::dec_ip_ttl,
                  act::set_mpls_ttl, act::dec_mpls_ttl, act::copy_ttl_out, act::copy_ttl_in,
-                 act::move, act::output_bits, act::resubmit, act::conjunction>;
+                 act::move, act::output_bits, act::resubmit, act::conjunction, act::learn>;
 using action_list = std::vector<action>;
 
 /// The port that a number in a field means. From 0xff00 to 0xffff it is that of 16 bits which

@@ -3,6 +3,7 @@
 
 #include "net/ethernet.h"
 #include "pipeline/model/conjunction.h"
+#include "pipeline/model/learn.h"
 
 namespace coua::pipeline {
 namespace {
@@ -120,6 +121,16 @@ struct checker {
       return wrong(of_error::nicira_bad_conjunction, "a conjunction has 2 to 64 clauses");
     }
     return {};
+  }
+  of_result<void> operator()(const act::learn& a) const {
+    if (place == action_place::write_actions || place == action_place::bucket) {
+      return wrong(of_error::bad_action_type, "it cannot be in an action set");
+    }
+    for (const act::learn::part& each : a.parts) {
+      if (!each.from) continue;
+      if (auto good = need(info(each.from->which).needs); !good) return good;
+    }
+    return check_learn(a);
   }
   of_result<void> operator()(const act::output_bits& a) const {
     if (!is_within(a.from)) {

@@ -37,7 +37,9 @@ of_result<void> check_actions(const action_list& list, action_place place, packe
       return refuse(of_error::bad_action_out_group, to_string(one), "there is no such group");
     }
     const auto* resubmit = std::get_if<act::resubmit>(&one);
-    if (resubmit != nullptr && resubmit->table.value_or(0) >= n_tables) {
+    const auto* learn = std::get_if<act::learn>(&one);
+    if ((resubmit != nullptr && resubmit->table.value_or(0) >= n_tables) ||
+        (learn != nullptr && learn->table >= n_tables)) {
       return refuse(of_error::bad_action_argument, to_string(one),
                     "the last table is " + std::to_string(n_tables - 1));
     }

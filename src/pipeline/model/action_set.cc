@@ -28,6 +28,7 @@ int stage(const action& one) {
                         [](const act::set_queue&) { return 8; },
                         [](const act::group&) { return first_of_sent; },
                         [](const act::conjunction&) { return 0; },  // in none
+                        [](const act::learn&) { return 0; },        // in none
                         [](const act::resubmit&) { return 10; },
                         [](const act::output&) { return 11; },
                         [](const act::output_bits&) { return 11; },

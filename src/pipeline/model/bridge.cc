@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/model/bridge.h"
 
+#include <algorithm>
+
 #include "pipeline/model/action_check.h"
 #include "pipeline/model/operations.h"
 
 namespace coua::pipeline {
 namespace {
 
+/// What was learned goes with the last rule that learned it, where that said so.
+void drop_left_behind(store& in) {
+  for (auto left = in.take_left_behind(); !left.empty(); left = in.take_left_behind()) {
+    for (const auto& [table, cookie] : left) {
+      drop_rules(in, removal_reason::deleted, [&, table = table, cookie = cookie](const rule& one) {
+        return one.table == table && one.cookie == cookie;
+      });
+    }
+  }
+}
+
 of_result<void> perform_any(store& in, const operation& asked, time_ns now) {
-  return std::visit([&](const auto& one) { return perform(in, one, now); }, asked);
+  auto done = std::visit([&](const auto& one) { return perform(in, one, now); }, asked);
+  if (done) drop_left_behind(in);
+  return done;
 }
 
 }  // namespace
@@ -65,9 +80,11 @@ change_list bridge::expire(time_ns now, const follower& follow) {
     store_.set_due(*one);
     if (one->due > now) continue;
     const rule& old = *one->rule;
-    const bool hard = old.hard_timeout_s != 0 && now >= old.added + old.hard_timeout_s * ns_per_s;
+    const time_ns from = std::max(old.added, one->state.learned);
+    const bool hard = old.hard_timeout_s != 0 && now >= from + old.hard_timeout_s * ns_per_s;
     store_.drop_rule(*one, hard ? removal_reason::hard_timeout : removal_reason::idle_timeout);
   }
+  drop_left_behind(store_);
   if (follow && !store_.changes().empty() && !follow(store_.changes())) {
     store_.undo();
     return {};

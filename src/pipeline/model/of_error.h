@@ -22,6 +22,7 @@ enum class of_error : std::uint32_t {
   bad_action_type = 2 << 16 | 0,
   bad_action_out_port = 2 << 16 | 4,
   bad_action_argument = 2 << 16 | 5,
+  bad_action_too_many = 2 << 16 | 7,
   bad_action_out_group = 2 << 16 | 9,
   bad_action_match_inconsistent = 2 << 16 | 10,
   bad_action_tag = 2 << 16 | 12,

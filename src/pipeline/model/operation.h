@@ -19,6 +19,7 @@ enum class rule_command : std::uint8_t {
   modify_strict = 2,
   remove = 3,
   remove_strict = 4,
+  learn = 0xff,  // what a packet left behind (learn.h): no command of a controller
 };
 
 /// A flow_mod. `out_port` and `out_group` count in removals only, `cookie_mask` in modifications
@@ -36,6 +37,7 @@ struct rule_mod {
   std::uint16_t flags = 0;
   port_no out_port = port_any;
   group_id out_group = group_any;
+  std::uint32_t limit = 0;  // of rule_command::learn, as of act::learn
 };
 
 enum class mod_command : std::uint8_t { add = 0, modify = 1, remove = 2 };

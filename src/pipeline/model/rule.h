@@ -65,15 +65,18 @@ struct traffic {
 
 struct rule_state {
   traffic counted;
-  time_ns used = 0;  // when it was added, or last met a packet
+  time_ns used = 0;     // when it was added, or last met a packet
+  time_ns learned = 0;  // when a packet last asked for it again; 0: never
 
   bool operator==(const rule_state&) const = default;
 };
 
 /// When the rule is to go, if no packet meets it any more; 0: never.
 inline time_ns expires_at(const rule& one, const rule_state& state) {
-  const time_ns hard = one.hard_timeout_s != 0 ? one.added + one.hard_timeout_s * ns_per_s : 0;
-  const time_ns idle = one.idle_timeout_s != 0 ? state.used + one.idle_timeout_s * ns_per_s : 0;
+  const time_ns from = state.learned > one.added ? state.learned : one.added;
+  const time_ns used = state.used > from ? state.used : from;
+  const time_ns hard = one.hard_timeout_s != 0 ? from + one.hard_timeout_s * ns_per_s : 0;
+  const time_ns idle = one.idle_timeout_s != 0 ? used + one.idle_timeout_s * ns_per_s : 0;
   if (hard == 0 || idle == 0) return hard + idle;
   return hard < idle ? hard : idle;
 }

@@ -102,6 +102,25 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
   return {};
 }
 
+/// What a packet asked for: as an addition, but one that is there and the same lives on, and a
+/// limit is no error.
+of_result<void> learn(store& in, const rule_mod& asked, time_ns now) {
+  store::rule_entry* old = in.tables()[asked.table].find(asked.priority, asked.match);
+  if (old == nullptr) {
+    const bool is_over = asked.limit != 0 && in.n_learned(asked.table, asked.cookie) >= asked.limit;
+    return is_over ? of_result<void>{} : add(in, asked, now);
+  }
+  const rule& there = *old->rule;
+  const bool is_same = there.cookie == asked.cookie && there.flags == asked.flags &&
+                       there.idle_timeout_s == asked.idle_timeout_s &&
+                       there.hard_timeout_s == asked.hard_timeout_s &&
+                       there.instructions == asked.instructions;
+  if (!is_same) return add(in, asked, now);
+  old->state.learned = now;
+  in.set_due(*old);
+  return {};
+}
+
 bool is_removal(rule_command command) {
   return command == rule_command::remove || command == rule_command::remove_strict;
 }
@@ -178,6 +197,7 @@ of_result<void> perform(store& in, const rule_mod& asked, time_ns now) {
     case rule_command::modify_strict: return modify(in, asked);
     case rule_command::remove:
     case rule_command::remove_strict: remove(in, asked); return {};
+    case rule_command::learn: return learn(in, asked, now);
   }
   return {};
 }

@@ -32,7 +32,45 @@ meter_entry* store::find_meter(meter_id id) {
   return at == meters_.end() ? nullptr : &at->second;
 }
 
+std::size_t store::n_learned(table_id table, std::uint64_t cookie) const {
+  const auto at = learnings_.find({table, cookie});
+  return at == learnings_.end() ? 0 : at->second.n_rules;
+}
+
+std::vector<std::pair<table_id, std::uint64_t>> store::take_left_behind() {
+  std::vector<std::pair<table_id, std::uint64_t>> taken = std::exchange(left_behind_, {});
+  std::erase_if(taken, [this](const auto& key) {
+    const auto at = learnings_.find(key);
+    return at != learnings_.end() && at->second.n_taking != 0;
+  });
+  return taken;
+}
+
+void store::count_learning(const rule& one, int by) {
+  if (const auto at = learnings_.find({one.table, one.cookie}); at != learnings_.end()) {
+    at->second.n_rules += static_cast<std::size_t>(by);
+  }
+  if (!one.instructions.apply) return;
+  for (const action& each : *one.instructions.apply) {
+    const auto* how = std::get_if<act::learn>(&each);
+    if (how == nullptr || (how->limit == 0 && !how->takes_along)) continue;
+    const std::pair key{how->table, how->cookie};
+    const auto [at, fresh] = learnings_.try_emplace(key);
+    learning& of = at->second;
+    if (fresh) {
+      tables_[how->table].each([&](const rule_entry& there) {
+        of.n_rules += there.rule->cookie == how->cookie ? 1 : 0;
+      });
+    }
+    if (how->limit != 0) of.n_limiting += static_cast<std::size_t>(by);
+    if (how->takes_along) of.n_taking += static_cast<std::size_t>(by);
+    if (how->takes_along && of.n_taking == 0) left_behind_.push_back(key);
+    if (of.n_limiting == 0 && of.n_taking == 0) learnings_.erase(at);
+  }
+}
+
 void store::refer(const rule& from, int by) {
+  count_learning(from, by);
   for (const group_id id : groups_of(from)) {
     if (group_entry* to = find_group(id)) to->state.n_rules += static_cast<std::uint32_t>(by);
   }
@@ -136,6 +174,7 @@ void store::undo() {
   }
   for (rule_table& each : tables_) each.restore_order();
   journal_.clear();
+  left_behind_.clear();
 }
 
 void store::undo_one(const rule_change& done) {

@@ -212,6 +212,24 @@ TEST(conjunction, is_of_one_priority_and_the_highest_that_leads_to_a_rule_counts
   EXPECT_EQ(ports_of(l.receive(tcp_packet())), (ports{3})) << "9 leads nowhere";
 }
 
+TEST(learn, leaves_a_rule_of_the_packet_as_it_is_then) {
+  lab l;
+  act::learn how;
+  how.parts = {
+      {act::learn::part::role::match, field_bits{field::tcp_src, 0, 16}, 0, {field::reg1, 0, 16}},
+      {act::learn::part::role::output, field_bits{field::in_port, 0, 16}, 0, {}}};
+  const auto tcp = where({test::ipv4(), exact(field::ip_proto, 6)});
+  l(add_rule(0, 1, tcp, apply({act::set(field::tcp_src, 7), how, act::set(field::tcp_src, 8)})));
+  const verdict got = l.receive(tcp_packet());
+  ASSERT_EQ(got.learned.size(), 1U);
+  EXPECT_EQ(got.learned[0].match, where({{field::reg1, 7, 0xffff}}));
+  EXPECT_EQ(got.learned[0].instructions, apply({output(1)}));
+  EXPECT_EQ(l.model.n_rules(), 1U) << "who has the model puts it there";
+  const auto out = l.judge.packet_out(from_port_1(ethernet(0x0806)), {how}, 0);
+  ASSERT_TRUE(out);
+  EXPECT_TRUE(out->learned.empty()) << "it has no port of TCP";
+}
+
 TEST(resubmit, comes_back_with_the_packet_as_it_has_become) {
   lab l;
   l(add_rule(0, 1, {}, apply({act::resubmit{port_in_port, 5}, output(2)})));

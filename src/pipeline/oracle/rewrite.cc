@@ -84,6 +84,7 @@ std::optional<rewrite_result> rewrite(packet& one, const action& how) {
           [](const act::output_bits&) -> answer { return std::nullopt; },
           [](const act::resubmit&) -> answer { return std::nullopt; },
           [](const act::conjunction&) -> answer { return std::nullopt; },
+          [](const act::learn&) -> answer { return std::nullopt; },
       },
       how);
 }

@@ -67,6 +67,7 @@ struct trace_line {
 struct verdict {
   std::vector<sent> outputs;  // in the order in which they were sent
   std::vector<packet_in> packet_ins;
+  std::vector<rule_mod> learned;  // rules that it leaves behind
   struct counts counts;
   unsigned n_resubmits = 0;
   unsigned n_conjunctions = 0;  // that led to a rule

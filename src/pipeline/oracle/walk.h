@@ -48,6 +48,7 @@ class walk {
   fate run_action(packet& one, const action& what, const origin& from, class action_set& set);
   fate run_resubmit(packet& one, const act::resubmit& what, const origin& from,
                     class action_set& set);
+  void learn(const packet& one, const act::learn& how);
   void run_group(const packet& one, group_id id, const origin& from);
   void run_bucket(const packet& one, const group& in, std::size_t index, const origin& from);
   std::optional<std::size_t> choose_bucket(const packet& one, const group_ptr& in);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "pipeline/model/action_set.h"
+#include "pipeline/model/learn.h"
 #include "pipeline/model/liveness.h"
 #include "pipeline/model/resubmit.h"
 #include "pipeline/oracle/parse.h"
@@ -51,6 +54,10 @@ fate walk::run_action(packet& one, const action& what, const origin& from, actio
     output_bits(one, *to, from);
     return fate::goes_on;
   }
+  if (const auto* how = std::get_if<act::learn>(&what)) {
+    learn(one, *how);
+    return fate::goes_on;
+  }
   if (const auto* group = std::get_if<act::group>(&what)) {
     run_group(one, group->id, from);
     return fate::goes_on;
@@ -70,6 +77,24 @@ fate walk::run_action(packet& one, const action& what, const origin& from, actio
       return fate::ends;
   }
   return fate::goes_on;
+}
+
+void walk::learn(const packet& one, const act::learn& how) {
+  note(to_string(how));
+  const deeper inside(*this);
+  const parsed headers = parse(one);
+  std::array<value128, learned_values_max> values{};
+  const bool is_whole = take_values(how, values.data(), [&](const field_bits& from) {
+    return headers.has(from.which)
+               ? std::optional(headers.get(from.which) >> from.first & ones(from.n_bits))
+               : std::nullopt;
+  });
+  if (!is_whole) return note("has no such header: nothing is learned");
+  auto made = learned_rule(how, values);
+  if (!made) return note("no rule: " + made.error().message());
+  note(name_rule(made->table, made->priority, made->match) +
+       " actions=" + to_string(made->instructions));
+  out_.learned.push_back(std::move(*made));
 }
 
 void walk::run_group(const packet& one, group_id id, const origin& from) {

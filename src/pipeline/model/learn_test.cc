@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that packets leave behind: what they are made of, and what becomes of them in the model.
+#include "pipeline/model/learn.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/model/action_check.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::pipeline {
+namespace {
+
+using namespace test;
+using part = act::learn::part;
+
+constexpr field_bits all_of(field which) { return {which, 0, 48}; }
+const field_bits port_16 = {field::in_port, 0, 16};
+
+part same(const field_bits& to, const field_bits& from) { return {part::role::match, from, 0, to}; }
+part constant(field which, value128 value) {
+  return {part::role::match, {}, value, {which, 0, info(which).n_bits}};
+}
+part load(const field_bits& to, value128 value) { return {part::role::load, {}, value, to}; }
+part send_to(const field_bits& from) { return {part::role::output, from, 0, {}}; }
+
+/// As a learning switch does: back to the source by the port where it came from.
+act::learn learn_source(std::uint64_t cookie = 0) {
+  act::learn made;
+  made.cookie = cookie;
+  made.parts = {same(all_of(field::eth_dst), all_of(field::eth_src)), send_to(port_16)};
+  return made;
+}
+
+rule_mod rule_of(const act::learn& how, std::vector<value128> values) {
+  auto made = learned_rule(how, values);
+  EXPECT_TRUE(made) << made.error().message();
+  return made ? *made : rule_mod{};
+}
+
+of_error refusal(const act::learn& how) {
+  const auto good = check_learn(how);
+  return good ? of_error{} : good.error().code;
+}
+
+TEST(learned_rule, has_what_the_packet_had) {
+  act::learn how = learn_source(7);
+  how.table = 3;
+  how.priority = 9;
+  how.idle_timeout_s = 1;
+  how.hard_timeout_s = 2;
+  how.send_removed = true;
+  how.parts.push_back(load({field::reg0, 4, 4}, 5));
+  const rule_mod made = rule_of(how, {0x020000000001, 4});
+  EXPECT_EQ(made.table, 3);
+  EXPECT_EQ(made.priority, 9);
+  EXPECT_EQ(made.cookie, 7U);
+  EXPECT_EQ(made.idle_timeout_s, 1);
+  EXPECT_EQ(made.hard_timeout_s, 2);
+  EXPECT_EQ(made.flags, rule_send_removed);
+  EXPECT_EQ(made.match, where({exact(field::eth_dst, 0x020000000001)}));
+  EXPECT_EQ(made.instructions, apply({output(4), act::set_field{field::reg0, 0x50, 0xf0}}));
+}
+
+TEST(learned_rule, joins_bits_of_one_field) {
+  act::learn how;
+  how.parts = {same({field::reg1, 0, 8}, {field::reg0, 0, 8}),
+               same({field::reg1, 16, 4}, {field::reg0, 0, 4}),
+               {part::role::match, {}, 1, {field::reg1, 0, 1}}};
+  EXPECT_EQ(rule_of(how, {0x80, 0x3}).match, where({{field::reg1, 0x30081, 0xf00ff}}));
+}
+
+TEST(learned_rule, matches_reserved_ports_by_their_short_numbers) {
+  act::learn how;
+  how.parts = {same(port_16, port_16)};
+  EXPECT_EQ(rule_of(how, {5}).match, where({exact(field::in_port, 5)}));
+  EXPECT_EQ(rule_of(how, {0xfffe}).match, where({exact(field::in_port, port_local)}));
+}
+
+TEST(learned_rule, sends_nothing_to_ports_that_are_none) {
+  for (const value128 port : {0x0, 0xfffd, 0xfffa, 0xff80})
+    EXPECT_EQ(rule_of(learn_source(), {1, port}).instructions, instructions{});
+  EXPECT_EQ(rule_of(learn_source(), {1, 0xfffb}).instructions, apply({output(port_flood)}));
+}
+
+TEST(learned_rule, writes_the_number_of_a_tag_that_is_there) {
+  act::learn how;
+  how.parts = {{part::role::match, {}, 0x1000, {field::vlan_vid, 0, 13}}};
+  how.parts[0].to.first = 0;
+  how.parts.push_back(
+      {part::role::load, field_bits{field::reg0, 0, 12}, 0, {field::vlan_vid, 0, 12}});
+  EXPECT_EQ(refusal(how), of_error{});
+  EXPECT_EQ(rule_of(how, {6}).instructions,
+            apply({act::set_field{field::vlan_vid, 0x1006, 0x1fff}}));
+}
+
+TEST(check_learn, refuses_what_can_be_no_rule) {
+  const auto with = [](part one) {
+    act::learn how;
+    how.parts = {one};
+    return refusal(how);
+  };
+  EXPECT_EQ(with(same({field::tcp_dst, 0, 16}, {field::reg0, 0, 16})),
+            of_error::bad_action_match_inconsistent);
+  EXPECT_EQ(with(same({field::reg0, 0, 16}, {field::reg1, 0, 8})),
+            of_error::bad_action_set_argument);
+  EXPECT_EQ(with(same({field::reg0, 20, 16}, {field::reg1, 0, 16})),
+            of_error::bad_action_set_argument);
+  EXPECT_EQ(with(same({field::reg0, 0, 16}, {field::reg1, 20, 16})),
+            of_error::bad_action_set_argument);
+  EXPECT_EQ(with(load({field::reg0, 0, 4}, 16)), of_error::bad_action_set_argument);
+  EXPECT_EQ(with(load({field::in_port, 0, 32}, 1)), of_error::bad_action_set_type);
+  EXPECT_EQ(with(load({field::ipv4_dst, 0, 32}, 1)), of_error::bad_action_match_inconsistent);
+  EXPECT_EQ(with({part::role::output, {}, 1, {}}), of_error::bad_action_argument);
+  EXPECT_EQ(with(load({field::vlan_vid, 0, 13}, 0x1001)), of_error::bad_action_set_argument);
+  act::learn tcp;
+  tcp.parts = {constant(field::eth_type, 0x0800), constant(field::ip_proto, 6),
+               same({field::tcp_src, 0, 16}, {field::tcp_dst, 0, 16}),
+               load({field::ipv4_dst, 0, 32}, 1)};
+  EXPECT_EQ(refusal(tcp), of_error{});
+}
+
+TEST(check_learn, has_bounds) {
+  act::learn how;
+  how.parts.assign(learned_values_max, same({field::reg0, 0, 1}, {field::reg1, 0, 1}));
+  EXPECT_EQ(refusal(how), of_error{});
+  how.parts.push_back(how.parts[0]);
+  EXPECT_EQ(refusal(how), of_error::bad_action_too_many);
+  how.parts.assign(learn_parts_max, load({field::reg0, 0, 1}, 1));
+  EXPECT_EQ(refusal(how), of_error{});
+  how.parts.push_back(how.parts[0]);
+  EXPECT_EQ(refusal(how), of_error::bad_action_too_many);
+}
+
+TEST(check_learn, is_of_rules_and_packet_outs_that_have_what_it_takes) {
+  act::learn how;
+  how.parts = {constant(field::eth_type, 0x0800),
+               same({field::ipv4_dst, 0, 32}, {field::ipv4_src, 0, 32})};
+  const auto checked = [&](action_place place, std::vector<match_term> terms, std::uint8_t table) {
+    how.table = table;
+    packet_knowledge known(where(std::move(terms)));
+    const auto good = check_actions({how}, place, known, 3, [](group_id) { return true; });
+    return good ? of_error{} : good.error().code;
+  };
+  EXPECT_EQ(checked(action_place::rule, {ipv4()}, 2), of_error{});
+  EXPECT_EQ(checked(action_place::packet_out, {}, 2), of_error{});
+  EXPECT_EQ(checked(action_place::rule, {}, 2), of_error::bad_action_match_inconsistent);
+  EXPECT_EQ(checked(action_place::rule, {ipv4()}, 3), of_error::bad_action_argument);
+  EXPECT_EQ(checked(action_place::bucket, {ipv4()}, 2), of_error::bad_action_type);
+  EXPECT_EQ(checked(action_place::write_actions, {ipv4()}, 2), of_error::bad_action_type);
+}
+
+TEST(learn_text, is_that_of_ovs_ofctl) {
+  act::learn how = learn_source(0x1f);
+  how.idle_timeout_s = 5;
+  how.hard_timeout_s = 6;
+  how.priority = 7;
+  how.limit = 8;
+  how.send_removed = how.takes_along = true;
+  how.parts.push_back(constant(field::eth_type, 0x0800));
+  how.parts.push_back(load({field::reg0, 4, 4}, 5));
+  how.parts.push_back({part::role::load, field_bits{field::reg2, 0, 32}, 0, {field::reg1, 0, 32}});
+  how.parts.push_back({part::role::match, {}, 3, {field::reg3, 0, 2}});
+  EXPECT_EQ(to_string(action(how)),
+            "learn(table=1,idle_timeout=5,hard_timeout=6,priority=7,send_flow_rem,delete_learned,"
+            "cookie=0x1f,limit=8,dl_dst[]=dl_src[],output:in_port[0..15],dl_type=0x800,"
+            "load:0x5->reg0[4..7],load:reg2[]->reg1[],reg3[0..1]=0x3)");
+}
+
+class learning : public ::testing::Test {
+ protected:
+  rule_mod from(unsigned mac, port_no port) {
+    rule_mod made = rule_of(how, {mac, port});
+    return made;
+  }
+  const rule_table::entry* find(unsigned mac) {
+    return b.tables()[1].find(0x8000, where({exact(field::eth_dst, mac)}));
+  }
+
+  bridge b = make_bridge();
+  act::learn how = learn_source(5);
+};
+
+TEST_F(learning, a_rule_that_is_there_lives_on) {
+  how.hard_timeout_s = 10;
+  must(b, from(1, 2), 0);
+  const rule_id id = find(1)->rule->id;
+  b.count_rule(id, {3, 300}, ns_per_s);
+  const std::uint64_t version = b.version();
+  EXPECT_TRUE(must(b, from(1, 2), 6 * ns_per_s).empty());
+  EXPECT_EQ(b.version(), version) << "nothing changed for packets";
+  EXPECT_EQ(find(1)->rule->added, 0U);
+  EXPECT_TRUE(b.expire(15 * ns_per_s).empty());
+  const change_list gone = b.expire(16 * ns_per_s);
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(std::get<rule_change>(gone[0]).reason, removal_reason::hard_timeout);
+  EXPECT_EQ(std::get<rule_change>(gone[0]).state_before.counted, (traffic{3, 300}));
+}
+
+TEST_F(learning, an_idle_time_starts_again_too) {
+  how.idle_timeout_s = 10;
+  must(b, from(1, 2), 0);
+  must(b, from(1, 2), 6 * ns_per_s);
+  EXPECT_TRUE(b.expire(15 * ns_per_s).empty());
+  EXPECT_EQ(std::get<rule_change>(b.expire(16 * ns_per_s).at(0)).reason,
+            removal_reason::idle_timeout);
+}
+
+TEST_F(learning, another_port_takes_the_place_and_keeps_the_counters) {
+  must(b, from(1, 2), 0);
+  const rule_id id = find(1)->rule->id;
+  b.count_rule(id, {3, 300}, 1);
+  EXPECT_EQ(must(b, from(1, 3), 2).size(), 1U);
+  EXPECT_EQ(find(1)->rule->id, id);
+  EXPECT_EQ(find(1)->rule->instructions, apply({output(3)}));
+  EXPECT_EQ(find(1)->state.counted, (traffic{3, 300}));
+  EXPECT_EQ(find(1)->rule->added, 2U);
+}
+
+TEST_F(learning, a_limit_is_of_rules_with_the_cookie_in_the_table) {
+  how.limit = 2;
+  rule_mod there = add_rule(1, 1, {}, {});
+  there.cookie = 5;
+  must(b, there);  // counts, too
+  must(b, add_rule(0, 1, {}, apply({how})));
+  must(b, from(1, 2));
+  EXPECT_TRUE(must(b, from(2, 2)).empty());
+  EXPECT_EQ(must(b, from(1, 3)).size(), 1U) << "one that is there is no more";
+  must(b, change_rules(rule_command::remove_strict, 1, 1, {}));
+  EXPECT_EQ(must(b, from(2, 2)).size(), 1U);
+  EXPECT_TRUE(must(b, from(3, 2)).empty());
+}
+
+TEST_F(learning, rules_go_with_the_last_that_learned_them) {
+  how.takes_along = true;
+  must(b, add_rule(0, 1, {}, apply({how})));
+  must(b, add_rule(0, 2, {}, apply({how, output(1)})));
+  rule_mod other = add_rule(1, 1, {}, {});
+  other.cookie = 6;
+  must(b, other);
+  must(b, from(1, 2));
+  must(b, from(2, 2));
+  must(b, change_rules(rule_command::remove_strict, 0, 1, {}));
+  EXPECT_EQ(b.n_rules(), 4U);
+  EXPECT_EQ(must(b, change_rules(rule_command::modify_strict, 0, 2, {}, apply({output(1)}))).size(),
+            3U)
+      << "it learns no more";
+  EXPECT_EQ(b.n_rules(), 2U);
+  EXPECT_EQ(find(1), nullptr);
+}
+
+TEST_F(learning, rules_go_with_one_whose_time_has_come_and_with_a_chain_of_them) {
+  how.takes_along = true;
+  act::learn more = how;
+  more.table = 2;
+  more.cookie = 8;
+  rule_mod first = add_rule(0, 1, {}, apply({how}));
+  first.hard_timeout_s = 1;
+  must(b, first, 0);
+  rule_mod second = add_rule(1, 1, {}, apply({more}));
+  second.cookie = 5;
+  must(b, second, 0);
+  rule_mod third = add_rule(2, 1, {}, {});
+  third.cookie = 8;
+  must(b, third, 0);
+  EXPECT_EQ(b.expire(ns_per_s).size(), 3U);
+  EXPECT_EQ(b.n_rules(), 0U);
+}
+
+TEST_F(learning, a_change_in_place_that_learns_the_same_leaves_all) {
+  how.takes_along = true;
+  must(b, add_rule(0, 1, {}, apply({how})));
+  must(b, from(1, 2));
+  must(b, add_rule(0, 1, {}, apply({how, output(9)})));
+  EXPECT_NE(find(1), nullptr);
+}
+
+TEST_F(learning, what_is_refused_leaves_all_as_it_was) {
+  how.takes_along = true;
+  how.limit = 2;
+  must(b, add_rule(0, 1, {}, apply({how})));
+  must(b, from(1, 2));
+  const operation both[] = {change_rules(rule_command::remove, 0, 0, {}),
+                            add_rule(254, 1, {}, go(3))};
+  EXPECT_FALSE(b.apply(both, 0));
+  EXPECT_NE(find(1), nullptr);
+  // The counts are as they were: one more fits, and all go in the end.
+  EXPECT_EQ(must(b, from(2, 2)).size(), 1U);
+  EXPECT_TRUE(must(b, from(3, 2)).empty());
+  must(b, change_rules(rule_command::remove, 0, 0, {}));
+  EXPECT_EQ(b.n_rules(), 0U);
+}
+
+}  // namespace
+}  // namespace coua::pipeline
