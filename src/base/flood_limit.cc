@@ -46,7 +46,10 @@ result<flood_limit> parse_flood_limit(std::string_view text) {
   } else {
     const bool is_bits = ends_in(text, "bps");
     const bool has_unit = is_bits || ends_in(text, "pps");
-    if (const auto value = parse_size(text.substr(0, text.size() - (has_unit ? 3 : 0))))
+    const std::string_view number = text.substr(0, text.size() - (has_unit ? 3 : 0));
+    // 10MBps would be bytes, and links count in powers of ten.
+    const bool is_odd = is_bits && (text[number.size()] == 'B' || ends_in(number, "i"));
+    if (const auto value = is_odd ? std::nullopt : parse_size(number))
       made = is_bits ? flood_limit::bits(*value) : flood_limit(*value);
   }
   if (made) return *made;

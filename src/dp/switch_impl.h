@@ -109,9 +109,10 @@ class switch_impl final : public l2_switch {
     std::uint64_t ns = 0;
   };
   // switch_ports.cc
-  result<unsigned> add_port_here(const port_config& config, const shut_state& again);
+  /// `again`: it comes back as it was, and nothing of it is asked for anew. Null: it is new.
+  result<unsigned> add_port_here(const port_config& config, const shut_state* again);
   result<flush_ptr> remove_port_here(const std::string& name);
-  result<void> update_port_here(const port_config& config, const shut_state& again);
+  result<void> update_port_here(const port_config& config, const shut_state* again);
   result<void> reopen_port_here(const std::string& name);
   // switch_shut.cc
   void shut_violators();
@@ -120,6 +121,7 @@ class switch_impl final : public l2_switch {
   void recover_ports();
   void keep_shut(unsigned number, const shut_state& again);
   void note_storm_drops(unsigned number);
+  bool is_of_another_speed(unsigned number);
   static std::uint64_t recovers_at_ns(const port_slot& slot);
   static std::vector<counter> shut_counters(const port_slot& slot);
   static void discard_received(port_slot& slot);

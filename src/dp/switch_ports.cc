@@ -10,10 +10,10 @@ namespace coua::dp {
 namespace {
 
 /// A share of a link whose speed nobody knows limits nothing. While the link is down it may still
-/// become known.
+/// become known. `last_mbps`: the last speed that was.
 result<void> check_storm(const port_config& config, const std::string& driver,
-                         const link_state& link) {
-  if (!link.up || link.mbps != 0) return {};
+                         const link_state& link, unsigned last_mbps) {
+  if (!link.up || link.mbps != 0 || last_mbps != 0) return {};
   const std::pair<const char*, const flood_limit&> limits[] = {
       {"broadcast", config.storm.broadcast},
       {"multicast", config.storm.multicast},
@@ -48,11 +48,10 @@ result<unsigned> switch_impl::free_number() const {
 }
 
 result<unsigned> switch_impl::add_port(const port_config& config) {
-  return tables_->call([&] { return add_port_here(config, {}); });
+  return tables_->call([&] { return add_port_here(config, nullptr); });
 }
 
-/// `again`: it comes back as it was.
-result<unsigned> switch_impl::add_port_here(const port_config& config, const shut_state& again) {
+result<unsigned> switch_impl::add_port_here(const port_config& config, const shut_state* again) {
   if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
@@ -69,20 +68,24 @@ result<unsigned> switch_impl::add_port_here(const port_config& config, const shu
     if (slot.device) limits.devices_used |= slot.device->devices();
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
-  if (!config.bond.any())
-    if (auto known = check_storm(config, (*opened)->driver(), (*opened)->link()); !known)
-      return tl::unexpected(known.error());
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
   slot.bond.reset();
   if (config.bond.any()) slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs());
+  slot.shut_by = again != nullptr ? again->by : "";
   slot.link = look_at_link(*number);
+  if (auto known = check_storm(config, slot.device->driver(), slot.link, 0);
+      !known && again == nullptr) {
+    slot.bond.reset();
+    slot.device.reset();
+    slot.link = {};
+    return tl::unexpected(known.error());
+  }
   slot.mbps = 0;
   slot.flush.reset();
-  slot.shut_by.clear();
   slot.shut_ns = slot.shut_downs = slot.recoveries = 0;
   slot.discards = false;
-  keep_shut(*number, again);
+  if (slot.is_shut()) keep_shut(*number, *again);
   slot.baseline.clear();
   for (std::size_t id = 0; id < port_counter::count; ++id)
     slot.baseline.push_back(port_sum(*number, id));
@@ -172,38 +175,43 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
 }
 
 result<void> switch_impl::update_port(const port_config& config) {
-  return tables_->call([&] { return update_port_here(config, {}); });
+  return tables_->call([&] { return update_port_here(config, nullptr); });
 }
 
-/// `again`: as in add_port_here().
-result<void> switch_impl::update_port_here(const port_config& config, const shut_state& again) {
+result<void> switch_impl::update_port_here(const port_config& config, const shut_state* again) {
   const int found = number_of(config.name);
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
   port_slot& slot = slots_[number];
-  if (auto known = check_storm(config, slot.device->driver(), slot.link); !known) return known;
+  // Tokens of another limit mean another time.
+  const bool storm_changed = slot.device->config().storm != config.storm;
+  if (storm_changed && again == nullptr)
+    if (auto known = check_storm(config, slot.device->driver(), slot.link, slot.mbps); !known)
+      return known;
   flush_filter left;
   left.ports = port_bit(number);
   left.vlans.reset();
   for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
   const bool was_enabled = slot.device->config().enabled, was_up = slot.link.up;
-  // Tokens of another limit mean another time.
-  const bool storm_changed = slot.device->config().storm != config.storm;
+  const bool was_open = was_enabled && !slot.is_shut();
   if (auto done = slot.device->update(config); !done) return done;
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
+  if (again != nullptr && !again->by.empty() && !slot.is_shut()) keep_shut(number, *again);
   if (slot.bond) slot.bond->configure(config.bond);
   if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
-  if (!slot.is_shut()) keep_shut(number, again);
   if (config.enabled && !slot.is_shut()) discard_received(slot);
-  if (storm_changed || config.enabled != was_enabled) note_storm_drops(number);
-  // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit.
-  const port_set other_limits = storm_changed ? port_bit(number) : 0;
-  fill_storms(other_limits);
+  // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit:
+  // what was dropped by that is no storm.
+  const bool begins = storm_changed || config.enabled != was_enabled;
+  const port_set anew = begins ? port_bit(number) : 0;
+  fill_storms(anew);
   tell_all(number);
-  fill_storms(other_limits);
+  fill_storms(anew);
+  if (begins) note_storm_drops(number);
   const bool bond_fell = slot.bond && was_up && !slot.link.up;
-  if ((was_enabled && !config.enabled) || bond_fell) left.vlans.set();
+  const bool is_open = config.enabled && !slot.is_shut();
+  if ((was_open && !is_open) || (was_enabled && !config.enabled) || bond_fell) left.vlans.set();
   if (left.vlans.any()) flush(left, config.name);
   return {};
 }
@@ -256,7 +264,8 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
                 name);
   else
     log_info("port %s: link is %s", name, now.up ? "up" : "down");
-  if (const auto known = check_storm(slot.device->config(), slot.device->driver(), now); !known)
+  if (const auto known = check_storm(slot.device->config(), slot.device->driver(), now, slot.mbps);
+      !known)
     log_warning("%s; until then there is no limit", known.error().message().c_str());
   const bool went_down = slot.link.up && !now.up;
   slot.link = now;

@@ -41,6 +41,7 @@ result<void> switch_impl::reopen_port_here(const std::string& name) {
   slot.link = look_at_link(number);
   discard_received(slot);
   note_storm_drops(number);
+  fill_storms(port_bit(number));
   tell_all(number);
   log_info("port %s: brought back", name.c_str());
   return {};
@@ -50,15 +51,15 @@ result<void> switch_impl::restore_port(const port_status& was) {
   return tables_->call([&]() -> result<void> {
     shut_state again;
     if (was.config.enabled) again = {was.shut_down, was.shut_ns};
-    if (number_of(was.config.name) >= 0) return update_port_here(was.config, again);
-    if (auto added = add_port_here(was.config, again); !added) return tl::unexpected(added.error());
+    if (number_of(was.config.name) >= 0) return update_port_here(was.config, &again);
+    if (auto added = add_port_here(was.config, &again); !added)
+      return tl::unexpected(added.error());
     return {};
   });
 }
 
-/// Of a port that no worker knows as open yet.
+/// Before the next plan.
 void switch_impl::keep_shut(unsigned number, const shut_state& again) {
-  if (again.by.empty()) return;
   port_slot& slot = slots_[number];
   slot.shut_by = again.by;
   slot.shut_ns = again.ns;
@@ -69,10 +70,11 @@ void switch_impl::keep_shut(unsigned number, const shut_state& again) {
   log_info("port %s: still shut down (%s)", slot.device->config().name.c_str(), again.by.c_str());
 }
 
-/// When a port that is shut down comes back by itself; 0: it is not, or stays so.
+/// When a port that is shut down comes back by itself; 0: it is not, or stays so (its device may
+/// have gone away).
 std::uint64_t switch_impl::recovers_at_ns(const port_slot& slot) {
   const std::uint64_t after_s = slot.device->config().recover_s;
-  return slot.is_shut() && after_s != 0 ? slot.shut_ns + after_s * ns_per_s : 0;
+  return slot.is_shut() && !slot.link.lost && after_s != 0 ? slot.shut_ns + after_s * ns_per_s : 0;
 }
 
 void switch_impl::recover_ports() {
@@ -106,6 +108,16 @@ void switch_impl::shut_violators() {
   });
 }
 
+/// A share of the link was taken of a speed that it has no more, or that was not known yet. The
+/// others are looked at less often than drops.
+bool switch_impl::is_of_another_speed(unsigned number) {
+  const unsigned known = slots_[number].mbps;
+  if (!slots_[number].bond) watch_links();
+  if (slots_[number].mbps == known && known != 0) return false;
+  note_storm_drops(number);
+  return true;
+}
+
 /// Ports of which storm control has dropped something since they were looked at last. Workers only
 /// count: a port that is not shut down by its storm costs them nothing.
 void switch_impl::shut_stormy() {
@@ -121,6 +133,7 @@ void switch_impl::shut_stormy() {
       if (slot.storm_drops[kind] == before[kind]) continue;
       const storm_word& word = storm_words[kind];
       const flood_limit& limit = config.storm.*word.limit;
+      if (limit.in == flood_limit::unit::percent && is_of_another_speed(number)) break;
       shut_port(number, word.by,
                 limit == flood_limit::block()
                     ? std::string(word.kind) + " frames, of which none may pass"

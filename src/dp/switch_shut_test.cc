@@ -67,10 +67,31 @@ TEST_F(shut_test, a_storm_shuts_its_port_and_no_other) {
     // What waited in the device meanwhile, and what was dropped before, does not shut it again.
     send(kind.to, 100);
     ASSERT_TRUE(switch_->reopen_port("a"));
+    // It begins with a full burst, as new.
+    send(kind.to, 20);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ASSERT_EQ(status_of("a").shut_down, "");
   }
   EXPECT_EQ(count("a", "recoveries"), 0u);
+}
+
+// Red nearly always without a look at the speed: links are watched less often than drops.
+TEST_F(shut_test, a_share_of_an_old_speed_shuts_nothing) {
+  test_ring_port& a = *rings_["a"];
+  a.set_speed(10);
+  ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 10; }));
+  ASSERT_TRUE(change([](port_config& c) {
+    c.storm.broadcast = flood_limit::percent(1);
+    c.storm.action = storm_action::shutdown;
+  }));
+  a.set_speed(1'000'000);
+  for (unsigned i = 0; i < 60; ++i) ASSERT_TRUE(a.send(make_frame(broadcast, host(1), -1, 1000)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(status_of("a").shut_down, "");
+  a.set_speed(10);
+  ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 10; }));
+  for (unsigned i = 0; i < 60; ++i) ASSERT_TRUE(a.send(make_frame(broadcast, host(1), -1, 1000)));
+  EXPECT_TRUE(is_shut("storm_broadcast"));
 }
 
 TEST_F(shut_test, drop_leaves_the_port_open_and_its_drops_are_forgotten) {
