@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/cold_start.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/size.h"
@@ -85,8 +87,7 @@ class cold_start {
   /// From now on. What it forwarded before that moment counts for the first window.
   result<course> watch(const std::function<result<snapshot>()>& look) {
     course made;
-    made.at.emplace_back();
-    snapshot before;
+    std::vector<snapshot> looks(1);
     const std::uint64_t start = now_ns();
     const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     for (unsigned i = 1; i <= options_.run.repetitions; ++i) {
@@ -97,8 +98,15 @@ class cold_start {
       auto now = look();
       if (!now) return tl::unexpected(now.error());
       now->seconds = static_cast<double>(now_ns() - start) / 1e9;
-      made.at.push_back(at_end(before, *now, end));
-      before = *now;
+      looks.push_back(*now);
+    }
+    // An answer may take longer than a window: of the two looks around its end.
+    made.at.emplace_back();
+    for (unsigned i = 1; i <= options_.run.repetitions; ++i) {
+      const double end = i * options_.run.seconds;
+      auto after = std::find_if(looks.begin() + 1, looks.end() - 1,
+                                [&](const snapshot& one) { return one.seconds >= end; });
+      made.at.push_back(at_end(*(after - 1), *after, end));
     }
     return made;
   }

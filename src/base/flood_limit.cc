@@ -49,8 +49,8 @@ result<flood_limit> parse_flood_limit(std::string_view text) {
     const std::string_view number = text.substr(0, text.size() - (has_unit ? 3 : 0));
     // 10MBps would be bytes, and links count in powers of ten.
     const bool is_odd = is_bits && (text[number.size()] == 'B' || ends_in(number, "i"));
-    if (const auto value = is_odd ? std::nullopt : parse_size(number))
-      made = is_bits ? flood_limit::bits(*value) : flood_limit(*value);
+    const auto value = parse_size(number);
+    if (value && !is_odd) made = is_bits ? flood_limit::bits(*value) : flood_limit(*value);
   }
   if (made) return *made;
   return fail(errc::invalid, "limit",

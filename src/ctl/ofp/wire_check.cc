@@ -29,6 +29,10 @@ constexpr std::array<std::size_t, 10> nicira_known = {
     34,  // conjunction
     45,  // learn2
 };
+constexpr std::size_t nicira_learn = 16, nicira_learn2 = 45;
+// Of a learn with all the parts that it may have; the library's form of one is several times as
+// large, and the library ends the program where that is above 64 KB.
+constexpr std::size_t learn_bytes_max = 4096;
 // A reply that shows the rule or group has more around it than the request that made it.
 constexpr std::size_t mod_bytes_max = 65'000;
 
@@ -58,6 +62,9 @@ checked check_action(message_view one) {
   const std::size_t subtype = u16(one, 8);
   if (std::find(nicira_known.begin(), nicira_known.end(), subtype) == nicira_known.end()) {
     return refuse_action(3, "the switch has no such action of this experimenter");
+  }
+  if ((subtype == nicira_learn || subtype == nicira_learn2) && one.size() > learn_bytes_max) {
+    return refuse_action(7, "a learn has more parts than 64");
   }
   return {};
 }

@@ -8,10 +8,13 @@ namespace {
 
 using pipeline::learned_values;
 
+/// Of the match only: what takes the place of a rule, as of a host that moved, is news, and the old
+/// one is again after it.
 std::size_t hash_of(const learned_values& one) noexcept {
   pipeline::word_mixer mixed;
   mixed.add(one.id);
-  for (std::uint32_t i = 0; i < one.n; ++i) mixed.add(one.values[i]);
+  for (std::uint32_t i = 0; i < one.n; ++i)
+    if ((one.in_match >> i & 1) != 0) mixed.add(one.values[i]);
   return mixed.hash();
 }
 
@@ -22,6 +25,7 @@ bool are_same(const learned_values& a, const learned_values& b) noexcept {
 void copy(const learned_values& from, learned_values& to) noexcept {
   to.id = from.id;
   to.n = from.n;
+  to.in_match = from.in_match;
   std::copy_n(from.values.begin(), from.n, to.values.begin());
 }
 

@@ -6,7 +6,9 @@
 // time-out of a rule starts again half a second late at most, and a rule that was removed comes
 // back as late.
 //
-// A full ring refuses, and the worker counts it; the next packet asks again.
+// A full ring refuses, and the worker counts it; the next packet asks again. Workers' rings have no
+// order among them: of a host that is at two workers' ports within a millisecond, either may be the
+// last.
 #pragma once
 
 #include <atomic>
@@ -28,11 +30,12 @@ class learn_out {
   void tell(std::span<const pipeline::learned_values> learned, std::uint64_t now) noexcept;
 
   // The thread that owns the pipeline.
-  /// Up to all that there can be at once: calls `call(values)` for each.
+  /// Calls `call(values)` for each, up to so many that nobody else waits for the thread for long.
   template <class Call>
   void drain(Call call) {
+    constexpr unsigned at_once = 128;
     pipeline::learned_values one;
-    for (std::size_t left = ring_.capacity(); left > 0 && ring_.pop(one); --left) call(one);
+    for (unsigned left = at_once; left > 0 && ring_.pop(one); --left) call(one);
   }
 
   /// Any thread: what the ring refused.

@@ -140,7 +140,10 @@ of::of_result<void> pipeline_owner::send(const packet_out& one) {
     auto sent = packet_outs_->send(one, ops.list(), now(), sink_);
     std::vector<of::operation> rules;
     for (const of::learned_values& each : packet_outs_->learned()) {
-      if (auto asked = bridge_->to_operation(each)) rules.push_back(std::move(*asked));
+      auto asked = bridge_->to_operation(each);
+      if (!asked) continue;
+      std::get<of::rule_mod>(*asked).takes_along = false;  // no rule learned it
+      rules.push_back(std::move(*asked));
     }
     learn(rules);
     return sent;

@@ -168,7 +168,11 @@ std::shared_ptr<const learning> action_compiler::make_learning(const act::learn&
   made->id = ++last_learning_;
   made->how = how;
   for (const act::learn::part& each : how.parts) {
-    if (each.from) made->takes.push_back(*each.from);
+    if (!each.from) continue;
+    if (each.what == act::learn::part::role::match) {
+      made->in_match |= static_cast<std::uint16_t>(1U << made->takes.size());
+    }
+    made->takes.push_back(*each.from);
   }
   std::shared_ptr<const learning> shared(made.release(), [this](const learning* gone) {
     learnings_.erase(gone->id);

@@ -186,6 +186,7 @@ void executor::run_learn(const work& all, unsigned index) noexcept {
     }
     learned_values& made = learned_[n_learned_];
     made.id = how.id;
+    made.in_match = how.in_match;
     made.n = 0;
     for (const field_bits& from : how.takes) {
       const std::optional<value128> there = read_field(packets_[all.at[k]], from.which);

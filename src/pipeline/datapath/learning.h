@@ -17,12 +17,14 @@ namespace coua::pipeline {
 struct learning {
   std::uint64_t id = 0;
   std::vector<field_bits> takes;  // at most learned_values_max
+  std::uint16_t in_match = 0;     // bits of those that the match of the rule is made of
   act::learn how;
 };
 
 struct learned_values {
   std::uint64_t id = 0;
-  std::uint32_t n = 0;
+  std::uint16_t n = 0;
+  std::uint16_t in_match = 0;                       // as of the learning
   std::array<value128, learned_values_max> values;  // the first n
 };
 

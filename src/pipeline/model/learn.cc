@@ -49,7 +49,7 @@ act::set_field set_bits(const field_bits& to, value128 value) {
 
 /// As Open vSwitch: not to a controller, and not to the L2 switch.
 std::optional<port_no> port_to_learn(value128 number) {
-  const std::optional<port_no> to = port_of_bits(number & 0xffff);
+  const std::optional<port_no> to = port_of_bits(number);
   if (!to || *to == port_controller || *to == port_normal || *to == 0) return std::nullopt;
   return to;
 }
@@ -125,6 +125,7 @@ of_result<rule_mod> learned_rule(const act::learn& how, std::span<const value128
   made.hard_timeout_s = how.hard_timeout_s;
   made.flags = how.send_removed ? rule_send_removed : 0;
   made.limit = how.limit;
+  made.takes_along = how.takes_along;
   return made;
 }
 

@@ -78,7 +78,7 @@ TEST(learned_rule, matches_reserved_ports_by_their_short_numbers) {
 }
 
 TEST(learned_rule, sends_nothing_to_ports_that_are_none) {
-  for (const value128 port : {0x0, 0xfffd, 0xfffa, 0xff80})
+  for (const value128 port : {0x0, 0xfffd, 0xfffa, 0xff80, 0x10002})
     EXPECT_EQ(rule_of(learn_source(), {1, port}).instructions, instructions{});
   EXPECT_EQ(rule_of(learn_source(), {1, 0xfffb}).instructions, apply({output(port_flood)}));
 }
@@ -265,6 +265,22 @@ TEST_F(learning, rules_go_with_one_whose_time_has_come_and_with_a_chain_of_them)
   must(b, third, 0);
   EXPECT_EQ(b.expire(ns_per_s).size(), 3U);
   EXPECT_EQ(b.n_rules(), 0U);
+}
+
+TEST_F(learning, what_comes_after_the_last_that_learned_is_not_there) {
+  how.takes_along = true;
+  must(b, add_rule(0, 1, {}, apply({how})));
+  must(b, from(1, 2));
+  must(b, change_rules(rule_command::remove, 0, 0, {}));
+  EXPECT_TRUE(must(b, from(1, 2)).empty());
+  EXPECT_EQ(b.n_rules(), 0U);
+}
+
+TEST_F(learning, a_limit_holds_without_a_rule_that_learns) {
+  how.limit = 2;
+  must(b, from(1, 2));
+  must(b, from(2, 2));
+  EXPECT_TRUE(must(b, from(3, 2)).empty());
 }
 
 TEST_F(learning, a_change_in_place_that_learns_the_same_leaves_all) {

@@ -37,7 +37,10 @@ struct rule_mod {
   std::uint16_t flags = 0;
   port_no out_port = port_any;
   group_id out_group = group_any;
-  std::uint32_t limit = 0;  // of rule_command::learn, as of act::learn
+  // Of rule_command::learn, as of act::learn.
+  std::uint32_t limit = 0;
+  bool takes_along =
+      false;  // with the last rule that learns so: when there is none, it is not added
 };
 
 enum class mod_command : std::uint8_t { add = 0, modify = 1, remove = 2 };

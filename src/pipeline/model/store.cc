@@ -34,7 +34,15 @@ meter_entry* store::find_meter(meter_id id) {
 
 std::size_t store::n_learned(table_id table, std::uint64_t cookie) const {
   const auto at = learnings_.find({table, cookie});
-  return at == learnings_.end() ? 0 : at->second.n_rules;
+  if (at != learnings_.end()) return at->second.n_rules;
+  std::size_t n = 0;  // for a packet-out: no rule learns there
+  tables_[table].each([&](const rule_entry& there) { n += there.rule->cookie == cookie ? 1 : 0; });
+  return n;
+}
+
+bool store::takes_along(table_id table, std::uint64_t cookie) const {
+  const auto at = learnings_.find({table, cookie});
+  return at != learnings_.end() && at->second.n_taking != 0;
 }
 
 std::vector<std::pair<table_id, std::uint64_t>> store::take_left_behind() {

@@ -82,8 +82,10 @@ class store {
   change_list commit() { return std::exchange(journal_, {}); }
   void undo();
 
-  /// Rules of a table with a cookie; only where some rule learns with a limit (0: nobody does).
+  /// Rules of a table with a cookie.
   std::size_t n_learned(table_id table, std::uint64_t cookie) const;
+  /// Some rule learns there, and its rules are to go along.
+  bool takes_along(table_id table, std::uint64_t cookie) const;
   /// Whose rules go along, now that the last rule that learned them is gone or learns no more.
   std::vector<std::pair<table_id, std::uint64_t>> take_left_behind();
 
