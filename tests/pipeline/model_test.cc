@@ -148,7 +148,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
     }
   });
   EXPECT_TRUE(holds);
-  if (all.packets > 10'000) EXPECT_GT(all.learned, 0U);
+  EXPECT_TRUE(all.learned > 0 || all.packets < 10'000);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
       "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions, "
