@@ -58,6 +58,16 @@ of_result<void> wrong(of_error code, std::string what) {
   return refuse(code, "learn", std::move(what));
 }
 
+/// A port by its number, of 16 or 32 bits, from which no packet can come.
+bool is_no_source(const part& one) {
+  const bool is_long = one.to == field_bits{field::in_port, 0, info(field::in_port).n_bits};
+  if (one.what != role::match || one.from || (!is_long && !is_short_port(one.to))) return false;
+  const std::optional<port_no> from =
+      is_long ? static_cast<port_no>(one.value) : port_of_bits(one.value);
+  constexpr port_no last_of_16_bits = 0xfeff;
+  return !from || (*from > last_of_16_bits && *from != port_local && *from != port_controller);
+}
+
 of_result<void> check_part(const part& one) {
   if (one.from && !is_within(*one.from)) {
     return wrong(of_error::bad_action_set_argument, "bits must be within the field");
@@ -71,6 +81,9 @@ of_result<void> check_part(const part& one) {
   }
   if (!one.from && (one.value & ~ones(one.to.n_bits)) != 0) {
     return wrong(of_error::bad_action_set_argument, "the value has more bits than it is for");
+  }
+  if (is_no_source(one)) {
+    return wrong(of_error::bad_action_set_argument, "no packet comes from there");
   }
   if (one.what == role::load && one.to.which == field::vlan_vid &&
       (mask_of(one.to) & vlan_present) != 0) {

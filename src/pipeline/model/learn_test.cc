@@ -113,6 +113,10 @@ TEST(check_learn, refuses_what_can_be_no_rule) {
   EXPECT_EQ(with(load({field::ipv4_dst, 0, 32}, 1)), of_error::bad_action_match_inconsistent);
   EXPECT_EQ(with({part::role::output, {}, 1, {}}), of_error::bad_action_argument);
   EXPECT_EQ(with(load({field::vlan_vid, 0, 13}, 0x1001)), of_error::bad_action_set_argument);
+  EXPECT_EQ(with(constant(field::in_port, 0x10002)), of_error::bad_action_set_argument);
+  EXPECT_EQ(with({part::role::match, {}, 0xfffc, port_16}), of_error::bad_action_set_argument);
+  EXPECT_EQ(with({part::role::match, {}, 0xfffe, port_16}), of_error{});
+  EXPECT_EQ(with(constant(field::in_port, 0xfeff)), of_error{});
   act::learn tcp;
   tcp.parts = {constant(field::eth_type, 0x0800), constant(field::ip_proto, 6),
                same({field::tcp_src, 0, 16}, {field::tcp_dst, 0, 16}),
