@@ -251,7 +251,7 @@ action random_learn(source& random) {
       which = static_cast<field>(below(random, n_fields));
     } while (!there.has(which));
     const auto n = static_cast<std::uint8_t>(std::min<unsigned>(info(which).n_bits, 32));
-    made.parts.push_back({role::match, field_bits{which, 0, n}, 0, {field::reg0, 0, n}});
+    made.parts.push_back({role::match, field_bits{which, 0, n}, 0, {field::eth_dst, 0, n}});
   }
   if (one_in(random, 3)) {
     made.parts.push_back({role::load, field_bits{field::reg1, 0, 8}, 0, {field::reg2, 4, 8}});
