@@ -104,6 +104,12 @@ void compare_gone(const change_list& got, const change_list& expected) {
   }
 }
 
+bool takes_out_rules(const operation& one) {
+  const auto* of_rules = std::get_if<rule_mod>(&one);
+  return of_rules != nullptr && (of_rules->command == rule_command::remove ||
+                                 of_rules->command == rule_command::remove_strict);
+}
+
 }  // namespace
 
 owned_packet test_buffers::make(const std::vector<std::uint8_t>& bytes) {
@@ -142,6 +148,9 @@ bool checked_pipeline::apply(const std::vector<operation>& bundle) {
   if (!got && got.error().code == of_error::flow_mod_table_full) {
     // The datapath's own limits; the model has none that these lists reach.
     if (bridge_->model().version() != version) throw std::runtime_error("a refusal changed");
+    if (std::all_of(bundle.begin(), bundle.end(), takes_out_rules)) {
+      throw std::runtime_error("rules cannot go: " + got.error().message());
+    }
     ++n_full;
     return false;
   }

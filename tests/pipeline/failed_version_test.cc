@@ -198,6 +198,77 @@ TEST_F(failed_version, leaves_groups_and_meters_as_they_were) {
   see(0, 3);
 }
 
+/// Asks for as many words as there are, of IPv6 in all of them.
+std::vector<match_term> wide_terms(unsigned which) {
+  std::vector<match_term> terms{pipeline::test::ipv6(),        exact(field::ipv6_src, 1),
+                                exact(field::ipv6_dst, which), exact(field::eth_src, 1),
+                                exact(field::metadata, 0),     exact(field::tunnel_id, 0)};
+  for (unsigned i = 0; i < n_registers; ++i) terms.push_back(exact(reg(i), 0));
+  return terms;
+}
+rule_mod wide_rule(unsigned which) {
+  return add_rule(0, 10, where(wide_terms(which)),
+                  pipeline::test::apply({output(1 + which % n_ports)}));
+}
+std::vector<operation> gone(std::vector<rule_mod> rules) {
+  std::vector<operation> made;
+  for (rule_mod& each : rules) {
+    each.command = rule_command::remove_strict;
+    made.emplace_back(std::move(each));
+  }
+  return made;
+}
+
+// What few rules ask together may be more than the words of one key, though each table before was
+// taken: the rules of others must be able to go all the same.
+TEST_F(failed_version, is_none_where_rules_go_from_an_exact_table) {
+  must({add_rule(0, 1, {}, pipeline::test::apply({output(2)}))});
+  std::vector<operation> bundle;  // one by one, the direct template would be asked for
+  for (unsigned i = 0; i < 20; ++i) bundle.emplace_back(wide_rule(i));
+  must(bundle);
+  const auto layout = key_layout::of(std::vector{where(wide_terms(0))});
+  ASSERT_TRUE(layout && layout->n_words() == key_words::max) << (layout ? layout->n_words() : 0);
+  ASSERT_EQ(form(0)->kind(), table_template::exact);
+  for (unsigned i = 0; i < 19; ++i) must(gone({wide_rule(i)}));
+  EXPECT_EQ(form(0)->kind(), table_template::exact);
+  EXPECT_EQ(in_.bridge().compiler().choice(0)->cheaper.at(0).reason,
+            "its rules match on too many bits");
+  see(0, 3);
+  must(gone({wide_rule(19)}));  // now one key has room
+  EXPECT_EQ(form(0)->kind(), table_template::direct);
+  see(0, 3);
+}
+
+TEST_F(failed_version, is_none_where_rules_go_from_a_decomposed_table) {
+  const auto service = [](unsigned which, unsigned bits) {
+    std::vector<match_term> terms{exact(field::eth_dst, first_mac + which),
+                                  exact(field::eth_src, 7)};
+    if (bits != 0) terms.push_back({field::ipv4_src, 0, ones(32) & ~ones(32 - bits)});
+    if (bits != 0) terms.push_back(pipeline::test::ipv4());
+    return add_rule(0, static_cast<std::uint16_t>(10 + bits), where(std::move(terms)),
+                    pipeline::test::apply({output(1 + which % n_ports)}));
+  };
+  std::vector<match_term> all = wide_terms(1);
+  std::erase_if(all, [](const match_term& one) { return one.which == field::eth_src; });
+  const rule_mod apart = add_rule(0, 1, where(all), pipeline::test::apply({output(3)}));
+  std::vector<rule_mod> services;
+  for (unsigned i = 0; i < 20; ++i) {
+    for (const unsigned bits : {0U, 8U, 16U}) services.push_back(service(i, bits));
+  }
+  std::vector<operation> bundle(services.begin(), services.end());
+  bundle.emplace_back(apart);
+  must(bundle);
+  ASSERT_EQ(form(0)->kind(), table_template::decomposed);
+  for (std::size_t i = 0; i + 1 < services.size(); ++i) {
+    must(gone({services[i]}));
+    if (i % 10 == 0) see(0, 32);
+  }
+  EXPECT_EQ(form(0)->kind(), table_template::decomposed);
+  must(gone({services.back()}));
+  EXPECT_EQ(form(0)->kind(), table_template::direct);
+  see(0, 32);
+}
+
 constexpr std::size_t few = 64;
 constexpr compiler_params few_records = {.spare_records = 256};
 

@@ -138,4 +138,14 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
   return true;
 }
 
+void template_keeper::stay(template_keeper before, std::string reason) {
+  std::vector<refused_template> cheaper = std::move(now_.cheaper);
+  cheaper.push_back({now_.which, std::move(reason)});
+  for (refused_template& each : before.now_.cheaper) {
+    if (each.which > now_.which) cheaper.push_back(std::move(each));
+  }
+  *this = std::move(before);
+  now_.cheaper = std::move(cheaper);
+}
+
 }  // namespace coua::pipeline

@@ -18,7 +18,8 @@
 // the table is half as large as it may be, for the others until as many changes have passed as a
 // quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
 // asked of all its rules, so it is asked as seldom: when the table must be built anew, and after as
-// many changes.
+// many changes. What cannot be built then (keys of a classifier's parts may be too long for one
+// key) is as if it did not serve: the table keeps what it has, so that a rule can always go.
 #pragma once
 
 #include <cstddef>
@@ -66,6 +67,10 @@ class template_keeper {
   };
   using decomposer = std::function<decompose_answer()>;
   bool follow(const table_shape& shape, changed what, const decomposer& decompose);
+
+  /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,
+  /// until the next change.
+  void stay(template_keeper before, std::string reason);
 
  private:
   /// What the table has, by its own prerequisite.

@@ -96,15 +96,23 @@ bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes)
   });
 }
 
-bool pipeline_compiler::must_build(table_id table, const rule_changes& changes) {
+pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
+                                                            const rule_changes& changes) {
   table_state& of = tables_[table];
   keepers_before_.try_emplace(table, of.keeper);
   const bool fits = of.form == nullptr || takes(*of.form, changes);
   ask_keeper(table, changes.size(), fits);
-  if (of.form == nullptr || !fits) return true;
+  if (of.form == nullptr || !fits) return building::must;
   // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
   const table_template has = of.form->kind();
-  return has != of.keeper.now().which && has != wanted(table);
+  const bool is_other = has != of.keeper.now().which && has != wanted(table);
+  return is_other ? building::would_be_better : building::none;
+}
+
+void pipeline_compiler::stay(const std::set<table_id>& tables, const error& why) {
+  for (const table_id each : tables) {
+    tables_[each].keeper.stay(keepers_before_.at(each), why.what);
+  }
 }
 
 void pipeline_compiler::ask_keeper(table_id table, std::size_t n_changes, bool fits) {
@@ -149,17 +157,27 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
   }
   const std::map<table_id, rule_changes> by_table = sort(others);
   const std::set<table_id> aged = with_older_rules(net);
-  std::set<table_id> anew;
+  std::set<table_id> anew, better;
   for (const auto& [table, of_table] : by_table) {
-    const bool must = must_build(table, of_table) || aged.contains(table);
+    const building how = how_to_build(table, of_table);
     if (tables_[table].shape.n_rules() == 0) {
       if (tables_[table].form != nullptr) install(table, nullptr);
-    } else if (must) {
+    } else if (how == building::must || aged.contains(table)) {
       anew.insert(table);
+    } else if (how == building::would_be_better) {
+      better.insert(table);
     }
   }
   add_sharers(anew, by_table);
-  if (auto good = build(anew); !good) return good;
+  std::set<table_id> all = better;
+  all.insert(anew.begin(), anew.end());
+  if (auto good = build(all); good) {
+    anew = std::move(all);
+  } else {
+    if (better.empty()) return good;
+    stay(better, good.error());
+    if (good = build(anew); !good) return good;
+  }
   for (const auto& [table, of_table] : by_table) {
     if (anew.contains(table) || tables_[table].form == nullptr) continue;
     if (auto good = change_in_place(table, of_table); !good) {

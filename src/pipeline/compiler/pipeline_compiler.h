@@ -116,7 +116,12 @@ class pipeline_compiler {
   result<void> change_in_place(table_id table, const rule_changes& changes);
   static result<void> change_form(table_form& form, const rule_changes& changes);
   static bool takes(const table_form& of, const rule_changes& changes);
-  bool must_build(table_id table, const rule_changes& changes);
+  /// Whether a table is built anew: what it has does not take the changes, or something cheaper
+  /// would serve it.
+  enum class building : std::uint8_t { none, would_be_better, must };
+  building how_to_build(table_id table, const rule_changes& changes);
+  /// These keep what they have, for something cheaper could not be built.
+  void stay(const std::set<table_id>& tables, const error& why);
   /// Which template is to serve the table; wanted() tells.
   void ask_keeper(table_id table, std::size_t n_changes, bool fits);
   table_template wanted(table_id table) const;

@@ -132,22 +132,24 @@ int window_start(base from, const std::map<int, byte_bits>& bytes, int last) {
   }
 }
 
-/// The region of this base whose last byte is the first: a window that ends there may be read in
-/// more headers than one that ends behind.
-byte_map::iterator first_to_end(byte_map& all, base from) {
+/// The region of this base that has the last byte of all.
+byte_map::iterator last_to_end(byte_map& all, base from) {
   auto found = all.end();
   for (auto at = all.begin(); at != all.end(); ++at) {
     if (at->first.from != from || at->second.empty()) continue;
-    if (found == all.end() || at->second.rbegin()->first < found->second.rbegin()->first) {
+    if (found == all.end() || at->second.rbegin()->first > found->second.rbegin()->first) {
       found = at;
     }
   }
   return found;
 }
 
+/// The fewest windows: one must have the last byte of all, and the one that ends with it has every
+/// byte before it that another one could have as well. So no window more is needed when matches
+/// go, which those who take rules out of a table rely on.
 void add_windows(byte_map& all, base from, std::vector<key_window>& out) {
-  for (auto first = first_to_end(all, from); first != all.end(); first = first_to_end(all, from)) {
-    const int start = window_start(from, first->second, first->second.rbegin()->first);
+  for (auto last = last_to_end(all, from); last != all.end(); last = last_to_end(all, from)) {
+    const int start = window_start(from, last->second, last->second.rbegin()->first);
     const int end = start + static_cast<int>(word_bytes);
     key_window window{from, static_cast<std::int16_t>(start), 0, 0};
     for (auto& [where, bytes] : all) {

@@ -83,7 +83,8 @@ class key_layout {
   /// Bits that count: those that a match takes, or all of each field that one takes, so that other
   /// masks of the same fields need no other layout.
   enum class width : std::uint8_t { bits, fields };
-  /// For all of these matches. None: they take bits of more than key_words::max words.
+  /// For all of these matches. None: they take bits of more than key_words::max words. Some of the
+  /// matches never need more words than all of them.
   static std::optional<key_layout> of(std::span<const match> matches, width counts = width::bits);
 
   unsigned n_words() const { return n_first_ + static_cast<unsigned>(windows_.size()); }

@@ -118,6 +118,27 @@ match random_match(const parsed& packet, std::mt19937_64& random) {
   }
 }
 
+TEST(key_layout, of_fewer_matches_has_no_more_words) {
+  std::mt19937_64 random(9);
+  const std::vector<test::bytes> all = test::frames();
+  std::size_t n_fewer = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<match> matches;
+    for (std::uint64_t n = 2 + random() % 4; n > 0; --n) {
+      matches.push_back(random_match(parse(test::with_state(all[random() % all.size()])), random));
+    }
+    const std::optional<key_layout> of_all = key_layout::of(matches);
+    const match gone = matches.back();
+    matches.pop_back();
+    const std::optional<key_layout> of_fewer = key_layout::of(matches);
+    if (!of_all) continue;
+    ASSERT_TRUE(of_fewer) << gone.to_string();
+    ASSERT_LE(of_fewer->n_words(), of_all->n_words()) << gone.to_string();
+    n_fewer += of_fewer->n_words() < of_all->n_words() ? 1 : 0;
+  }
+  EXPECT_GT(n_fewer, 1000U);
+}
+
 /// Whether the recipe makes the words that the layout has of the match.
 void expect_same_words(const key_layout& layout, const key_recipe& recipe, const match& what) {
   ASSERT_TRUE(recipe.takes(what)) << what.to_string();
