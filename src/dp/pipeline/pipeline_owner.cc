@@ -139,11 +139,9 @@ of::of_result<void> pipeline_owner::send(const packet_out& one) {
     const of::stored_ops ops = bridge_->compiler().compile_packet_out(one.actions);
     auto sent = packet_outs_->send(one, ops.list(), now(), sink_);
     std::vector<of::operation> rules;
-    for (const of::learned_values& each : packet_outs_->learned()) {
-      auto asked = bridge_->to_operation(each);
-      if (!asked) continue;
-      std::get<of::rule_mod>(*asked).takes_along = false;  // no rule learned it
-      rules.push_back(std::move(*asked));
+    for (const of::learned_values& each : packet_outs_->learned()) add_learned(each, rules);
+    for (of::operation& each : rules) {
+      std::get<of::rule_mod>(each).takes_along = false;  // no rule learned it
     }
     learn(rules);
     return sent;
@@ -166,7 +164,11 @@ std::vector<counter> pipeline_owner::drops() const {
   std::uint64_t n_full = 0;
   for (const learn_out* each : from_.learned) n_full += each->n_full();
   made.push_back({"learn_full", n_full});
-  made.push_back({"learn_refused", n_learn_refused_.load(std::memory_order_relaxed)});
+  for (const auto& [name, n] : {std::pair("learn_gone", &n_learn_gone_),
+                                {"learn_no_match", &n_learn_no_match_},
+                                {"learn_refused", &n_learn_refused_}}) {
+    made.push_back({name, n->load(std::memory_order_relaxed)});
+  }
   return made;
 }
 
@@ -208,11 +210,19 @@ void pipeline_owner::remove_port(of::port_no number) {
 void pipeline_owner::take_learned() {
   std::vector<of::operation> rules;
   for (learn_out* each : from_.learned) {
-    each->drain([&](const of::learned_values& one) {
-      if (auto asked = bridge_->to_operation(one)) rules.push_back(std::move(*asked));
-    });
+    each->drain([&](const of::learned_values& one) { add_learned(one, rules); });
   }
   learn(rules);
+}
+
+void pipeline_owner::add_learned(const of::learned_values& one, std::vector<of::operation>& to) {
+  auto asked = bridge_->to_operation(one);
+  if (asked) {
+    to.push_back(std::move(*asked));
+    return;
+  }
+  const bool is_gone = asked.error() == of::running_bridge::not_learned::gone;
+  (is_gone ? n_learn_gone_ : n_learn_no_match_).fetch_add(1, std::memory_order_relaxed);
 }
 
 /// As one change, and where that is refused one by one: a rule for which there is no room takes no

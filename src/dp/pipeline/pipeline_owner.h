@@ -146,6 +146,8 @@ class pipeline_owner {
       std::span<const pipeline::operation> bundle);
   void tell(const pipeline::change_list& done) const;
   void take_learned();
+  /// The rule of it, or it is counted why there is none.
+  void add_learned(const pipeline::learned_values& one, std::vector<pipeline::operation>& to);
   void learn(std::span<const pipeline::operation> rules);
 
   const unsigned n_workers_;
@@ -154,7 +156,9 @@ class pipeline_owner {
   grace_gate settled_;
   change_sink change_sink_;
   worker_ends from_;
-  std::atomic<std::uint64_t> n_learn_refused_{0};
+  // Rules that were not left behind: no rule learns so any more, the values make no match, the
+  // bridge has no room.
+  std::atomic<std::uint64_t> n_learn_gone_{0}, n_learn_no_match_{0}, n_learn_refused_{0};
   std::unique_ptr<packet_out_sender> packet_outs_;
   packet_in_sink sink_;  // of the thread
   pipeline::time_ns next_expiry_ = 0;

@@ -31,11 +31,13 @@ of_result<change_list> running_bridge::apply(std::span<const operation> bundle, 
   return done;
 }
 
-std::optional<operation> running_bridge::to_operation(const learned_values& from) const {
+tl::expected<operation, running_bridge::not_learned> running_bridge::to_operation(
+    const learned_values& from) const {
   const auto how = compiler_->find_learning(from.id);
-  if (how == nullptr) return std::nullopt;
+  if (how == nullptr) return tl::unexpected(not_learned::gone);
   auto made = learned_rule(how->how, std::span(from.values).first(from.n));
-  return made ? std::optional<operation>(std::move(*made)) : std::nullopt;
+  if (!made) return tl::unexpected(not_learned::no_match);
+  return std::move(*made);
 }
 
 change_list running_bridge::expire(time_ns now) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "pipeline/compiler/pipeline_compiler.h"
@@ -27,9 +26,13 @@ class running_bridge {
   /// Removes rules whose time has come, by what was collected of their packets. If the datapath has
   /// no room for that, they go with a later call.
   change_list expire(time_ns now);
-  /// The rule that a packet left behind (model/learn.h), as an operation. None: no rule learns so
-  /// any more, or the packet's values do not make a match.
-  std::optional<operation> to_operation(const learned_values& from) const;
+  /// Why there is no rule.
+  enum class not_learned : std::uint8_t {
+    gone,      // no rule learns so any more
+    no_match,  // the packet's values make no match
+  };
+  /// The rule that a packet left behind (model/learn.h), as an operation.
+  tl::expected<operation, not_learned> to_operation(const learned_values& from) const;
   /// Takes over what workers counted.
   void collect(time_ns now) { compiler_->collect(model_, now); }
   std::size_t reclaim() { return compiler_->reclaim(); }

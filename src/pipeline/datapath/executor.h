@@ -57,7 +57,7 @@ class executor {
   static constexpr unsigned burst_max = 32;
   /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
   static constexpr std::uint32_t deliveries_max = 1 << 17;
-  /// Rules that one burst leaves behind; what is beyond is counted (pipeline_drop::not_learned).
+  /// Rules that one burst leaves behind; what is beyond is counted (pipeline_drop::learn_too_many).
   static constexpr unsigned learned_max = 256;
   /// One burst of so many is timed, the first one too: two looks at the clock of all of them would
   /// take up to 1 % of a short pipeline.

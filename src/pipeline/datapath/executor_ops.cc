@@ -181,7 +181,7 @@ void executor::run_learn(const work& all, unsigned index) noexcept {
   for (unsigned k = 0; k < all.n; ++k) {
     const learning& how = *all.ops[k][index].learning;
     if (n_learned_ == learned_max) {
-      counts_.add(pipeline_drop::not_learned);
+      counts_.add(pipeline_drop::learn_too_many);
       continue;
     }
     learned_values& made = learned_[n_learned_];
@@ -196,7 +196,7 @@ void executor::run_learn(const work& all, unsigned index) noexcept {
     if (made.n == how.takes.size()) {
       ++n_learned_;
     } else {
-      counts_.add(pipeline_drop::not_learned);
+      counts_.add(pipeline_drop::learn_no_field);
     }
   }
 }

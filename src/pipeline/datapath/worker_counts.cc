@@ -18,7 +18,8 @@ const char* to_string(pipeline_drop why) {
     case pipeline_drop::no_headroom: return "no_headroom";
     case pipeline_drop::too_many: return "too_many";
     case pipeline_drop::resubmits: return "resubmits";
-    case pipeline_drop::not_learned: return "not_learned";
+    case pipeline_drop::learn_no_field: return "learn_no_field";
+    case pipeline_drop::learn_too_many: return "learn_too_many";
   }
   return "?";
 }

@@ -31,10 +31,12 @@ enum class pipeline_drop : std::uint8_t {
   no_headroom,   // a tag or label found no room: it was not pushed
   too_many,      // copies of one burst: deliveries_max
   resubmits,     // a bound of model/resubmit.h
-  not_learned,   // a packet had not all that a learn takes, or there were too many: learned_max
+  // Rules that were not left behind; the packet goes on.
+  learn_no_field,  // the packet has not all that the learn takes
+  learn_too_many,  // of one burst: learned_max
 };
 inline constexpr std::size_t n_pipeline_drops =
-    static_cast<std::size_t>(pipeline_drop::not_learned) + 1;
+    static_cast<std::size_t>(pipeline_drop::learn_too_many) + 1;
 const char* to_string(pipeline_drop why);
 
 class worker_counts {
