@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/hash_key.h"
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
@@ -101,6 +102,8 @@ result<void> switch_impl::start() {
   if (!pipeline) return tl::unexpected(pipeline.error());
   pipeline_ = std::move(*pipeline);
 
+  const auto learn_key = draw_hash_key();
+  if (!learn_key) return tl::unexpected(learn_key.error());
   coua_fib_stats stats{};
   stats.size = sizeof stats;
   coua_fib_get_stats(owner_->fib(), &stats);
@@ -113,6 +116,7 @@ result<void> switch_impl::start() {
     params.idle = config_.idle;
     params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
     params.learn_again_cycles = static_cast<std::uint64_t>(learn_again_s * hz);
+    params.learn_key = *learn_key;
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
     // Each worker has its share of the rate.
     params.packet_in_cycles = static_cast<std::uint64_t>(hz * static_cast<double>(places_.size()) /

@@ -42,7 +42,7 @@ worker::worker(worker_shared& shared, const worker_params& params, coua_fib_read
       quiescence_(std::move(quiescence)),
       suppress_(params.suppress_cycles),
       packet_in_limit_(params.packet_in_cycles, params.packet_in_burst),
-      learn_out_(params.learn_again_cycles) {}
+      learn_out_(params.learn_again_cycles, params.learn_key) {}
 
 worker::~worker() { coua_fib_reader_destroy(reader_); }
 

@@ -30,6 +30,7 @@
 #include <thread>
 
 #include "base/counters.h"
+#include "base/hash_key.h"
 #include "base/qsbr.h"
 #include "coua/fib.h"
 #include "dp/bond/slow_rings.h"
@@ -70,6 +71,7 @@ struct worker_params {
   std::uint64_t tx_flush_cycles = 0;
   std::uint64_t suppress_cycles = 0;
   std::uint64_t learn_again_cycles = 0;  // learn_out
+  hash_key learn_key{};                  // likewise
   bool look_ahead = false;  // the FIB is told the next burst's keys (worth it out of cache)
   idle_mode idle = idle_mode::yield;
   std::uint64_t packet_in_cycles = 0;  // between two packets to the controller, in the long run

@@ -1,46 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/pipeline/learn_out.h"
 
-#include <algorithm>
+#include <new>
 
 namespace coua::dp {
-namespace {
 
 using pipeline::learned_values;
 
-/// Of the match only: what takes the place of a rule, as of a host that moved, is news, and the old
-/// one is again after it.
-std::size_t hash_of(const learned_values& one) noexcept {
-  pipeline::word_mixer mixed;
-  mixed.add(one.id);
-  for (std::uint32_t i = 0; i < one.n; ++i)
-    if ((one.in_match >> i & 1) != 0) mixed.add(one.values[i]);
-  return mixed.hash();
+learn_out::learn_out(std::uint64_t hold_cycles, const hash_key& key)
+    : hold_(hold_cycles), hash_(key) {
+  auto made = reserved_array<set>::create(n_sets);
+  if (!made) throw std::bad_alloc();  // as the ring
+  recent_ = std::move(*made);
 }
 
-bool are_same(const learned_values& a, const learned_values& b) noexcept {
-  return a.id == b.id && std::equal(a.values.begin(), a.values.begin() + a.n, b.values.begin());
+std::uint64_t learn_out::hash_of(std::uint64_t start, const learned_values& one,
+                                 std::uint32_t which) const noexcept {
+  std::uint64_t words[keyed_hash::max_words];
+  std::size_t n = 0;
+  words[n++] = start;
+  for (std::uint32_t i = 0; i < one.n; ++i) {
+    if ((which >> i & 1) == 0) continue;
+    if (n + 2 > keyed_hash::max_words) {
+      words[0] = hash_(words, n);
+      n = 1;
+    }
+    words[n++] = static_cast<std::uint64_t>(one.values[i]);
+    words[n++] = static_cast<std::uint64_t>(one.values[i] >> 64);
+  }
+  return hash_(words, n);
 }
 
-void copy(const learned_values& from, learned_values& to) noexcept {
-  to.id = from.id;
-  to.n = from.n;
-  to.in_match = from.in_match;
-  std::copy_n(from.values.begin(), from.n, to.values.begin());
+learn_out::place* learn_out::find_place(std::uint64_t match, std::uint64_t said,
+                                        std::uint64_t now) noexcept {
+  place* oldest = nullptr;
+  for (place& each : recent_[(match >> 16) % n_sets].places) {
+    if (((each.when ^ match) & tag_mask) == 0) {
+      if (each.said == said && now - (each.when & ~tag_mask) < hold_) return nullptr;
+      each = {};
+    }
+    if (oldest == nullptr || each.when < oldest->when) oldest = &each;
+  }
+  return oldest;
 }
-
-}  // namespace
 
 void learn_out::tell(std::span<const learned_values> learned, std::uint64_t now) noexcept {
   for (const learned_values& each : learned) {
-    told& last = recent_[hash_of(each) % n_recent];
-    if (are_same(last.what, each) && now - last.at < hold_) continue;
-    if (!ring_.push(each)) {
+    const std::uint64_t match = hash_of(each.id, each, each.in_match);
+    const std::uint64_t said = hash_of(match, each, ~std::uint32_t{each.in_match});
+    place* note = find_place(match, said, now);
+    if (note == nullptr) continue;
+    if (ring_.push(each)) {
+      *note = {said, (now & ~tag_mask) | (match & tag_mask)};
+    } else {
       n_full_.fetch_add(1, std::memory_order_relaxed);
-      continue;
     }
-    last.at = now;
-    copy(each, last.what);
   }
 }
 

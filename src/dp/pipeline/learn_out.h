@@ -6,6 +6,21 @@
 // time-out of a rule starts again half a second late at most, and a rule that was removed comes
 // back as late.
 //
+// The memory of what was said lately: 1,024 sets of 4 places, a cache line each.
+//
+//   values of the match --keyed hash--> set, tag of 16 bits    values for the rest --> said, 64
+//   bits
+//
+//   |  said | time, tag  |  said | time, tag  |  said | time, tag  |  said | time, tag  |
+//
+// A place keeps no values: two hashes with a secret key are the same by chance once in 2^64, which
+// nobody can bring about. What takes the place of a rule, as of a host that moved, has another
+// `said` under the same tag: it is news, pushes the old one out, and the old one is news after it.
+// The lower 16 bits of the time are those of the tag, so a repeat is held back 65,536 cycles less
+// than `hold_cycles`, and never longer. A fifth that comes to a full set pushes the oldest out,
+// which costs a repeat (docs/limits.md). Pages of the memory that no rule's packets asked for are
+// not there.
+//
 // A full ring refuses, and the worker counts it; the next packet asks again. Workers' rings have no
 // order among them: of a host that is at two workers' ports within a millisecond, either may be the
 // last.
@@ -14,8 +29,9 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "base/keyed_hash.h"
+#include "base/reserved_array.h"
 #include "base/spsc_ring.h"
 #include "pipeline/datapath/learning.h"
 
@@ -23,8 +39,8 @@ namespace coua::dp {
 
 class learn_out {
  public:
-  /// `hold_cycles`: how long a repeat says nothing.
-  explicit learn_out(std::uint64_t hold_cycles) : hold_(hold_cycles), recent_(n_recent) {}
+  /// `hold_cycles`: how long a repeat says nothing. `key`: secret.
+  learn_out(std::uint64_t hold_cycles, const hash_key& key);
 
   // The worker.
   void tell(std::span<const pipeline::learned_values> learned, std::uint64_t now) noexcept;
@@ -41,17 +57,30 @@ class learn_out {
   /// Any thread: what the ring refused.
   std::uint64_t n_full() const noexcept { return n_full_.load(std::memory_order_relaxed); }
 
+  static constexpr std::size_t ring_size = 512;
+
  private:
-  // Direct-mapped: what shares a place pushes the other out, which costs repeats only.
-  static constexpr std::size_t n_recent = 256;
-  struct told {
-    std::uint64_t at = 0;
-    pipeline::learned_values what;  // id 0: nothing yet
+  static constexpr std::size_t n_sets = 1024, n_in_set = 4;
+  static constexpr std::uint64_t tag_mask = 0xffff;
+  struct place {
+    std::uint64_t said = 0;
+    std::uint64_t when = 0;  // above the tag; 0: nothing yet
   };
+  struct alignas(64) set {
+    place places[n_in_set];
+  };
+  static_assert(sizeof(set) == 64);
+
+  /// Of the values whose bits `which` has, and of `start`.
+  std::uint64_t hash_of(std::uint64_t start, const pipeline::learned_values& one,
+                        std::uint32_t which) const noexcept;
+  /// Where to note what is news; null: it is a repeat. Forgets what it takes the place of.
+  place* find_place(std::uint64_t match, std::uint64_t said, std::uint64_t now) noexcept;
 
   const std::uint64_t hold_;
-  std::vector<told> recent_;
-  spsc_ring<pipeline::learned_values> ring_{512};
+  const keyed_hash hash_;
+  reserved_array<set> recent_;
+  spsc_ring<pipeline::learned_values> ring_{ring_size};
   std::atomic<std::uint64_t> n_full_{0};
 };
 
