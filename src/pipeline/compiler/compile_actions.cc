@@ -187,6 +187,12 @@ std::shared_ptr<const learning> action_compiler::find_learning(std::uint64_t id)
   return at == learnings_.end() ? nullptr : at->second.lock();
 }
 
+/// Equal lists have one text; others may, too.
+std::size_t action_compiler::text_hash::operator()(const list_key& key) const {
+  return std::hash<std::string>()(to_string(key.instructions)) ^
+         std::hash<std::uint64_t>()(key.cookie.value_or(0));
+}
+
 const action_shape* action_compiler::intern(action_shape shape) {
   const auto at = shapes_.try_emplace(std::move(shape)).first;
   ++at->second;
@@ -219,14 +225,17 @@ compiled_rule action_compiler::compile(const rule& one) {
     made.own = std::move(ops.ops);
     return made;
   }
-  std::string name = to_string(one.instructions);
-  if (says_cookie) name += " " + std::to_string(one.cookie) + (one.is_miss() ? " miss" : "");
-  std::weak_ptr<const stored_ops>& there = shared_[name];
+  list_key key{one.instructions, {}, false};
+  if (says_cookie) {
+    key.cookie = one.cookie;
+    key.is_miss = one.is_miss();
+  }
+  auto& [same, there] = *shared_.try_emplace(std::move(key)).first;
   made.shared = there.lock();
   if (made.shared == nullptr) {
     // What it points to goes with the last rule that has it.
-    made.shared = {new stored_ops(std::move(ops)), [this, name](const stored_ops* gone) {
-                     const auto at = shared_.find(name);
+    made.shared = {new stored_ops(std::move(ops)), [this, key = &same](const stored_ops* gone) {
+                     const auto at = shared_.find(*key);
                      if (at != shared_.end() && at->second.expired()) shared_.erase(at);
                      delete gone;
                    }};

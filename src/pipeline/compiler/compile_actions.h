@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -73,10 +74,21 @@ class action_compiler {
   op compile(stored_ops& in, const action& one, packet_in_reason reason,
              std::uint64_t cookie) const;
   const action_shape* intern(action_shape shape);
+  /// Whatever ops are made of.
+  struct list_key {
+    struct instructions instructions;
+    std::optional<std::uint64_t> cookie;  // where an op says it
+    bool is_miss = false;                 // likewise, the reason
+
+    bool operator==(const list_key&) const = default;
+  };
+  struct text_hash {
+    std::size_t operator()(const list_key& key) const;
+  };
 
   op_references references_;
   std::map<action_shape, std::size_t> shapes_;  // how often each was given
-  std::unordered_map<std::string, std::weak_ptr<const stored_ops>> shared_;
+  std::unordered_map<list_key, std::weak_ptr<const stored_ops>, text_hash> shared_;
   // Of those that some stored_ops has; the compiler outlives them.
   mutable std::unordered_map<std::uint64_t, std::weak_ptr<const learning>> learnings_;
   mutable std::uint64_t last_learning_ = 0;
