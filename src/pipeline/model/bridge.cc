@@ -13,9 +13,9 @@ namespace {
 void drop_left_behind(store& in) {
   for (auto left = in.take_left_behind(); !left.empty(); left = in.take_left_behind()) {
     for (const auto& [table, cookie] : left) {
-      drop_rules(in, removal_reason::deleted, [&, table = table, cookie = cookie](const rule& one) {
-        return one.table == table && one.cookie == cookie;
-      });
+      for (store::rule_entry* one : in.tables()[table].all_of(cookie)) {
+        in.drop_rule(*one, removal_reason::deleted);
+      }
     }
   }
 }

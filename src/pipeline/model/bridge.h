@@ -48,6 +48,7 @@ class bridge {
   const std::map<port_no, port>& ports() const { return store_.ports(); }
   std::size_t n_rules() const { return store_.n_rules(); }
   const bridge_params& params() const { return store_.params(); }
+  const std::map<store::learned_place, std::size_t>& takers() const { return store_.takers(); }
 
   // Null: there is none.
   const rule_table::entry* find_rule(rule_id id) const;

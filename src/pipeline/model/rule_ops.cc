@@ -109,7 +109,8 @@ of_result<void> learn(store& in, const rule_mod& asked, time_ns now) {
   // Who asked is gone meanwhile, and took its rules along.
   if (asked.takes_along && !in.takes_along(asked.table, asked.cookie)) return {};
   if (old == nullptr) {
-    const bool is_over = asked.limit != 0 && in.n_learned(asked.table, asked.cookie) >= asked.limit;
+    const bool is_over =
+        asked.limit != 0 && in.tables()[asked.table].n_of(asked.cookie) >= asked.limit;
     return is_over ? of_result<void>{} : add(in, asked, now);
   }
   const rule& there = *old->rule;

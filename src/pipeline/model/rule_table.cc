@@ -24,6 +24,7 @@ rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
   rule_list& list = by_priority_[added.rule->priority];
   list.add(added);
   in_order_ &= list.in_order;
+  link(added);
   entries_.insert(std::move(made));
   return added;
 }
@@ -35,10 +36,47 @@ void rule_table::restore_order() {
 }
 
 void rule_table::erase(entry& gone) {
+  unlink(gone);
   const auto list = by_priority_.find(gone.rule->priority);
   list->second.remove(gone);
   if (list->second.places.empty()) by_priority_.erase(list);
   entries_.erase(entries_.find(wanted{gone.rule->priority, gone.rule->match}));
+}
+
+void rule_table::replace(entry& at, rule_ptr to) {
+  const bool moves = at.rule->cookie != to->cookie;
+  if (moves) unlink(at);
+  at.rule = std::move(to);
+  if (moves) link(at);
+}
+
+void rule_table::link(entry& one) {
+  cookie_list& list = by_cookie_[one.rule->cookie];
+  one.previous = nullptr;
+  one.next = list.first;
+  if (list.first != nullptr) list.first->previous = &one;
+  list.first = &one;
+  ++list.n;
+}
+
+void rule_table::unlink(entry& one) {
+  const auto list = by_cookie_.find(one.rule->cookie);
+  if (one.next != nullptr) one.next->previous = one.previous;
+  (one.previous != nullptr ? one.previous->next : list->second.first) = one.next;
+  if (--list->second.n == 0) by_cookie_.erase(list);
+}
+
+std::vector<rule_table::entry*> rule_table::all_of(std::uint64_t cookie) {
+  std::vector<entry*> made;
+  const auto list = by_cookie_.find(cookie);
+  if (list == by_cookie_.end()) return made;
+  made.reserve(list->second.n);
+  for (entry* one = list->second.first; one != nullptr; one = one->next) made.push_back(one);
+  std::sort(made.begin(), made.end(), [](const entry* a, const entry* b) {
+    if (a->rule->priority != b->rule->priority) return a->rule->priority > b->rule->priority;
+    return a->rule->id < b->rule->id;
+  });
+  return made;
 }
 
 const rule_table::entry* rule_table::find_overlap(std::uint16_t priority, const match& what) const {

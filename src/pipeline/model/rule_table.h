@@ -3,12 +3,15 @@
 // The rules of one table. A rule is found by priority and match in one step of a hash, and listed
 // by priority, the highest first, and then by age: adding, strict changes and removal do not depend
 // on how many rules there are. What must look at many (loose changes, overlap) goes over the list.
+// The rules of one cookie are a list of their own, in no order: rules that packets leave behind are
+// counted and removed by it (learn.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -24,6 +27,8 @@ class rule_table {
     rule_state state;
     time_ns due = 0;        // as the list of time-outs has it
     std::size_t place = 0;  // in the list of its priority
+    entry* next = nullptr;  // of its cookie
+    entry* previous = nullptr;
   };
 
   rule_table() = default;
@@ -38,6 +43,16 @@ class rule_table {
   entry& insert(rule_ptr one, const rule_state& state);
   void restore_order();
   void erase(entry& gone);
+  /// One with the same id, priority and match.
+  void replace(entry& at, rule_ptr to);
+
+  /// How many rules have the cookie.
+  std::size_t n_of(std::uint64_t cookie) const {
+    const auto at = by_cookie_.find(cookie);
+    return at == by_cookie_.end() ? 0 : at->second.n;
+  }
+  /// All of them, in the order of each().
+  std::vector<entry*> all_of(std::uint64_t cookie);
 
   /// Any rule of this priority that overlaps the match, which may be one with the same match. Null:
   /// none. Goes over the rules of the priority.
@@ -152,7 +167,15 @@ class rule_table {
     void close_gaps();
   };
 
+  struct cookie_list {
+    entry* first = nullptr;
+    std::size_t n = 0;
+  };
+  void link(entry& one);
+  void unlink(entry& one);
+
   std::unordered_set<std::unique_ptr<entry>, hash, equal> entries_;
+  std::unordered_map<std::uint64_t, cookie_list> by_cookie_;
   std::map<std::uint16_t, rule_list, std::greater<>> by_priority_;
   bool in_order_ = true;
 };

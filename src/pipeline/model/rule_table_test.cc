@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
 
@@ -24,6 +25,13 @@ class changing_table {
       gone_.erase(back);
       add(back);
       table.restore_order();
+    } else if (what == 11) {
+      rule_ptr& one = there_[static_cast<std::size_t>(pick(there_.size()))];
+      rule made = *one;
+      made.cookie = random_() % 5;
+      rule_table::entry& at = *table.find(one->priority, one->match);
+      one = std::make_shared<const rule>(std::move(made));
+      table.replace(at, one);
     } else {
       const auto one = std::next(there_.begin(), pick(there_.size()));
       table.erase(*table.find((*one)->priority, (*one)->match));
@@ -45,6 +53,7 @@ class changing_table {
     rule made;
     made.id = id;
     made.priority = static_cast<std::uint16_t>(id % 3 * 32767);
+    made.cookie = random_() % 5;
     made.match = test::where({exact(field::eth_dst, id)});
     const auto one = std::make_shared<const rule>(std::move(made));
     table.insert(one, {});
@@ -75,6 +84,23 @@ TEST(rule_table, lists_by_priority_and_age) {
     });
     ASSERT_EQ(n, of.table.size());
     ASSERT_EQ(n, of.ids().size());
+  }
+}
+
+TEST(rule_table, knows_the_rules_of_a_cookie) {
+  changing_table of;
+  for (unsigned i = 0; i < 3000; ++i) {
+    of.change();
+    if (i % 50 != 0) continue;
+    std::map<std::uint64_t, std::vector<rule_id>> expected;
+    of.table.each(
+        [&](const rule_table::entry& one) { expected[one.rule->cookie].push_back(one.rule->id); });
+    for (std::uint64_t cookie = 0; cookie < 6; ++cookie) {
+      std::vector<rule_id> got;
+      for (const auto* one : of.table.all_of(cookie)) got.push_back(one->rule->id);
+      ASSERT_EQ(got, expected[cookie]);
+      ASSERT_EQ(of.table.n_of(cookie), got.size());
+    }
   }
 }
 

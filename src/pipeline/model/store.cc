@@ -32,53 +32,28 @@ meter_entry* store::find_meter(meter_id id) {
   return at == meters_.end() ? nullptr : &at->second;
 }
 
-std::size_t store::n_learned(table_id table, std::uint64_t cookie) const {
-  const auto at = learnings_.find({table, cookie});
-  if (at != learnings_.end()) return at->second.n_rules;
-  std::size_t n = 0;  // for a packet-out: no rule learns there
-  tables_[table].each([&](const rule_entry& there) { n += there.rule->cookie == cookie ? 1 : 0; });
-  return n;
-}
-
-bool store::takes_along(table_id table, std::uint64_t cookie) const {
-  const auto at = learnings_.find({table, cookie});
-  return at != learnings_.end() && at->second.n_taking != 0;
-}
-
-std::vector<std::pair<table_id, std::uint64_t>> store::take_left_behind() {
-  std::vector<std::pair<table_id, std::uint64_t>> taken = std::exchange(left_behind_, {});
-  std::erase_if(taken, [this](const auto& key) {
-    const auto at = learnings_.find(key);
-    return at != learnings_.end() && at->second.n_taking != 0;
-  });
+std::vector<store::learned_place> store::take_left_behind() {
+  std::vector<learned_place> taken = std::exchange(left_behind_, {});
+  std::erase_if(taken, [this](const learned_place& one) { return takers_.contains(one); });
   return taken;
 }
 
-void store::count_learning(const rule& one, int by) {
-  if (const auto at = learnings_.find({one.table, one.cookie}); at != learnings_.end()) {
-    at->second.n_rules += static_cast<std::size_t>(by);
-  }
+void store::count_takers(const rule& one, int by) {
   if (!one.instructions.apply) return;
   for (const action& each : *one.instructions.apply) {
     const auto* how = std::get_if<act::learn>(&each);
-    if (how == nullptr || (how->limit == 0 && !how->takes_along)) continue;
-    const std::pair key{how->table, how->cookie};
-    const auto [at, fresh] = learnings_.try_emplace(key);
-    learning& of = at->second;
-    if (fresh) {
-      tables_[how->table].each([&](const rule_entry& there) {
-        of.n_rules += there.rule->cookie == how->cookie ? 1 : 0;
-      });
-    }
-    if (how->limit != 0) of.n_limiting += static_cast<std::size_t>(by);
-    if (how->takes_along) of.n_taking += static_cast<std::size_t>(by);
-    if (how->takes_along && of.n_taking == 0) left_behind_.push_back(key);
-    if (of.n_limiting == 0 && of.n_taking == 0) learnings_.erase(at);
+    if (how == nullptr || !how->takes_along) continue;
+    const learned_place there{how->table, how->cookie};
+    const auto at = takers_.try_emplace(there, 0).first;
+    at->second += static_cast<std::size_t>(by);
+    if (at->second != 0) continue;
+    left_behind_.push_back(there);
+    takers_.erase(at);
   }
 }
 
 void store::refer(const rule& from, int by) {
-  count_learning(from, by);
+  count_takers(from, by);
   for (const group_id id : groups_of(from)) {
     if (group_entry* to = find_group(id)) to->state.n_rules += static_cast<std::uint32_t>(by);
   }
@@ -125,7 +100,7 @@ void store::swap_rule(rule_entry& at, rule_ptr to, rule_state state, rule_counts
   if (counts == rule_counts::cleared) state.counted = {};
   journal_.push_back(rule_change{at.rule, to, at.state, std::nullopt, counts});
   refer(*at.rule, -1);
-  at.rule = std::move(to);
+  tables_[at.rule->table].replace(at, std::move(to));
   at.state = state;
   refer(*at.rule, 1);
   set_due(at);

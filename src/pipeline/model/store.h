@@ -82,12 +82,15 @@ class store {
   change_list commit() { return std::exchange(journal_, {}); }
   void undo();
 
-  /// Rules of a table with a cookie.
-  std::size_t n_learned(table_id table, std::uint64_t cookie) const;
-  /// Some rule learns there, and its rules are to go along.
-  bool takes_along(table_id table, std::uint64_t cookie) const;
+  /// A table and a cookie: whose rules are learned there.
+  using learned_place = std::pair<table_id, std::uint64_t>;
+  /// How many actions learn there with rules that are to go along; what is not in it: none.
+  const std::map<learned_place, std::size_t>& takers() const { return takers_; }
+  bool takes_along(table_id table, std::uint64_t cookie) const {
+    return takers_.contains({table, cookie});
+  }
   /// Whose rules go along, now that the last rule that learned them is gone or learns no more.
-  std::vector<std::pair<table_id, std::uint64_t>> take_left_behind();
+  std::vector<learned_place> take_left_behind();
 
   /// The rule that is due first, or null; `due` never tells too late a time, perhaps too early a
   /// one.
@@ -100,8 +103,8 @@ class store {
   void unlink(rule_entry& one);
   /// Counts the rule in, or out, of the groups and the meter that it uses.
   void refer(const rule& from, int by);
-  /// Counts the rule in, or out, of those that learn, and of those that may have been learned.
-  void count_learning(const rule& one, int by);
+  /// Counts the rule in, or out, of those that learn with rules that go along.
+  void count_takers(const rule& one, int by);
   /// Counts the group in, or out, of the groups that it needs.
   void refer(const group& from, int by);
 
@@ -117,14 +120,8 @@ class store {
   std::map<group_id, group_entry> groups_;
   std::map<meter_id, meter_entry> meters_;
   std::map<port_no, port> ports_;
-  /// Of a table and a cookie that some rule names in an act::learn with a limit, or whose rules are
-  /// to go along.
-  struct learning {
-    std::size_t n_limiting = 0, n_taking = 0;  // actions
-    std::size_t n_rules = 0;
-  };
-  std::map<std::pair<table_id, std::uint64_t>, learning> learnings_;
-  std::vector<std::pair<table_id, std::uint64_t>> left_behind_;
+  std::map<learned_place, std::size_t> takers_;
+  std::vector<learned_place> left_behind_;
   rule_id last_rule_id_ = 0;
   std::uint64_t last_generation_ = 0;
   change_list journal_;
