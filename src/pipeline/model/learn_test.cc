@@ -311,5 +311,42 @@ TEST_F(learning, what_is_refused_leaves_all_as_it_was) {
   EXPECT_EQ(b.n_rules(), 0U);
 }
 
+TEST_F(learning, what_is_refused_starts_no_time_again) {
+  how.hard_timeout_s = 10;
+  how.idle_timeout_s = 8;
+  must(b, from(1, 2), 0);
+  must(b, from(2, 2), 0);
+  must(b, from(2, 2), 1 * ns_per_s);
+  const rule_state first = find(1)->state, second = find(2)->state;
+  // Started again, started again and changed, and removed; then nothing of it is done.
+  const operation bundle[] = {from(1, 2),
+                              from(2, 2),
+                              from(2, 3),
+                              from(3, 2),
+                              from(3, 2),
+                              from(1, 2),
+                              change_rules(rule_command::remove, 1, 0, find(1)->rule->match),
+                              from(1, 2),
+                              from(1, 2),
+                              add_rule(254, 1, {}, go(3))};
+  EXPECT_FALSE(b.apply(bundle, 6 * ns_per_s));
+  EXPECT_EQ(find(1)->state, first);
+  EXPECT_EQ(find(2)->state, second);
+  EXPECT_EQ(b.next_expiry(), 8 * ns_per_s);
+  const change_list gone = b.expire(8 * ns_per_s);
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(std::get<rule_change>(gone[0]).before->match, where({exact(field::eth_dst, 1)}));
+  EXPECT_EQ(b.expire(9 * ns_per_s).size(), 1U);
+}
+
+TEST_F(learning, what_was_done_before_a_refusal_stays) {
+  how.hard_timeout_s = 10;
+  must(b, from(1, 2), 0);
+  must(b, from(1, 2), 5 * ns_per_s);
+  EXPECT_FALSE(b.apply(add_rule(254, 1, {}, go(3)), 6 * ns_per_s));
+  EXPECT_TRUE(b.expire(14 * ns_per_s).empty());
+  EXPECT_EQ(b.expire(15 * ns_per_s).size(), 1U);
+}
+
 }  // namespace
 }  // namespace coua::pipeline

@@ -119,8 +119,7 @@ of_result<void> learn(store& in, const rule_mod& asked, time_ns now) {
                        there.hard_timeout_s == asked.hard_timeout_s &&
                        there.instructions == asked.instructions;
   if (!is_same) return add(in, asked, now);
-  old->state.learned = now;
-  in.set_due(*old);
+  in.restart(*old, now);
   return {};
 }
 

@@ -112,6 +112,12 @@ void store::drop_rule(rule_entry& gone, removal_reason reason) {
   tables_[gone.rule->table].erase(gone);
 }
 
+void store::restart(rule_entry& one, time_ns now) {
+  restarted_.emplace_back(one.rule->id, one.state.learned);
+  one.state.learned = now;
+  set_due(one);
+}
+
 void store::put_group(group_ptr one, const group_state& state) {
   group_entry& at = groups_[one->id];
   journal_.push_back(group_change{at.group, one, at.state});
@@ -157,6 +163,15 @@ void store::undo() {
   }
   for (rule_table& each : tables_) each.restore_order();
   journal_.clear();
+  // After the journal, whose states may be those of after a restart. One that came since the last
+  // commit is not there.
+  for (auto at = restarted_.rbegin(); at != restarted_.rend(); ++at) {
+    rule_entry* one = find_rule(at->first);
+    if (one == nullptr) continue;
+    one->state.learned = at->second;
+    set_due(*one);
+  }
+  restarted_.clear();
   left_behind_.clear();
 }
 

@@ -68,6 +68,8 @@ class store {
   /// One with the same id, table, priority and match.
   void swap_rule(rule_entry& at, rule_ptr to, rule_state state, rule_counts counts);
   void drop_rule(rule_entry& gone, removal_reason reason);
+  /// Its time-outs begin anew. No change that packets or anybody could see: commit() does not tell.
+  void restart(rule_entry& one, time_ns now);
   /// Adds it, or puts it in the place of the one with its number.
   void put_group(group_ptr one, const group_state& state);
   void drop_group(group_id gone);
@@ -79,7 +81,10 @@ class store {
   /// What was done since the last commit or undo.
   const change_list& changes() const { return journal_; }
   /// The same; from now on it stays.
-  change_list commit() { return std::exchange(journal_, {}); }
+  change_list commit() {
+    restarted_.clear();
+    return std::exchange(journal_, {});
+  }
   void undo();
 
   /// A table and a cookie: whose rules are learned there.
@@ -125,6 +130,8 @@ class store {
   rule_id last_rule_id_ = 0;
   std::uint64_t last_generation_ = 0;
   change_list journal_;
+  // Rules that began anew since the last commit, and what rule_state::learned was.
+  std::vector<std::pair<rule_id, time_ns>> restarted_;
 };
 
 /// The groups that the rule sends packets to, each once.
