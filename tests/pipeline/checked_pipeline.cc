@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 #include "base/check.h"
@@ -63,8 +64,10 @@ std::string text_of(const std::string& one) { return one; }
 
 std::string text_of_rule(const rule_mod& one) {
   return name_rule(one.table, one.priority, one.match) + " cookie " + std::to_string(one.cookie) +
-         " hard " + std::to_string(one.hard_timeout_s) + " limit " + std::to_string(one.limit) +
-         " -> " + to_string(one.instructions);
+         " idle " + std::to_string(one.idle_timeout_s) + " hard " +
+         std::to_string(one.hard_timeout_s) + " flags " + std::to_string(one.flags) + " limit " +
+         std::to_string(one.limit) + (one.takes_along ? " goes along" : "") + " -> " +
+         to_string(one.instructions);
 }
 
 template <class T>
@@ -262,9 +265,40 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
   bridge_->reclaim();
 }
 
-/// One by one, as what is refused takes nothing else along.
+/// As the owner of a bridge does: all as one change, and where that is refused one by one.
 void checked_pipeline::learn(const std::vector<rule_mod>& learned) {
+  if (learned.size() > 1) {
+    if (apply({learned.begin(), learned.end()})) {
+      n_learned += learned.size();
+      ++n_learned_together;
+      return;
+    }
+    ++n_learned_apart;
+  }
   for (const rule_mod& each : learned) n_learned += apply({each}) ? 1 : 0;
+}
+
+/// What the store counts of rules that learn, and of those of a cookie, is what there is.
+void checked_pipeline::check_learners() const {
+  const class bridge& got = bridge_->model();
+  std::map<store::learned_place, std::size_t> takers;
+  for (const rule_table& table : got.tables()) {
+    std::map<std::uint64_t, std::size_t> of_cookie;
+    table.each([&](const rule_table::entry& one) {
+      ++of_cookie[one.rule->cookie];
+      for (const action& each : one.rule->instructions.apply.value_or(action_list{})) {
+        const auto* how = std::get_if<act::learn>(&each);
+        if (how != nullptr && how->takes_along) ++takers[{how->table, how->cookie}];
+      }
+    });
+    for (std::uint64_t cookie = 0; cookie < 5; ++cookie) {
+      if (table.n_of(cookie) != of_cookie[cookie]) {
+        throw std::runtime_error("cookie " + std::to_string(cookie) + ": other rules");
+      }
+    }
+  }
+  if (takers != got.takers()) throw std::runtime_error("other actions learn what goes along");
+  n_takers += takers.size();
 }
 
 void checked_pipeline::packet_out(const packet& one, const action_list& actions) {
@@ -306,6 +340,7 @@ void checked_pipeline::check_nothing_stays() {
 
 void checked_pipeline::check_counters() {
   collect();
+  check_learners();
   const class bridge& got = bridge_->model();
   for (std::size_t t = 0; t < model_.tables().size(); ++t) {
     const rule_table& expected = model_.tables()[t];

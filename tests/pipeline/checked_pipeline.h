@@ -49,6 +49,8 @@ class checked_pipeline {
 
   pipeline::running_bridge& bridge() { return *bridge_; }
   std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0, n_learned = 0;
+  std::size_t n_learned_together = 0, n_learned_apart = 0;  // bursts
+  mutable std::size_t n_takers = 0;
   std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;  // as the oracle counts them
 
  private:
@@ -59,6 +61,7 @@ class checked_pipeline {
   };
   outcome deliver();
   void learn(const std::vector<pipeline::rule_mod>& learned);
+  void check_learners() const;
   void compare(const outcome& got, const outcome& expected) const;
   /// The tables with their templates, for what failed.
   std::string tables_text() const;

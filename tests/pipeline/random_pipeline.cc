@@ -237,6 +237,8 @@ action random_learn(source& random) {
   made.priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
   made.cookie = below(random, 4);
   if (one_in(random, 3)) made.hard_timeout_s = static_cast<std::uint16_t>(1 + below(random, 3));
+  if (one_in(random, 4)) made.idle_timeout_s = static_cast<std::uint16_t>(1 + below(random, 3));
+  made.send_removed = one_in(random, 4);
   if (one_in(random, 3)) made.limit = static_cast<std::uint32_t>(1 + below(random, 20));
   made.takes_along = one_in(random, 8);
   using role = act::learn::part::role;
