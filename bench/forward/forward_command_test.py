@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""forward_command_test.py COUA_BENCH: short runs of coua-bench forward: rates."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+
+from command_case import PROGRAM, CommandCase, run  # noqa: E402  (the path is set above)
+import ovs_daemon  # noqa: E402
+
+
+class ForwardTest(CommandCase):
+    def test_forward(self):
+        self.need_dpdk()
+        words = ["forward", "--case", "l2", "--rules", "500", "--flows", "300", "--size", "64,128",
+                 "--updates", "0,20K", "--pairs", "2", "--seconds", "0.02", "--repetitions", "2"]
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            words.append("--no-testpmd")
+        with self.nothing_left() as environment:
+            out = self.report(*words, env=environment)
+        names = [r["name"] for r in out["rows"]]
+        self.assertIn("raw-io", names)
+        self.assertEqual(names.count("coua"), 4)
+        self.assertEqual("testpmd-mac" in names, "--no-testpmd" not in words)
+        for row in out["rows"]:
+            self.assertEqual(row["params"]["rules"], 500)
+            self.assertIn(row["params"]["size"], (64, 128))
+        self.assertEqual(sum("ratio_to_none" in r for r in out["rows"]), 2)
+
+    def test_forward_pipelines(self):
+        self.need_dpdk()
+        short = ("--seconds", "0.02", "--repetitions", "2", "--pairs", "2")
+        more = ["--no-testpmd"]
+        with self.nothing_left() as environment:
+            for words, rules in ((("l2-flows", "--rules", "50"), 50), (("l3", "--size", "1518"), 2000),
+                                 (("lb", "--single-table"), 100), (("lb",), 100),
+                                 (("gateway", "--rules", "1K", "--direction", "down"), 1000),
+                                 (("gateway-1m", "--rules", "100", "--users", "30"), 100)):
+                rows = self.report("forward", "--case", *words, "--flows", "200", "--updates",
+                                   "0,10K", *more, *short, env=environment)["rows"]
+                self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "coua"])
+                self.assertEqual([r["params"]["updates"] for r in rows], [0, 0, 10000])
+                for row in rows:
+                    self.assertEqual(row["params"]["case"], words[0])
+                    self.assertEqual(row["params"]["rules"], rules)
+                    self.assertEqual(row["params"]["flows"], 200)
+                self.assertLess(rows[0]["ratio_to_limit"], 1.2)
+                self.assertGreater(rows[2]["ratio_to_none"], 0)
+                self.assertGreater(rows[2]["updates_per_s"], 500)
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("no testpmd")
+        rows = self.report("forward", "--case", "lb", "--flows", "100,300", *short)["rows"]
+        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "testpmd-mac"] * 2)
+
+    def test_forward_beside_ovs(self):
+        self.need_dpdk()
+        refused = run("forward", "--case", "l2", "--peer", "ovs")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--peer", refused.stderr)
+        if not os.path.exists(ovs_daemon.PATH):
+            self.skipTest("no Open vSwitch with DPDK")
+        if len(os.sched_getaffinity(0)) < 2 or os.geteuid() != 0:
+            self.skipTest("Open vSwitch needs a second CPU, and root")
+        words = ("forward", "--case", "lb", "--peer", "ovs", "--no-testpmd", "--seconds", "0.05",
+                 "--repetitions", "2", "--flows")
+        with self.nothing_left() as environment:
+            rows = self.report(*words, "200,300", env=environment)["rows"]
+        self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "ovs"] * 2)
+        self.assertAlmostEqual(rows[2]["ratio_to_ovs"], 1)
+        self.assertAlmostEqual(rows[0]["mops"] / rows[2]["mops"], rows[0]["ratio_to_ovs"], 3)
+        self.assertGreater(sum(rows[2][cache] for cache in ("emc", "simple_match", "megaflow")), 0.9)
+        # Its ways with many masks: it takes of a packet what the rule takes, no more.
+        with self.nothing_left() as environment:
+            rows = self.report("forward", "--case", "classify", "--masks", "12", *words[3:],
+                               "1K", "--peer", "ovs-smc,ovs-none", env=environment)["rows"]
+        found = {r["name"]: r for r in rows}
+        self.assertEqual(set(found), {"coua", "raw-io", "ovs", "ovs/smc", "ovs/none"})
+        for name, cache in (("ovs", "emc"), ("ovs/smc", "smc"), ("ovs/none", "megaflow")):
+            self.assertGreater(found[name][cache], 0.2, found[name])
+            self.assertEqual((found[name]["megaflows"], found[name]["megaflow_masks"]), (12, 12))
+            field = "ratio_to_" + name.replace("/", "_")
+            self.assertAlmostEqual(found["coua"]["mops"] / found[name]["mops"],
+                                   found["coua"][field], 2)
+        self.assertGreater(found["ovs/none"]["masks_asked"], 3)
+        # More packets than its pool holds by itself.
+        with self.nothing_left() as environment:
+            rows = self.report(*words, "270K", env=environment)["rows"]
+        self.assertGreater(rows[2]["megaflow"], 0.8)
+        with tempfile.TemporaryDirectory() as folder:
+            lonely = shutil.copy(PROGRAM, folder)
+            refused = subprocess.run([lonely, *words, "270K"], capture_output=True, text=True,
+                                     timeout=120)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("do not fit its pool of 262.1 K, and bench/libovs_packets.so", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pipeline_command_test.py COUA_BENCH: short runs of coua-bench pipeline and plan."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+
+from command_case import CommandCase  # noqa: E402  (the path is set above)
+
+
+class PipelineTest(CommandCase):
+    def test_pipeline(self):
+        short = ("--seconds", "0.002", "--repetitions", "2")
+        rows = self.report("pipeline", "--case", "l2-flows", "--rules", "50,1K", "--flows",
+                           "1,3K", "--batch", "1,32", *short)["rows"]
+        self.assertEqual(len(rows), 2 * 2 * 2)
+        for row in rows:
+            self.assertEqual(row["name"], "pipeline")
+            self.assertEqual(row["tables"], "0:exact")
+            self.assertEqual(row["all_rules"], row["params"]["rules"])
+            self.assertGreater(row["ns_per_op"], 0)
+            self.assertAlmostEqual(row["with_copy_ns"] / (row["ns_per_op"] + row["copy_ns"]), 1, 0)
+        gateway = "0-1:direct 2-21:exact 110:lpm"
+        for words, rules, all_rules, tables in (
+                (("l3",), 2000, 2000, "0:lpm"),
+                (("lb",), 100, 204, "0:direct 1-2:exact"),
+                (("lb", "--single-table"), 100, 202, "0:decomposed"),
+                (("gateway", "--direction", "down"), 10000, 10421, gateway),
+                (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421, gateway),
+                (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521, gateway)):
+            row, = self.report("pipeline", "--case", *words, *short)["rows"]
+            self.assertEqual(row["params"]["case"], words[0])
+            self.assertEqual(row["params"]["rules"], rules)
+            self.assertEqual(row["all_rules"], all_rules)
+            self.assertEqual(row["tables"], tables)
+        rows = self.report("pipeline", "--case", "classify", "--masks", "5,40", *short)["rows"]
+        self.assertEqual([(r["params"]["masks"], r["all_rules"]) for r in rows], [(5, 5), (40, 40)])
+        rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
+        self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
+
+    def test_plan(self):
+        rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]
+        kinds = ["plan/rebuild", "plan/add-rule", "plan/remove-rule"]
+        self.assertEqual([r["name"] for r in rows], kinds * 2)
+        self.assertEqual([r["params"]["bridges"] for r in rows], [1] * 3 + [2] * 3)
+        for row in rows:
+            self.assertGreater(row["ms"], 0)
+            self.assertGreaterEqual(row["longest_ms"], row["ms"])
+
+
+if __name__ == "__main__":
+    unittest.main()
