@@ -177,61 +177,6 @@ class FindingsTest(unittest.TestCase):
         found[0]["updates_per_s"] = found[-1]["seconds"] = 0
         self.assertIn("Asked for 100K", findings.sentence(FIGURES["control"], found))
 
-    def test_cold_start(self):
-        found = [{"name": name, "params": {"second": second}, "mops": mops, "packets": packets, "misses": misses,
-                  "ratio_to_ovs": packets / peer}
-                 for name, second, mops, packets, misses, peer in (
-                     ("coua", 1, 6, 6e6, 0, 3e4), ("coua", 10, 0.5, 6e7, 0, 2e6),
-                     ("ovs", 1, 0.03, 3e4, 25_000, 3e4), ("ovs", 10, 0.9, 2e6, 100, 2e6),
-                     ("ovs/lifted", 1, 7, 3e4, 25_000, 3e4), ("ovs/lifted", 10, 0.3, 1e7, 100, 2e6))]
-        figure = FIGURES["cold-start"]
-        self.assertEqual(findings.sentence(figure, found),
-                         "In the first 10 s Coua forwards 60 million packets and Open vSwitch forwards 2 million packets: "
-                         "30 times as many, and 6.0 times as many as with its limit of flows lifted. In the first window Coua does 6 and Open vSwitch does 0.03 million packets "
-                         "per second, in the last one Coua 0.5 and Open vSwitch 0.9. 25,100 packets went through the "
-                         "slow path of Open vSwitch.")
-        self.assertEqual(findings.losses(figure, found), ["Open vSwitch in 1 of the 2 windows",
-                                                            "Open vSwitch, its limit of flows lifted, in 1 of the 2 windows"])
-        self.assertEqual(self.judged(figure, found), [(30, True)])
-        self.assertEqual(findings.sentence(figure, []), "Nothing was measured.")
-
-    def judged(self, figure, found):
-        """What the targets of a figure say of its rows."""
-        kept = {figure.runs[0].name: {"status": "done", "report": {"rows": found}}}
-        return [(each.ratio, each.met) for each in findings.judge([figure], kept) if each.target.figure == figure.name]
-
-    def test_attack(self):
-        found = [{"name": name, "params": {"attack": percent}, "mops": rest, "rest_mops": rest, "ratio_to_peace": ratio,
-                  "spread": 0.01}
-                 for name, percent, rest, ratio in (("coua", 0, 8, 1), ("coua", 10, 6, 0.75), ("ovs", 0, 10, 1),
-                                                    ("ovs", 10, 0.5, 0.05), ("raw-io", 10, 20, 1))]
-        figure = FIGURES["attack"]
-        self.assertEqual(findings.sentence(figure, found),
-                         "With 10 % of the packets at the masks that cost most, Coua keeps 0.75 of the rate of the rest "
-                         "(6 of 8 million packets per second), Open vSwitch keeps 0.05 of the rate of the rest (0.5 of "
-                         "10 million packets per second); under attack Coua forwards 12 times as many packets of the "
-                         "rest.")
-        self.assertEqual(findings.losses(figure, found), ["Open vSwitch without an attack"])
-        self.assertEqual(self.judged(figure, found), [(0.75, True)])
-        found[1]["ratio_to_peace"], found[3]["ratio_to_peace"] = 0.4, 0.6
-        self.assertIn("Open vSwitch keeps more of its own rate with 10 % of attack", findings.losses(figure, found))
-        self.assertEqual(self.judged(figure, found), [(0.4, False)])
-
-    def test_latency(self):
-        found = [{"name": name, "params": {}, "mops": 1, "offered_mops": rate, "mean_us": mean, "p99_us": p99,
-                  "p999_us": 50, "spread": 0.01, "mean_ratio_to_ovs": mean / 8}
-                 for name, rate, mean, p99 in (("coua", 1.5, 2, 9), ("coua/at-rate-of-ovs", 0.4, 1, 2),
-                                               ("ovs", 0.4, 8, 6))]
-        figure = FIGURES["latency"]
-        self.assertEqual(findings.sentence(figure, found),
-                         "At half of its peak rate a packet takes 2 us in Coua at 1.5 million packets per second (p99 9, "
-                         "p99.9 50) and 8 us in Open vSwitch at 0.4 million packets per second (p99 6, p99.9 50): the mean "
-                         "of Coua is 0.25 of the other. At the rate of Open vSwitch Coua takes 1 us (p99 2, p99.9 50).")
-        self.assertEqual(findings.losses(figure, found), ["Open vSwitch: p99 of the time of a packet"])
-        self.assertEqual(self.judged(figure, found), [(0.25, True)], "at most")
-        found[0]["mean_ratio_to_ovs"] = 0.6
-        self.assertEqual(self.judged(figure, found), [(0.6, False)])
-
     def test_counts(self):
         self.assertEqual([findings.count(each) for each in (1, 999, 1000, 2500, 64_000, 250_000, 1_000_000, 0.5)],
                          ["1", "999", "1K", "2.5K", "64K", "250K", "1M", "0.5"])

@@ -23,14 +23,28 @@ def compare(field, ours, peer):
         is_rate(each) for each in values) else None
 
 
+def ratio_of(field, rows, name, peer):
+    """None: one of the two is not there, or is 0."""
+    values = [rows.get(each, {}).get(field) for each in (name, peer)]
+    return values[0] / values[1] if all(is_rate(each) for each in values) else None
+
+
+def figure(row, field):
+    value = row.get(field)
+    return figures_of(value) if isinstance(value, (int, float)) else "not measured"
+
+
 # Cold start.
 
 def seconds_of(rows):
     return sorted({row["params"]["second"] for row in rows if is_rate(row["params"].get("second"))})
 
 
-def millions(packets):
-    return f"{figures_of(packets / 1e6)} million packets"
+def packets_of(row):
+    packets = row.get("packets")
+    if not isinstance(packets, (int, float)):
+        return "was not measured"
+    return f"forwards {figures_of(packets / 1e6)} million packets" if packets > 0 else "forwards nothing"
 
 
 def cold_start(rows):
@@ -38,17 +52,24 @@ def cold_start(rows):
     if not ends:
         return "Nothing was measured."
     last, first = by_name(rows, second=ends[-1]), by_name(rows, second=ends[0])
-    shown = [f"{NAMES[name]} forwards {millions(last[name]['packets'])}" for name in NAMES if name in last]
+    shown = [f"{NAMES[name]} {packets_of(last[name])}" for name in NAMES if name in last]
     out = f"In the first {figures_of(ends[-1])} s {' and '.join(shown)}"
-    if {"coua", "ovs"} <= set(last):
-        out += f": {times(last['coua']['packets'] / last['ovs']['packets'])} times as many"
-    if {"coua", LIFTED} <= set(last):
-        ratio = last["coua"]["packets"] / last[LIFTED]["packets"]
-        out += f", and {times(ratio) if ratio >= 1 else f'{ratio:.2f}'} times as many as with its limit of flows lifted"
-    shown = [f"{NAMES[name]} does {figures_of(row['mops'])}" for name, row in first.items() if name in NAMES]
-    ending = [f"{NAMES[name]} {figures_of(row['mops'])}" for name, row in last.items() if name in NAMES]
-    out += (f". In the first window {' and '.join(shown)} million packets per second, in the last one "
-            f"{' and '.join(ending)}.")
+    ratio, lifted = (ratio_of("packets", last, "coua", peer) for peer in ("ovs", LIFTED))
+    if ratio is not None:
+        out += f": {times(ratio)} times as many"
+    if lifted is not None:
+        than = "" if ratio is not None else f" {catalogue.OVS}"
+        out += (f"{', and' if ratio is not None else ':'} {times(lifted) if lifted >= 1 else f'{lifted:.2f}'} times as "
+                f"many as{than} with its limit of flows lifted")
+    elif LIFTED in last:
+        out += f"; {catalogue.OVS} with its limit of flows lifted {packets_of(last[LIFTED])}"
+    out += "."
+    timed = [name for name in NAMES if all(isinstance(part.get(name, {}).get("mops"), (int, float)) for part in (first, last))]
+    if timed:
+        shown = [f"{NAMES[name]} does {figure(first[name], 'mops')}" for name in timed]
+        ending = [f"{NAMES[name]} {figure(last[name], 'mops')}" for name in timed]
+        out += (f" In the first window {' and '.join(shown)} million packets per second, in the last one "
+                f"{' and '.join(ending)}.")
     missed = sum(row.get("misses", 0) for row in rows if row["name"] == "ovs")
     return out + (f" {missed:,.0f} packets went through the slow path of {catalogue.OVS}." if missed else "")
 
@@ -65,20 +86,29 @@ def lost_cold_start(rows):
 
 # Attack.
 
+def kept_of(row, peace):
+    """What an attack leaves of a switch."""
+    if not isinstance(row.get("rest_mops"), (int, float)):
+        return "was not measured"
+    rest = figure(row, "rest_mops")
+    if not is_rate(peace.get("rest_mops")):
+        return f"forwards {rest} million packets per second of the rest (without an attack it was not measured)"
+    rest = f"({rest} of {figure(peace, 'rest_mops')} million packets per second)"
+    share = row.get("ratio_to_peace")
+    return f"keeps {share:.2f} of the rate of the rest {rest}" if is_rate(share) else f"forwards nothing of the rest {rest}"
+
+
 def attack(rows):
     asked = sorted({row["params"].get("attack", 0) for row in rows} - {0})
     if not asked:
         return "Nothing was measured."
     found, peace = by_name(rows, attack=asked[-1]), by_name(rows, attack=0)
-    shown = []
-    for name, label in NAMES.items():
-        if name in found and name in peace and is_rate(found[name].get("ratio_to_peace")):
-            shown.append(f"{label} keeps {found[name]['ratio_to_peace']:.2f} of the rate of the rest "
-                         f"({figures_of(found[name]['rest_mops'])} of {figures_of(peace[name]['rest_mops'])} million "
-                         "packets per second)")
+    shown = [f"{label} {kept_of(found[name], peace.get(name, {}))}" for name, label in NAMES.items() if name in found]
+    if not shown:
+        return "Nothing was measured."
     out = f"With {figures_of(asked[-1])} % of the packets at the masks that cost most, {', '.join(shown)}"
-    if {"coua", "ovs"} <= set(found):
-        ratio = found["coua"]["rest_mops"] / found["ovs"]["rest_mops"]
+    ratio = ratio_of("rest_mops", found, "coua", "ovs")
+    if ratio is not None:
         out += f"; under attack Coua forwards {times(ratio)} times as many packets of the rest"
     return out + "."
 
@@ -100,24 +130,31 @@ def lost_attack(rows):
 TIMES = (("mean_us", "mean"), ("p99_us", "p99"), ("p999_us", "p99.9"))
 
 
+def times_of(row):
+    return f"(p99 {figure(row, 'p99_us')}, p99.9 {figure(row, 'p999_us')})"
+
+
+def rate_of(row):
+    return (f"{figure(row, 'offered_mops')} million packets per second" if is_rate(row.get("offered_mops"))
+            else "a rate that is not known")
+
+
 def latency(rows):
-    found = by_name(rows)
-    shown = []
-    for name, label in NAMES.items():
-        if name in found and is_rate(found[name].get("mean_us")):
-            row = found[name]
-            shown.append(f"{figures_of(row['mean_us'])} us in {label} at {figures_of(row['offered_mops'])} million packets "
-                         f"per second (p99 {figures_of(row['p99_us'])}, p99.9 {figures_of(row['p999_us'])})")
+    found = {name: row for name, row in by_name(rows).items() if is_rate(row.get("mean_us"))}
+    shown = [f"{figure(found[name], 'mean_us')} us in {label} at {rate_of(found[name])} {times_of(found[name])}"
+             for name, label in NAMES.items() if name in found]
     if not shown:
         return "Nothing was measured."
     out = f"At half of its peak rate a packet takes {' and '.join(shown)}"
-    if {"coua", "ovs"} <= set(found):
-        out += f": the mean of Coua is {found['coua']['mean_us'] / found['ovs']['mean_us']:.2f} of the other"
+    ratio = ratio_of("mean_us", found, "coua", "ovs")
+    if ratio is not None:
+        out += f": the mean of Coua is {ratio:.2f} of the other"
     out += "."
+    for name in by_name(rows):
+        if name in NAMES and name not in found:
+            out += f" The time of a packet in {NAMES[name]} was not measured."
     if SLOW in found:
-        row = found[SLOW]
-        out += (f" At the rate of {catalogue.OVS} Coua takes {figures_of(row['mean_us'])} us (p99 "
-                f"{figures_of(row['p99_us'])}, p99.9 {figures_of(row['p999_us'])}).")
+        out += f" At the rate of {catalogue.OVS} Coua takes {figure(found[SLOW], 'mean_us')} us {times_of(found[SLOW])}."
     return out
 
 
