@@ -215,6 +215,12 @@ void switch_impl::wait_for_workers() {
   while (!shared_.readers.poll(token)) std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
+void switch_impl::set_paused(bool on) {
+  // Relaxed: a worker sees it at the latest with the grace period that it is waited for by.
+  shared_.paused.store(on, std::memory_order_relaxed);
+  if (on) wait_for_workers();
+}
+
 bool switch_impl::housekeeping() {
   bool more = drain();
   drain_slow();

@@ -63,7 +63,7 @@ class switch_impl final : public l2_switch {
 
   /// bench_hooks.h
   void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }
-  void set_paused(bool on) { shared_.paused.store(on, std::memory_order_relaxed); }
+  void set_paused(bool on);
   std::size_t fib_store(std::span<const coua_fib_record> records);
   std::size_t fib_remove(std::span<const std::uint64_t> keys);
   unsigned packets_in_use() const;

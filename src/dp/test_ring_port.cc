@@ -29,6 +29,10 @@ rte_mempool* test_packets() {
 // outlives the port, and ends with it.
 std::atomic<unsigned> longest{UINT_MAX};
 
+// Likewise; 0: no longer than it takes.
+std::atomic<unsigned> poll_ms{0};
+std::atomic<bool> polling{false};
+
 std::atomic<int> link_error{0};
 
 constexpr int no_device = -1;
@@ -94,6 +98,7 @@ void test_ring_port::make() {
 
 test_ring_port::~test_ring_port() {
   longest = UINT_MAX;
+  poll_ms = 0;
   link_error = 0;
   vanished = no_device;
   for (auto& each : speeds) each = 0;
@@ -187,6 +192,22 @@ void test_ring_port::set_link(bool up) {
 void test_ring_port::vanish() { vanished = device(); }
 
 void test_ring_port::set_speed(unsigned mbps) { speeds[device()] = mbps + 1; }
+
+void test_ring_port::poll_slowly(unsigned ms) {
+  poll_ms = ms;
+  const auto wait = [](std::uint16_t, std::uint16_t, rte_mbuf**, std::uint16_t n, std::uint16_t,
+                       void*) -> std::uint16_t {
+    if (poll_ms == 0) return n;
+    polling = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(poll_ms.load()));
+    polling = false;
+    return n;
+  };
+  if (rte_eth_add_rx_callback(device(), 0, wait, nullptr) == nullptr)
+    throw std::runtime_error("no callback on " + devargs_);
+}
+
+bool test_ring_port::in_poll() { return polling; }
 
 void test_ring_port::fail_links(int error) { link_error = error; }
 

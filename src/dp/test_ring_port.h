@@ -53,6 +53,10 @@ class test_ring_port {
   /// From now on, until a ring port is destroyed, the device stops at a frame that is longer. Only
   /// while no frame is on its way.
   void refuse_longer_than(unsigned bytes);
+  /// From now on, until a ring port is destroyed, the worker takes `ms` for each poll of the
+  /// device; and whether it is in one.
+  void poll_slowly(unsigned ms);
+  static bool in_poll();
   /// Frames that the test has allocated and that are not back.
   static unsigned in_use();
   /// Takes all packets of the test's pool but `left`; and gives them back.
