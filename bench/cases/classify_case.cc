@@ -16,8 +16,6 @@ constexpr port_no in = 1, out = 2;
 constexpr std::uint64_t senders = 1000;
 constexpr std::uint8_t tcp = 6, sctp = 132;
 
-constexpr std::uint64_t masks_of_one_popular = 100;
-
 /// Random ones behind a prefix of `bits`.
 std::uint16_t open_bits(std::uint32_t random, unsigned bits) {
   return static_cast<std::uint16_t>(random & 0xffffU >> bits);
@@ -52,10 +50,10 @@ rule_mod classify_case::spare_rule(std::uint64_t i) const {
 classify_case::aim classify_case::aim_of(std::uint64_t flow) const {
   const std::uint64_t masks = params().rules, flows = params().flows;
   if (!params().attack) return {spread(flow, flows, masks), false};
-  const std::uint64_t popular = std::max<std::uint64_t>(1, masks / masks_of_one_popular);
-  const std::uint64_t attackers = flows * *params().attack / 100;
-  if (flow < flows - attackers) return {spread(flow, flows - attackers, popular), false};
-  return {popular + spread(flow - (flows - attackers), attackers, masks - popular), true};
+  const std::uint64_t popular = popular_masks(masks),
+                      attack = attacking_flows(flows, *params().attack);
+  if (flow < flows - attack) return {spread(flow, flows - attack, popular), false};
+  return {popular + spread(flow - (flows - attack), attack, masks - popular), true};
 }
 
 case_flow classify_case::flow(std::uint64_t i) const {

@@ -40,6 +40,18 @@ result<void> check_range(const char* option, std::uint64_t value, std::uint64_t 
               "must be " + std::to_string(least) + " to " + std::to_string(most));
 }
 
+/// Each mask that is attacked has a flow of the attack.
+result<void> check_attack(std::uint64_t flows, unsigned percent, std::uint64_t masks) {
+  const std::uint64_t attack = attacking_flows(flows, percent),
+                      attacked = masks - popular_masks(masks);
+  if (percent == 0 || attack >= attacked) return {};
+  return fail(errc::invalid, "--attack " + std::to_string(percent),
+              "has " + std::to_string(attack) + " of " + std::to_string(flows) +
+                  " flows, fewer than the " + std::to_string(attacked) +
+                  " masks that they attack: --flows must be at least " +
+                  std::to_string((attacked * 100 + percent - 1) / percent));
+}
+
 result<void> check(const case_params& asked, const known_case& kind) {
   const bool masks = asked.name == "classify";
   for (const result<void>& good : {check_range(masks ? "--masks" : "--rules", asked.rules, 1,
@@ -59,6 +71,7 @@ result<void> check(const case_params& asked, const known_case& kind) {
     if (!masks) return fail(errc::invalid, "--attack", "has no meaning with --case " + asked.name);
     if (asked.rules < 2) return fail(errc::invalid, "--masks 1", "leaves none to be attacked");
     if (auto good = check_range("--attack", *asked.attack, 0, most_attack); !good) return good;
+    if (auto good = check_attack(asked.flows, *asked.attack, asked.rules); !good) return good;
   }
   if (asked.single_table && asked.name != "lb") {
     return fail(errc::invalid, "--single-table", "has no meaning with --case " + asked.name);

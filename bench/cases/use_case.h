@@ -61,6 +61,12 @@ inline constexpr std::uint64_t most_case_rules = 4'000'000;
 inline constexpr std::uint64_t most_case_flows = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t spare_rules = 1024;  // that updates may add
 inline constexpr unsigned most_attack = 90;
+/// Of these flows, those of an attack of `percent`: rounded down.
+constexpr std::uint64_t attacking_flows(std::uint64_t flows, unsigned percent) {
+  return flows * percent / 100;
+}
+/// Masks that packets of no attack have, the first ones; 1 at the least.
+constexpr std::uint64_t popular_masks(std::uint64_t masks) { return masks < 200 ? 1 : masks / 100; }
 inline constexpr std::uint64_t most_users = 100'000;  // of a CE: what its public block holds
 
 /// All packets of it are alike.

@@ -57,7 +57,7 @@ std::vector<case_params> all_cases() {
                                   one_table(),
                                   named("classify", 20, 300),
                                   named("classify", 600, 1000),
-                                  attacked(600, 1000, 10),
+                                  attacked(600, 6000, 10),
                                   gateway("gateway", 20, flow_direction::up),
                                   gateway("gateway", 20, flow_direction::down),
                                   gateway("gateway", 20, flow_direction::both),
@@ -328,6 +328,10 @@ TEST(use_case, what_cannot_be_is_refused_by_the_option) {
   EXPECT_EQ(refused(params), "--attack");
   EXPECT_EQ(refused(attacked(600, 1000, most_attack + 1)), "--attack 91");
   EXPECT_EQ(refused(attacked(1, 1000, 10)), "--masks 1");
+  // 594 masks are attacked.
+  EXPECT_EQ(refused(attacked(600, 5939, 10)), "--attack 10");
+  EXPECT_EQ(refused(attacked(600, 5940, 10)), "taken");
+  EXPECT_EQ(refused(attacked(600, 1, 0)), "taken") << "no attack needs flows";
   const result<case_params> whole = complete(named("gateway-1m", 0, 1));
   ASSERT_TRUE(whole.has_value());
   EXPECT_EQ(whole->rules, 10'000U);

@@ -170,16 +170,18 @@ class forward_run {
 /// With an attack: what is left for the packets that do not belong to it.
 void compare_with_peace(report& out) {
   for (row& each : out.rows) {
-    const double percent = each.params["attack"].get<double>();
-    each.more["rest_mops"] = *each.mops * (1 - percent / 100);
+    const auto flows = each.params["flows"].get<std::uint64_t>();
+    const std::uint64_t attack = attacking_flows(flows, each.params["attack"].get<unsigned>());
+    each.more["rest_mops"] =
+        *each.mops * (1 - static_cast<double>(attack) / static_cast<double>(flows));
   }
   for (row& each : out.rows) {
     json peace = each.params;
     peace["attack"] = 0;
     for (const row& other : out.rows) {
       if (other.name != each.name || other.params != peace) continue;
-      each.more["ratio_to_peace"] =
-          each.more["rest_mops"].get<double>() / other.more["rest_mops"].get<double>();
+      const auto rest = other.more["rest_mops"].get<double>();
+      if (rest > 0) each.more["ratio_to_peace"] = each.more["rest_mops"].get<double>() / rest;
     }
   }
 }
