@@ -73,18 +73,21 @@ void refuse_with_case(const CLI::App& app, const case_params& which,
   }
 }
 
-void add_measure(CLI::App& app, forward_measure& out) {
+void add_measure(CLI::App& app, forward_options& out) {
   static const std::map<std::string, forward_measure> words = {
       {"rate", forward_measure::rate},
       {"cold-start", forward_measure::cold_start},
       {"latency", forward_measure::latency}};
   app.add_option(
-         "--measure", out,
-         "rate, in the long run; cold-start, the first windows (--repetitions of --seconds) in "
-         "which packets of unknown flows come; or latency, the time of a packet at half of the "
-         "peak rate; none given: rate")
+         "--measure", out.measure,
+         "rate, in the long run; cold-start, the first windows (--windows of --seconds) in which "
+         "packets of unknown flows come; or latency, the time of a packet at half of the peak "
+         "rate; none given: rate")
       ->transform(CLI::Transformer(words))
       ->option_text("WORD");
+  app.add_option("--windows", out.windows, "Windows of a cold start (with --measure cold-start)")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
 }
 
 /// Of a measurement that is not of rates: what it is when it is not given, and what it does not
@@ -102,7 +105,7 @@ void preset_measure(const CLI::App& app, forward_options& out) {
   const bool cold = out.measure == forward_measure::cold_start;
   if (app.count("--flows") == 0) out.flows = {cold ? 100'000U : 10'000U};
   if (app.count("--seconds") == 0) out.run.seconds = 1;
-  if (app.count("--repetitions") == 0) out.run.repetitions = cold ? 10 : 5;
+  if (app.count("--repetitions") == 0) out.run.repetitions = cold ? 3 : 5;
 }
 
 /// It is of one case.
@@ -199,7 +202,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       ->check(CLI::Range(0, 65000))
       ->capture_default_str();
   app->add_flag("!--no-testpmd", out.testpmd, "Leave testpmd out");
-  add_measure(*app, out.measure);
+  add_measure(*app, out);
   choices<ovs_caches>(*app, "--peer",
                       "Beside Open vSwitch with the same rules (not with --case l2): ovs, with its "
                       "exact-match cache; ovs-smc, its signature match cache; ovs-none, neither",
@@ -234,6 +237,8 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
       if (out.flows.empty()) out.flows = {1000};
     }
     if (out.measure != forward_measure::rate) check_measure(out);
+    if (out.measure != forward_measure::cold_start && app->count("--windows") > 0)
+      throw CLI::ValidationError("--windows", "has no meaning without --measure cold-start");
     const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
       if (app->count(option) == 0) field = std::move(value);
     };

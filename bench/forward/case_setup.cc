@@ -25,7 +25,7 @@ packet_memory choose_memory(std::uint64_t mib, std::uint64_t others_mib) {
   return {mib, pool.exists && pool.free * page_mib >= mib + others_mib};
 }
 
-result<case_setup> case_setup::create(const forward_options& options) {
+result<case_setup> case_setup::create(const forward_options& options, std::uint64_t more_mib) {
   case_setup made;
   auto files = scratch_folder::create();
   if (!files) return tl::unexpected(files.error());
@@ -40,13 +40,22 @@ result<case_setup> case_setup::create(const forward_options& options) {
   made.of = std::move(*of);
   const std::string& folder = made.files->path();
   made.ports = plan_case(*made.of, folder, 0, options);
-  made.memory = choose_memory(made.ports.memory_mib + eal_spare_mib,
+  made.memory = choose_memory(made.ports.memory_mib + eal_spare_mib + more_mib,
                               options.ovs.size() * (ovs_process::pool_mib(made.ports) + page_mib));
   if (!options.ovs.empty()) {
     made.rules = folder + "/rules.txt";
     if (auto done = write_rules(*made.of, made.rules); !done) return tl::unexpected(done.error());
   }
   return made;
+}
+
+report case_setup::start_report(const char* measure, const forward_options& options) const {
+  return {"forward",
+          {{"measure", measure},
+           {"repetitions", options.run.repetitions},
+           {"seconds", options.run.seconds},
+           {"packet_pages", memory.huge_pages ? "2M" : "4K"}},
+          {}};
 }
 
 json case_setup::params(const forward_options& options) const {

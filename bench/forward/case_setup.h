@@ -33,9 +33,12 @@ struct case_setup {
   port_plan ports;
   packet_memory memory;
 
-  /// The first of each list of the options counts. Without packets. Errors: invalid, io.
-  static result<case_setup> create(const forward_options&);
+  /// The first of each list of the options counts. Without packets. `more_mib`: memory for packets
+  /// that do not come by the ports' files. Errors: invalid, io.
+  static result<case_setup> create(const forward_options&, std::uint64_t more_mib = 0);
 
+  /// Without rows yet; of what a measure says, by its name, of how it was measured.
+  report start_report(const char* measure, const forward_options&) const;
   /// The parameters of a row.
   json params(const forward_options&) const;
 };

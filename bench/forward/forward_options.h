@@ -35,6 +35,7 @@ struct forward_options {
   case_params which = {.name = l2_traffic::case_name};
   std::uint64_t sources = 1000;
   unsigned workers = 1;
+  unsigned windows = 10;  // of a cold start
   unsigned pairs = 50;
   unsigned burst = 32;
   unsigned mbuf_bytes = 0;  // data room; 0: fits the frames

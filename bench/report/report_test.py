@@ -193,7 +193,7 @@ class FindingsTest(unittest.TestCase):
             names = [run.name for each in figures for run in each.runs]
             self.assertEqual(len(set(names)), len(names))
         quick = sum(run.seconds for each in catalogue.figures("quick") for run in each.runs)
-        self.assertLess(quick, 480, "quick stays below ten minutes")
+        self.assertLess(quick, 540, "quick stays below ten minutes, with some to spare")
         known = {each.name for each in catalogue.figures("quick")}
         self.assertTrue({each.figure for each in TARGETS if each.figure} <= known)
 
