@@ -103,6 +103,8 @@ void preset_measure(const CLI::App& app, forward_options& out) {
     throw CLI::ValidationError("--measure", "has no meaning with --case " + out.which.name);
   out.testpmd = false;
   const bool cold = out.measure == forward_measure::cold_start;
+  // As a switch has them that takes packets from anywhere.
+  if (!cold && app.count("--mbuf-bytes") == 0) out.mbuf_bytes = 2048;
   if (app.count("--flows") == 0) out.flows = {cold ? 100'000U : 10'000U};
   if (app.count("--seconds") == 0) out.run.seconds = 1;
   if (app.count("--repetitions") == 0) out.run.repetitions = cold ? 3 : 5;
@@ -114,6 +116,11 @@ void check_measure(const forward_options& out) {
        {std::pair("--rules", &out.rules), {"--flows", &out.flows}, {"--size", &out.sizes}}) {
     if (list->size() > 1) throw CLI::ValidationError(option, "takes one number with --measure");
   }
+  if (out.measure != forward_measure::latency) return;
+  if (out.sizes.front() != 64)
+    throw CLI::ValidationError("--size", "with --measure latency all frames have 64 bytes");
+  if (out.workers != 1)
+    throw CLI::ValidationError("--workers", "with --measure latency there is one worker");
 }
 
 }  // namespace

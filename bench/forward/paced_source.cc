@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/paced_source.h"
 
+#include <rte_alarm.h>
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -26,7 +28,7 @@ constexpr unsigned pool_packets = 8191, pool_cache = 256;  // 2^n - 1 is what a 
 constexpr unsigned descriptors = 1024;                     // of a ring, as the driver has it anyway
 constexpr double away_seconds = 20e-6;   // between two rounds: the system ran something else
 constexpr double drain_seconds = 10e-3;  // what is under way comes back
-constexpr double connect_seconds = 10;
+constexpr double connect_seconds = 10, hang_up_seconds = 5;
 constexpr unsigned tcp_sequence_at = 20 + 4;  // behind the Ethernet header
 constexpr const char* subject = "packet source";
 
@@ -56,6 +58,27 @@ std::uint64_t stamp_of(const rte_mbuf* packet) {
   return stamp;
 }
 
+/// Returns when the thread that the driver takes ends down in has done what it knew of before: that
+/// one calls the alarms as well. What became ready before the first one is done before the second.
+void settle_driver() {
+  static std::atomic<unsigned> calls{0};
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned before = calls;
+    if (rte_eal_alarm_set(
+            1, [](void*) { ++calls; }, nullptr) != 0)
+      continue;
+    for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(hang_up_seconds * 1e9);
+         calls == before && now_ns() < end;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+bool is_up(std::uint16_t port) {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
 }  // namespace
 
 std::string switch_end(const memif_wires& wires, pipeline::port_no number) {
@@ -81,9 +104,9 @@ result<std::unique_ptr<paced_source>> paced_source::create(const use_case& of,
 
 paced_source::~paced_source() {
   // The driver takes the other ends down in a thread of its own, and must not meet the close of
-  // either end there: both are of this process.
+  // either end there: both may be of this process.
   for (const std::uint16_t port : ports_) rte_eth_dev_stop(port);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  settle_driver();
   for (const std::uint16_t port : ports_) {
     rte_eth_dev_info info{};
     const bool known = rte_eth_dev_info_get(port, &info) == 0;
@@ -91,6 +114,14 @@ paced_source::~paced_source() {
     if (known && info.device != nullptr) rte_dev_remove(info.device);
   }
   rte_mempool_free(pool_);
+}
+
+void paced_source::switch_is_gone() {
+  for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(hang_up_seconds * 1e9);
+       std::any_of(ports_.begin(), ports_.end(), is_up) && now_ns() < end;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  settle_driver();
 }
 
 void paced_source::build_frames(const use_case& of) {
@@ -134,9 +165,8 @@ result<void> paced_source::open(const memif_wires& wires, pipeline::port_no numb
   } else {
     sinks_.push_back(port);
   }
-  rte_eth_link link{};
   for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(connect_seconds * 1e9);;) {
-    if (rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP) return {};
+    if (is_up(port)) return {};
     if (now_ns() > end) return fail(errc::io, name, "the switch does not take its other end");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -218,8 +248,9 @@ paced_source::flood_result paced_source::flood(double seconds) {
     const std::uint64_t last = now + self.ticks(drain_seconds);
     while (cycles() < last) self.receive([](std::uint64_t, std::uint64_t) {});
   });
+  const std::uint64_t tried = sent + refused;
   return {static_cast<double>(received) / elapsed / 1e6,
-          static_cast<double>(refused) / static_cast<double>(sent + refused)};
+          tried == 0 ? 1 : static_cast<double>(refused) / static_cast<double>(tried)};
 }
 
 paced_result paced_source::pace(double mops, double seconds) {

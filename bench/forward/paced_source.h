@@ -58,6 +58,9 @@ class paced_source {
   paced_source(const paced_source&) = delete;
   paced_source& operator=(const paced_source&) = delete;
 
+  /// The switch has ended: returns when the driver has taken its ends down, and they may be closed.
+  void switch_is_gone();
+
   /// As fast as it can, in bursts of 32, for so long; packets per second (in millions) that came
   /// back. `refused`: share of those sent that found the ring full: none, and this thread is the
   /// limit, not the switch.

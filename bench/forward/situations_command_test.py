@@ -65,7 +65,7 @@ class SituationsTest(CommandCase):
             self.skipTest("the source of packets needs a CPU beside that of the worker")
         with self.nothing_left() as environment:
             rows = self.report("forward", "--measure", "latency", "--flows", "500", "--rules", "500", "--seconds", "0.2",
-                               "--repetitions", "1", *peer, env=environment)["rows"]
+                               "--repetitions", "2", *peer, env=environment)["rows"]
         self.assertEqual([r["name"] for r in rows],
                          ["coua", "coua/at-rate-of-ovs", "ovs"] if peer else ["coua"])
         for row in rows:
@@ -74,6 +74,10 @@ class SituationsTest(CommandCase):
             self.assertLessEqual(row["p99_us"], row["p999_us"])
             self.assertLessEqual(row["p999_us"], row["longest_us"])
             self.assertLess(row["lost"], 0.5)
+            self.assertEqual(row.get("lossy", False), row["lost"] > 0.001)
+            self.assertEqual(row["peak_of"], "source" if row["peak_refused"] < 0.01 else "switch")
+            self.assertEqual(row["params"]["mbuf_bytes"], 2048)
+            self.assertLessEqual(row["window_p99_us"], row["window_p999_us"])
             self.assertLessEqual(row["mops"], 1.1 * row["offered_mops"])
         self.assertAlmostEqual(rows[0]["offered_mops"] / rows[0]["peak_mops"], 0.5, 3)
         if peer:

@@ -127,7 +127,8 @@ def figures(depth):
             unit="million packets per second of the rest", kind="attack"),
         figure(
             "latency", "Time of a packet", "The access gateway with 10K flows at half of the rate that each switch "
-            "reaches on these ports (shared memory, net_memif), packet by packet at even intervals. A time has the "
+            "reaches on these ports (shared memory, net_memif), packet by packet at even intervals. The mean is that of "
+            "the median window of 50 ms, the percentiles are of all packets. A time has the "
             "copies into and out of the rings before and behind the switch, the waits in them, and one round of the "
             "thread that sends and receives.",
             (run("latency", ("forward", "--measure", "latency", "--peer", "ovs", "--repetitions", pick("3", "5")), True,

@@ -8,6 +8,7 @@ from rates import figures_of, is_rate, point, times, verdict
 NAMES = {"coua": "Coua", "ovs": catalogue.OVS}
 SLOW = "coua/at-rate-of-ovs"
 LIFTED = "ovs/lifted"
+LABELS = {**NAMES, SLOW: "Coua at the rate of Open vSwitch", LIFTED: "Open vSwitch (limit of flows lifted)"}
 
 
 def by_name(rows, **params):
@@ -130,8 +131,26 @@ def lost_attack(rows):
 TIMES = (("mean_us", "mean"), ("p99_us", "p99"), ("p999_us", "p99.9"))
 
 
+MOST_LOST = 1e-3
+
+
 def times_of(row):
     return f"(p99 {figure(row, 'p99_us')}, p99.9 {figure(row, 'p999_us')})"
+
+
+def caveats(found):
+    """What keeps the times from being what they seem: the peak was not the switch's, or packets were lost."""
+    out = ""
+    sources = [NAMES[name] for name in NAMES if found.get(name, {}).get("peak_of") == "source"]
+    if sources:
+        out += (f" The peak of {' and '.join(sources)} is that of the thread that sends, as its ring was hardly ever full.")
+    for name, row in found.items():
+        if is_rate(row.get("lost")) and row["lost"] > MOST_LOST:
+            out += f" {LABELS[name]} loses {figures_of(100 * row['lost'])} % of its packets: the times are of the others."
+        if is_rate(row.get("empty_windows")):
+            windows = row["empty_windows"]
+            out += f" No packet of {LABELS[name]} came back in {windows} window{'s' * (windows != 1)}: those packets count as lost."
+    return out
 
 
 def rate_of(row):
@@ -155,7 +174,7 @@ def latency(rows):
             out += f" The time of a packet in {NAMES[name]} was not measured."
     if SLOW in found:
         out += f" At the rate of {catalogue.OVS} Coua takes {figure(found[SLOW], 'mean_us')} us {times_of(found[SLOW])}."
-    return out
+    return out + caveats(found)
 
 
 def lost_latency(rows):
@@ -176,20 +195,25 @@ COLUMNS = {
     "attack": (("% of attack", "attack"), ("Mpps", "mops"), ("Mpps of the rest", "rest_mops"),
                ("share of its rate", "ratio_to_peace")),
     "latency": (("offered Mpps", "offered_mops"), ("peak Mpps", "peak_mops"), ("mean us", "mean_us"),
-                ("median us", "p50_us"), ("p99 us", "p99_us"), ("p99.9 us", "p999_us"), ("lost", "lost"),
-                ("late", "late")),
+                ("median us", "p50_us"), ("p99 us", "p99_us"), ("p99.9 us", "p999_us"),
+                ("p99.9 us of the median window", "window_p999_us"), ("peak found the ring full", "peak_refused"),
+                ("lost", "lost"), ("late", "late")),
 }
+
+
+SHARES = ("lost", "late", "peak_refused")
 
 
 def cells(kind, rows):
     """Heading and lines of a table."""
-    names = {**NAMES, SLOW: "Coua at the rate of Open vSwitch", LIFTED: "Open vSwitch (limit of flows lifted)"}
     lines = []
     for row in rows:
-        if row["name"] not in names:
+        if row["name"] not in LABELS:
             continue
         values = [row["params"].get(field, row.get(field)) for _, field in COLUMNS[kind]]
-        lines.append([names[row["name"]], *(
-            "–" if not isinstance(each, (int, float)) else f"{each:.4f}" if field in ("lost", "late") else figures_of(each)
+        lines.append([LABELS[row["name"]], *(
+            "–" if not isinstance(each, (int, float)) else f"{each:.4f}" if field in SHARES else figures_of(each)
             for each, (_, field) in zip(values, COLUMNS[kind]))])
+        if kind == "latency" and is_rate(row.get("lost")) and row["lost"] > MOST_LOST:
+            lines[-1][0] += " (loses packets)"
     return ["", *(heading for heading, _ in COLUMNS[kind])], lines

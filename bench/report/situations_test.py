@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 
 import catalogue  # noqa: E402  (the path is set above)
 import findings  # noqa: E402
+import situations  # noqa: E402
 
 FIGURES = {each.name: each for each in catalogue.figures("quick")}
 
@@ -129,6 +130,17 @@ class LatencyTest(SituationTest):
         self.assertEqual(self.judged(found), [(0.25, True)], "at most")
         found[0]["mean_ratio_to_ovs"] = 0.6
         self.assertEqual(self.judged(found), [(0.6, False)])
+
+    def test_what_the_times_do_not_say(self):
+        found = self.rows(("coua", 1.5, 2, 9, 50), ("ovs", 0.4, 8, 6, 50))
+        found[0].update(peak_of="source", lost=0.0009)
+        found[1].update(peak_of="switch", lost=0.0312, lossy=True, empty_windows=1)
+        self.assertTrue(self.say(found).endswith(
+            " 0.25 of the other. The peak of Coua is that of the thread that sends, as its ring was hardly ever full. Open "
+            "vSwitch loses 3.12 % of its packets: the times are of the others. No packet of Open vSwitch came back in 1 "
+            "window: those packets count as lost."), self.say(found))
+        _, lines = situations.cells("latency", found)
+        self.assertEqual([line[0] for line in lines], ["Coua", "Open vSwitch (loses packets)"])
 
     def test_a_figure_that_is_missing_or_0(self):
         self.assertEqual(self.say([]), "Nothing was measured.")

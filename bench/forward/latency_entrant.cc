@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/forward/latency_entrant.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bench/harness/stats.h"
+
+namespace coua::bench {
+namespace {
+
+constexpr double most_lost = 1e-3;  // more, and the times are those of the packets that got through
+constexpr double least_refused = 0.01;  // less, and not the switch was the limit of a flood
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+bool latency_entrant::add(const paced_source::flood_result& peak, double mops,
+                          const paced_result& seen) {
+  peak_.push_back(peak.mops);
+  peak_refused_.push_back(peak.refused);
+  offered_.push_back(mops);
+  received_mops_.push_back(
+      seen.seconds > 0 ? static_cast<double>(seen.received) / seen.seconds / 1e6 : 0);
+  sent_ += seen.sent;
+  received_ += seen.received;
+  late_ += seen.late;
+  not_sent_ += seen.refused + seen.skipped;
+  const std::size_t n = seen.us.size();
+  if (n == 0) {
+    ++empty_windows_;
+    return false;
+  }
+  const auto at = [&](double share) {
+    return double{seen.us[static_cast<std::size_t>(share * static_cast<double>(n - 1))]};
+  };
+  mean_.push_back(std::accumulate(seen.us.begin(), seen.us.end(), 0.0) / static_cast<double>(n));
+  p99_.push_back(at(0.99));
+  p999_.push_back(at(0.999));
+  for (const float each : seen.us) times_.add(double{each});
+  return true;
+}
+
+double latency_entrant::mean_us() const { return median(mean_); }
+
+row latency_entrant::make_row(const json& params, const std::vector<latency_entrant>& peers) const {
+  row made;
+  made.name = name_;
+  made.params = params;
+  made.set_rate(median(received_mops_));
+  const summary mean = summarise(mean_);
+  made.spread = mean.spread;
+  // One that comes back twice, or after a window, is none too few.
+  const double lost = sent_ > received_ ? share_of(sent_ - received_, sent_) : 0;
+  made.more = {{"mean_us", mean.median},
+               {"p50_us", times_.at(0.5)},
+               {"p99_us", times_.at(0.99)},
+               {"p999_us", times_.at(0.999)},
+               {"longest_us", times_.longest()},
+               {"window_p99_us", median(p99_)},
+               {"window_p999_us", median(p999_)},
+               {"offered_mops", median(offered_)},
+               {"peak_mops", median(peak_)},
+               {"peak_refused", median(peak_refused_)},
+               {"peak_of", median(peak_refused_) < least_refused ? "source" : "switch"},
+               {"lost", lost},
+               {"late", share_of(late_, received_)},
+               {"not_sent", share_of(not_sent_, sent_ + not_sent_)}};
+  if (lost > most_lost) made.more["lossy"] = true;
+  if (empty_windows_ != 0) made.more["empty_windows"] = empty_windows_;
+  for (const latency_entrant& peer : peers) {
+    std::string field = "mean_ratio_to_" + peer.name_;
+    std::replace(field.begin(), field.end(), '/', '_');
+    if (peer.mean_us() > 0) made.more[field] = mean.median / peer.mean_us();
+  }
+  return made;
+}
+
+}  // namespace coua::bench
