@@ -277,6 +277,15 @@ TEST(action_text, learns) {
        "output:NXM_OF_IN_PORT[])",
        "learn(table=10,hard_timeout=300,vlan_vid[0..11]=vlan_vid[0..11],dl_dst[]=dl_src[],"
        "output:in_port[0..15])"},
+      // Neutron's: a tag is taken away where there is one.
+      {"",
+       "learn(table=20,priority=1,hard_timeout=300,NXM_OF_VLAN_TCI[0..11],"
+       "NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:0->NXM_OF_VLAN_TCI[],"
+       "load:NXM_NX_TUN_ID[]->NXM_NX_TUN_ID[],output:NXM_OF_IN_PORT[])",
+       "learn(table=20,hard_timeout=300,priority=1,vlan_vid[0..11]=vlan_vid[0..11],"
+       "dl_dst[]=dl_src[],load:0x0->vlan_tci[],load:tun_id[]->tun_id[],output:in_port[0..15])"},
+      {"", "learn(load:0xe005->NXM_OF_VLAN_TCI[])", "learn(table=1,load:0x0->vlan_tci[])"},
+      {"", "learn(load:0->NXM_OF_VLAN_TCI[0..12])", "learn(table=1,load:0x0->vlan_tci[])"},
       {"", "learn(idle_timeout=5,priority=7,cookie=0x1f,send_flow_rem,delete_learned,limit=8)",
        "learn(table=1,idle_timeout=5,priority=7,send_flow_rem,delete_learned,cookie=0x1f,limit=8)"},
       {"tcp",

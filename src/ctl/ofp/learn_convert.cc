@@ -7,6 +7,7 @@
 
 #include "ctl/ofp/bits_convert.h"
 #include "ctl/ofp/field_convert.h"
+#include "pipeline/model/learn.h"
 #include "pipeline/model/of_error.h"
 
 namespace coua::ofp {
@@ -18,6 +19,8 @@ using pipeline::of_error;
 using pipeline::of_result;
 using pipeline::refuse;
 using pipeline::value128;
+
+constexpr unsigned vlan_bit = 12;  // of NXM_OF_VLAN_TCI: there is a tag
 
 std::size_t constant_bytes(unsigned n_bits) { return (n_bits + 7) / 8; }
 
@@ -40,6 +43,13 @@ of_result<void> check_options(const ofpact_learn& theirs) {
 of_result<void> add_constant(const ofpact_learn_spec& from, part_role what, learn& to) {
   const value128 value = pipeline::ones(from.n_bits) &
                          from_ovs_value(ofpact_learn_spec_imm(&from), constant_bytes(from.n_bits));
+  // Without the bit that there is a tag there is none afterwards, whatever the other bits say.
+  const bool has_bit = from.dst.ofs == 0 && from.n_bits > vlan_bit;
+  if (what == part_role::load && from.dst.field->id == MFF_VLAN_TCI && has_bit &&
+      (value >> vlan_bit & 1) == 0) {
+    to.parts.push_back(pipeline::take_tag_away());
+    return {};
+  }
   const auto pieces = pieces_from_ovs(from.dst);
   if (!pieces) return tl::unexpected(pieces.error());
   for (const bits_piece& each : *pieces) {
@@ -83,6 +93,8 @@ of_result<void> put_part(const learn::part& from, ofpbuf* into) {
     if (!bits) return tl::unexpected(bits.error());
     made.dst = *bits;
   }
+  // Of all 16 bits: as everybody writes it.
+  if (pipeline::takes_tag_away(from)) made.n_bits = made.dst.n_bits = made.dst.field->n_bits;
   ofpbuf_put(into, &made, sizeof made);
   if (from.from) return {};
   const std::size_t n = constant_bytes(made.n_bits);

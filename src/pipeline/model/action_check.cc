@@ -22,7 +22,8 @@ struct checker {
     return refuse(code, to_string(one), std::move(what));
   }
   of_result<void> need(prerequisite needed) const {
-    const bool has_match = place == action_place::rule || place == action_place::write_actions;
+    const bool has_match = place == action_place::rule || place == action_place::learned_rule ||
+                           place == action_place::write_actions;
     if (!has_match || known.meets(needed)) return {};
     return wrong(of_error::bad_action_match_inconsistent,
                  std::string("neither the match nor an action before says that the packet is, or "
@@ -50,7 +51,9 @@ struct checker {
     known.pushed_vlan();
     return {};
   }
-  of_result<void> operator()(const act::pop_vlan&) const { return need(prerequisite::vlan); }
+  of_result<void> operator()(const act::pop_vlan&) const {
+    return place == action_place::learned_rule ? of_result<void>{} : need(prerequisite::vlan);
+  }
   of_result<void> operator()(const act::push_mpls& a) const {
     if (!is_mpls(a.ethertype)) {
       return wrong(of_error::bad_action_argument, "an MPLS header is 0x8847 or 0x8848");

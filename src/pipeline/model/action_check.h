@@ -3,7 +3,9 @@
 // Whether actions make sense, before any packet meets them. In a rule, a header that an action
 // changes must be known to be there, from the match and the actions before (OpenFlow 1.3.5, section
 // 6.4, match inconsistent). The actions of a bucket and of a packet-out have no match: there an
-// action whose header is missing leaves the packet as it is.
+// action whose header is missing leaves the packet as it is; so does pop_vlan in a rule that
+// packets left behind (learn.h), whose match may take a VLAN's number and not the bit that there is
+// a tag.
 #pragma once
 
 #include <string>
@@ -14,7 +16,7 @@
 
 namespace coua::pipeline {
 
-enum class action_place { rule, write_actions, bucket, packet_out };
+enum class action_place { rule, learned_rule, write_actions, bucket, packet_out };
 
 /// Checks a list and follows it with `known`, which is what holds before the list and afterwards
 /// what holds after it. `group_exists(id)` says whether the model has a group, `n_tables` how many

@@ -85,7 +85,7 @@ of_result<void> check_part(const part& one) {
   if (is_no_source(one)) {
     return wrong(of_error::bad_action_set_argument, "no packet comes from there");
   }
-  if (one.what == role::load && one.to.which == field::vlan_vid &&
+  if (one.what == role::load && !takes_tag_away(one) && one.to.which == field::vlan_vid &&
       (mask_of(one.to) & vlan_present) != 0) {
     return wrong(of_error::bad_action_set_argument,
                  "whether there is a tag is for push_vlan and pop_vlan to say");
@@ -100,6 +100,7 @@ std::string part_text(const part& one) {
     return std::string(info(one.to.which).name) + "=" +
            format_value(one.to.which, one.value, full_mask(one.to.which));
   }
+  if (takes_tag_away(one)) return "load:0x0->vlan_tci[]";
   const std::string to = to_string(one.to);
   if (one.what == role::load) {
     return "load:" + (one.from ? to_string(*one.from) : hex_text(one.value)) + "->" + to;
@@ -108,6 +109,12 @@ std::string part_text(const part& one) {
 }
 
 }  // namespace
+
+part take_tag_away() {
+  return {role::load, std::nullopt, 0, {field::vlan_vid, 0, info(field::vlan_vid).n_bits}};
+}
+
+bool takes_tag_away(const part& one) { return one == take_tag_away(); }
 
 of_result<rule_mod> learned_rule(const act::learn& how, std::span<const value128> values) {
   std::vector<match_term> terms;
@@ -120,7 +127,10 @@ of_result<rule_mod> learned_rule(const act::learn& how, std::span<const value128
     }
     switch (each.what) {
       case role::match: write_bits(terms, each.to, value); break;
-      case role::load: actions.push_back(set_bits(each.to, value)); break;
+      case role::load:
+        actions.push_back(takes_tag_away(each) ? action(act::pop_vlan{})
+                                               : set_bits(each.to, value));
+        break;
       case role::output:
         if (const auto to = port_to_learn(value)) actions.push_back(act::output{*to});
     }
@@ -166,7 +176,7 @@ of_result<void> check_learn(const act::learn& how) {
   }
   packet_knowledge known(made->match);
   for (const action& each : made->instructions.apply.value_or(action_list{})) {
-    if (auto good = check_action(each, action_place::rule, known); !good) {
+    if (auto good = check_action(each, action_place::learned_rule, known); !good) {
       return wrong(good.error().code, good.error().where + ": " + good.error().what);
     }
   }

@@ -50,6 +50,11 @@ of_result<rule_mod> learned_rule(const act::learn& how, std::span<const value128
 /// bad_action_set_*, bad_action_match_inconsistent.
 of_result<void> check_learn(const act::learn& how);
 
+/// A load of 0 into all of `vlan_vid`, as Open vSwitch writes it with all of NXM_OF_VLAN_TCI: the
+/// learned rule takes the tag away, and leaves packets that have none as they are.
+act::learn::part take_tag_away();
+bool takes_tag_away(const act::learn::part& one);
+
 /// "learn(table=1,eth_dst[]=eth_src[],output:in_port[])", as ovs-ofctl reads it.
 std::string to_string(const act::learn& how);
 

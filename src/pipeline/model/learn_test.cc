@@ -94,6 +94,37 @@ TEST(learned_rule, writes_the_number_of_a_tag_that_is_there) {
             apply({act::set_field{field::vlan_vid, 0x1006, 0x1fff}}));
 }
 
+/// OpenStack Neutron's, of packets out of a tunnel: back by the tunnel, without the tag of the VLAN
+/// within the host.
+act::learn behind_a_tunnel() {
+  act::learn how;
+  how.table = 2;
+  how.priority = 1;
+  how.hard_timeout_s = 300;
+  how.parts = {
+      same({field::vlan_vid, 0, 12}, {field::vlan_vid, 0, 12}),
+      same(all_of(field::eth_dst), all_of(field::eth_src)), take_tag_away(),
+      part{part::role::load, field_bits{field::tunnel_id, 0, 64}, 0, {field::tunnel_id, 0, 64}},
+      send_to(port_16)};
+  return how;
+}
+
+TEST(learned_rule, takes_the_tag_away) {
+  EXPECT_EQ(refusal(behind_a_tunnel()), of_error{});
+  const rule_mod made = rule_of(behind_a_tunnel(), {5, 0x020000000001, 77, 3});
+  EXPECT_EQ(made.match,
+            where({{field::vlan_vid, 5, 0xfff}, exact(field::eth_dst, 0x020000000001)}));
+  EXPECT_EQ(made.instructions, apply({act::pop_vlan{}, act::set(field::tunnel_id, 77), output(3)}));
+  bridge b = make_bridge();
+  EXPECT_EQ(must(b, made).size(), 1U);
+  // Number 0 is of packets with a tag, and without.
+  EXPECT_EQ(must(b, rule_of(behind_a_tunnel(), {0, 1, 77, 3})).size(), 1U);
+  // Who shows the rule can give it back, where its number says that there is a tag.
+  EXPECT_EQ(must(b, add_rule(3, 1, made.match, made.instructions)).size(), 1U);
+  EXPECT_EQ(refused(b, add_rule(3, 1, where({{field::vlan_vid, 0, 0xfff}}), made.instructions)),
+            of_error::bad_action_match_inconsistent);
+}
+
 TEST(check_learn, refuses_what_can_be_no_rule) {
   const auto with = [](part one) {
     act::learn how;

@@ -10,7 +10,7 @@ namespace coua::pipeline {
 packet_knowledge::packet_knowledge(const match& seen) {
   in_port_ = seen.exact_value(field::in_port).has_value();
   if (const match_term* vid = seen.find(field::vlan_vid)) {
-    vlan_ = (vid->value & vlan_present) != 0;
+    vlan_ = vid->value != 0;  // without a tag all bits are 0
   }
   eth_type_ = seen.exact_value(field::eth_type);
   ip_proto_ = seen.exact_value(field::ip_proto);

@@ -37,7 +37,7 @@ of_result<void> check_conjunctions(const instructions& asked) {
 }
 
 of_result<void> check_instructions(store& in, table_id table, const match& what,
-                                   const instructions& asked) {
+                                   const instructions& asked, action_place place) {
   packet_knowledge known(what);
   const auto group_exists = [&in](group_id id) { return in.find_group(id) != nullptr; };
   if (asked.meter && in.find_meter(*asked.meter) == nullptr) {
@@ -47,7 +47,7 @@ of_result<void> check_instructions(store& in, table_id table, const match& what,
   if (auto good = check_conjunctions(asked); !good) return good;
   const std::size_t n_tables = in.tables().size();
   if (asked.apply) {
-    auto good = check_actions(*asked.apply, action_place::rule, known, n_tables, group_exists);
+    auto good = check_actions(*asked.apply, place, known, n_tables, group_exists);
     if (!good) return good;
   }
   if (asked.write) {
@@ -60,8 +60,8 @@ of_result<void> check_instructions(store& in, table_id table, const match& what,
 
 /// The same, with the rule named in the error.
 of_result<void> check_rule(store& in, table_id table, std::uint16_t priority, const match& what,
-                           const instructions& asked) {
-  auto good = check_instructions(in, table, what, asked);
+                           const instructions& asked, action_place place = action_place::rule) {
+  auto good = check_instructions(in, table, what, asked, place);
   if (good) return good;
   of_failure failure = std::move(good.error());
   failure.where = name_rule(table, priority, what) + ": " + failure.where;
@@ -74,7 +74,10 @@ rule_counts counts_after(const rule_mod& asked) {
 
 of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
   rule_table& table = in.tables()[asked.table];
-  if (auto good = check_rule(in, asked.table, asked.priority, asked.match, asked.instructions);
+  const action_place place =
+      asked.command == rule_command::learn ? action_place::learned_rule : action_place::rule;
+  if (auto good =
+          check_rule(in, asked.table, asked.priority, asked.match, asked.instructions, place);
       !good) {
     return good;
   }
