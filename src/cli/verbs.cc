@@ -68,6 +68,9 @@ const std::vector<parameter> running_options = {
      .help = "bond: static: each flow by one of the members that have a link; lacp: by one of "
              "those with which the other end agrees; backup: one member at a time",
      .choices = {"static", "lacp", "backup"}},
+    option("members", "DEVARGS",
+           "bond, where others have one device: its devices, each with its arguments, with blanks "
+           "between them. Of one that is there, those that stay go on as before"),
     {.name = "hash",
      .value = "WORD",
      .help = "bond: what makes a flow: l2: MAC addresses; l23: and IP addresses; l34: IP addresses "
@@ -83,9 +86,6 @@ const std::vector<parameter> running_options = {
     option("promiscuous", "on|off", "receive frames for every address", kind::on_off),
 };
 const std::vector<parameter> starting_options = {
-    option("members", "DEVARGS",
-           "bond, instead of DEVARGS: its devices, each with its arguments, with blanks between "
-           "them"),
     option("rx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("tx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("rx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),

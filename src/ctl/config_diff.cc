@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/default_socket.h"
@@ -53,16 +54,31 @@ void compare_settings(const config& now, const config& wanted, config_difference
     (can_change_while_running(each.field) ? out.running : out.restart).push_back(std::move(each));
 }
 
-/// What a port keeps for as long as it is there.
-bool must_be_replaced(const dp::port_config& a, const dp::port_config& b) {
-  return a.devargs != b.devargs || a.bond.members != b.bond.members || a.rx_queues != b.rx_queues ||
-         a.tx_queues != b.tx_queues || a.rx_descriptors != b.rx_descriptors ||
-         a.tx_descriptors != b.tx_descriptors;
+std::set<std::string> devices_in_use(const config& now) {
+  std::set<std::string> all;
+  for (const dp::port_config& port : now.ports)
+    for (const std::string& each : devices_of(port)) all.insert(device_of(each));
+  return all;
+}
+
+/// What a port keeps for as long as it is there. A bond's members come and go, but for one that
+/// `now` has in another place, or with other arguments: it must be free first.
+bool must_be_replaced(const dp::port_config& a, const dp::port_config& b,
+                      const std::set<std::string>& in_use) {
+  if (a.devargs != b.devargs || a.bond.any() != b.bond.any() || a.rx_queues != b.rx_queues ||
+      a.tx_queues != b.tx_queues || a.rx_descriptors != b.rx_descriptors ||
+      a.tx_descriptors != b.tx_descriptors)
+    return true;
+  return std::ranges::any_of(b.bond.members, [&](const std::string& each) {
+    const bool stays = std::ranges::find(a.bond.members, each) != a.bond.members.end();
+    return !stays && in_use.contains(device_of(each));
+  });
 }
 
 void compare_ports(const config& now, const config& wanted, config_difference& out) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < wanted.ports.size(); i++) index[wanted.ports[i].name] = i;
+  const std::set<std::string> in_use = devices_in_use(now);
   std::map<std::string, bool> known;
   for (const dp::port_config& before : now.ports) {
     known[before.name] = true;
@@ -73,7 +89,7 @@ void compare_ports(const config& now, const config& wanted, config_difference& o
     }
     const dp::port_config& after = wanted.ports[found->second];
     if (!same_port(before, after))
-      out.ports.push_back({before, after, found->second, must_be_replaced(before, after)});
+      out.ports.push_back({before, after, found->second, must_be_replaced(before, after, in_use)});
   }
   for (std::size_t i = 0; i < wanted.ports.size(); i++)
     if (!known.contains(wanted.ports[i].name))

@@ -57,6 +57,27 @@ TEST(config_diff, order_and_ways_of_writing_do_not_matter) {
             lines{});
 }
 
+TEST(config_diff, members_of_a_bond_change_while_it_works_if_they_are_free) {
+  const auto bonds = [](const std::string& a, const std::string& b, const std::string& more = "") {
+    return "ports: [{name: a, bond: {members: [" + a + "]}}, {name: b, bond: {members: [" + b +
+           "]}}" + more + "]";
+  };
+  const std::string now = bonds("x0, x1", "x2, x3", ", {name: c, devargs: x4}");
+  const auto first_words = [&](const std::string& wanted) {
+    lines all = texts(now, wanted);
+    for (std::string& each : all) each = each.substr(0, each.find(": bond"));
+    return all;
+  };
+  const std::string c = ", {name: c, devargs: x4}";
+  EXPECT_EQ(first_words(bonds("x1, x0", "x2", c)), (lines{"port a", "port b"}));
+  EXPECT_EQ(first_words(bonds("x0, x1, x9", "x3, x8", c)), (lines{"port a", "port b"}));
+  // One that another port has now; with other arguments; under another spelling.
+  EXPECT_EQ(first_words(bonds("x0, x1, x2", "x3", c)), (lines{"port a: replaced", "port b"}));
+  EXPECT_EQ(first_words(bonds("x0, x4", "x2, x3")), (lines{"port c: removed", "port a: replaced"}));
+  EXPECT_EQ(first_words(bonds("x0, \"x1,size=64\"", "x2, x3", c)), lines{"port a: replaced"});
+  EXPECT_EQ(first_words(bonds("x0, \"vdev:x1\"", "x2, x3", c)), lines{"port a: replaced"});
+}
+
 TEST(config_diff, what_only_a_restart_changes) {
   EXPECT_EQ(texts("workers: {count: 1}", "workers: {cores: [1, 2]}\nmemory: {packet_mib: 64}"),
             (lines{"memory.packet_mib: 512 -> 64 (needs a restart)",

@@ -44,19 +44,8 @@ class fake_switch : public dp::l2_switch {
     status.number = number;
     status.serial = ++last_serial_;
     status.config = config;
-    const auto driver_of = [](const std::string& devargs) {
-      return devargs.substr(0, devargs.find_first_of("0123456789,"));
-    };
     status.driver = config.bond.any() ? "bond" : driver_of(config.devargs);
-    for (const std::string& each : config.bond.members) {
-      dp::member_status member{};
-      member.devargs = each;
-      member.driver = driver_of(each);
-      member.link_up = member.active = true;
-      member.link_mbps = 10'000;
-      member.state = "active";
-      status.members.push_back(member);
-    }
+    status.members = members_of(config);
     for (int i = 0; i < 6; i++)
       status.mac[i] = i == 0 ? 2 : i == 5 ? static_cast<std::uint8_t>(number) : 0;
     status.numa_node = -1;
@@ -80,9 +69,10 @@ class fake_switch : public dp::l2_switch {
     const std::lock_guard hold(mutex_);
     const auto port = find(config.name);
     if (port == ports_.end()) return no_port(config.name);
-    if (port->config.devargs != config.devargs || port->config.bond.members != config.bond.members)
+    if (port->config.devargs != config.devargs || port->config.bond.any() != config.bond.any())
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
     port->config = config;
+    port->members = members_of(config);
     if (!config.enabled) port->shut_down.clear();
     port->recovers_in_s = port->shut_down.empty() ? 0 : config.recover_s;
     return {};
@@ -279,6 +269,22 @@ class fake_switch : public dp::l2_switch {
   }
 
  private:
+  static std::string driver_of(const std::string& devargs) {
+    return devargs.substr(0, devargs.find_first_of("0123456789,"));
+  }
+  static std::vector<dp::member_status> members_of(const dp::port_config& config) {
+    std::vector<dp::member_status> all;
+    for (const std::string& each : config.bond.members) {
+      dp::member_status member{};
+      member.devargs = each;
+      member.driver = driver_of(each);
+      member.link_up = member.active = true;
+      member.link_mbps = 10'000;
+      member.state = "active";
+      all.push_back(member);
+    }
+    return all;
+  }
   class fake_capture final : public dp::capture {
    public:
     fake_capture(dp::capture_spec spec, std::function<packets(const dp::capture_spec&)> what,

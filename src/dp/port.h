@@ -61,8 +61,15 @@ class port {
   /// Frees what came in while no worker polled the port. None may poll it now.
   void discard_received();
 
+  using member_list = std::vector<std::unique_ptr<port>>;
   /// Of a bond: its members, in the order of its configuration; of any other port: none.
-  const std::vector<std::unique_ptr<port>>& members() const { return members_; }
+  const member_list& members() const { return members_; }
+  /// For a bond whose members are to be those of `config`: the ones that come, opened and by nobody
+  /// used; null in place of each that stays. Nothing is changed.
+  result<member_list> open_members(const port_config& config, const port_limits& limits) const;
+  /// The bond has these members from now on, in the order of `to`; `coming` is what open_members()
+  /// gave. Returns those that leave: still open, since workers may use them.
+  member_list change_members(const std::vector<std::string>& to, member_list coming);
   std::vector<mac_bytes> macs() const;  // of the members
   std::uint64_t bond_seed() const { return bond_seed_; }
 
@@ -105,6 +112,8 @@ class port {
   result<void> each_member(const std::function<result<void>(port&)>& change,
                            const std::function<void(port&)>& undo);
   result<void> update_bond(const port_config& config);
+  void take_after_members();
+  member_list::const_iterator member_named(const std::string& devargs) const;
   result<void> probe(const port_limits& limits);
   result<void> configure(const port_limits& limits);
   result<void> setup_pool(const port_limits& limits);
@@ -123,7 +132,7 @@ class port {
 
   port_config config_;
   bool is_member_ = false;
-  std::vector<std::unique_ptr<port>> members_;
+  member_list members_;
   std::uint64_t bond_seed_ = 0;
   std::uint16_t device_ = 0;
   bool probed_ = false;

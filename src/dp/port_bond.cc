@@ -44,24 +44,61 @@ result<std::unique_ptr<port>> port::open_bond(const port_config& config,
   std::array<std::uint8_t, sizeof opened->bond_seed_> random;
   if (auto drawn = fill_random(random); !drawn) return tl::unexpected(drawn.error());
   std::memcpy(&opened->bond_seed_, random.data(), sizeof opened->bond_seed_);
+  auto members = opened->open_members(config, limits);
+  if (!members) return tl::unexpected(members.error());
+  opened->members_ = std::move(*members);
+  opened->take_after_members();
+  std::memcpy(opened->mac_, opened->members_[0]->mac_, sizeof opened->mac_);
+  return opened;
+}
+
+result<port::member_list> port::open_members(const port_config& config,
+                                             const port_limits& limits) const {
   port_limits left = limits;
-  // Those before one that fails are closed with the bond.
+  member_list coming;
+  // Those before one that fails are closed again.
   for (const std::string& devargs : config.bond.members) {
+    coming.emplace_back();
+    if (member_named(devargs) != members_.end()) continue;
     auto member = open_device(member_config(config, devargs), left, true);
     if (!member) return tl::unexpected(member.error());
     left.devices_used |= std::uint64_t{1} << (*member)->device_;
-    opened->members_.push_back(std::move(*member));
+    coming.back() = std::move(*member);
   }
-  const port& first = *opened->members_[0];
-  opened->device_ = first.device_;
-  opened->numa_node_ = first.numa_node_;
-  std::memcpy(opened->mac_, first.mac_, sizeof opened->mac_);
-  opened->tx_queues_ = first.tx_queues_;
-  for (const auto& each : opened->members_) {
-    opened->rx_queues_ += each->rx_queues_;
-    opened->tx_queues_ = std::min(opened->tx_queues_, each->tx_queues_);
+  return coming;
+}
+
+port::member_list port::change_members(const std::vector<std::string>& to, member_list coming) {
+  member_list leaving = std::move(members_);
+  for (std::size_t m = 0; m < to.size(); ++m) {
+    if (coming[m]) continue;
+    const auto stays = std::ranges::find_if(
+        leaving, [&](const auto& each) { return each && each->config_.devargs == to[m]; });
+    coming[m] = std::move(*stays);
   }
-  return opened;
+  members_ = std::move(coming);
+  std::erase(leaving, nullptr);
+  config_.bond.members = to;
+  take_after_members();
+  return leaving;
+}
+
+port::member_list::const_iterator port::member_named(const std::string& devargs) const {
+  return std::ranges::find_if(members_,
+                              [&](const auto& each) { return each->config_.devargs == devargs; });
+}
+
+/// What a bond has of its members; its address stays, whoever leaves.
+void port::take_after_members() {
+  const port& first = *members_[0];
+  device_ = first.device_;
+  numa_node_ = first.numa_node_;
+  tx_queues_ = first.tx_queues_;
+  rx_queues_ = 0;
+  for (const auto& each : members_) {
+    rx_queues_ += each->rx_queues_;
+    tx_queues_ = std::min(tx_queues_, each->tx_queues_);
+  }
 }
 
 /// All members, or, after an error, none.
@@ -111,7 +148,7 @@ std::vector<mac_bytes> port::macs() const {
     if (mac == mac_bytes{}) {
       std::memcpy(&mac[1], &bond_seed_, 4);
       mac[0] = 2;
-      mac[5] = static_cast<std::uint8_t>(list.size());
+      mac[5] = static_cast<std::uint8_t>(each->device_);
     }
     list.push_back(mac);
   }

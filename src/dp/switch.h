@@ -258,8 +258,9 @@ class l2_switch {
   virtual result<unsigned> add_port(const port_config&) = 0;
   virtual result<void> remove_port(const std::string& name) = 0;
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, its action, storm,
-  /// recover_s, mirror, learning, promiscuous, mtu, a bond's mode, hash and rate); name, devargs,
-  /// members of a bond, queues and descriptors must be the same (errc::unsupported).
+  /// recover_s, mirror, learning, promiscuous, mtu, a bond's mode, hash, rate and members, of
+  /// which those that stay go on as before); name, devargs, queues and descriptors must be the same
+  /// (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
   /// not_found, and of the driver.

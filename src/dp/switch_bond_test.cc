@@ -205,8 +205,116 @@ TEST_F(bond_test, mode_hash_and_what_else_a_port_can_change) {
   config.enabled = true;
   ASSERT_TRUE(switch_->update_port(config));
   EXPECT_EQ(way_of(a, flow(host(2), host(1), 1)), 0u);
-  config.bond.members.pop_back();
-  EXPECT_EQ(switch_->update_port(config).error().code, errc::unsupported);
+}
+
+TEST_F(bond_test, members_come_and_go_while_it_works) {
+  auto& a = access("a");
+  bond(3);
+  const port_status before = status();
+  ASSERT_TRUE(member(2).send(flow(broadcast, host(5), 1)));
+  ASSERT_TRUE(learned(1, host(5), "bond"));
+  ASSERT_TRUE(a.receive());
+  std::vector<frame_bytes> frames;
+  for (unsigned port = 0; port < 40; ++port) frames.push_back(flow(host(5), host(1), port));
+
+  // The first one leaves, a new one stands before the others.
+  const std::string first = members_[0];
+  rings_["m3"] = std::make_unique<test_ring_port>("m3");
+  members_ = {rings_["m3"]->devargs(), members_[2], members_[1]};
+  port_config config = config_;
+  config.bond.members = members_;
+  config.recover_s = 5;
+  ASSERT_TRUE(switch_->update_port(config));
+  ASSERT_EQ(status().members.size(), 3u);
+  for (unsigned m = 0; m < 3; ++m) {
+    EXPECT_EQ(status().members[m].devargs, members_[m]);
+    EXPECT_EQ(status().members[m].state, "active");
+  }
+  EXPECT_EQ(status().config, config);
+  EXPECT_EQ(status().rx_queues, 3u);
+  EXPECT_TRUE(std::ranges::equal(status().mac, before.mac));
+  EXPECT_TRUE(learned(1, host(5), "bond"));
+  std::map<std::string, unsigned> shares;
+  for (const frame_bytes& each : frames) {
+    ASSERT_TRUE(a.send(each));
+    ASSERT_TRUE(eventually([&] {
+      for (const char* name : {"m1", "m2", "m3"}) {
+        if (rings_[name]->came_out() == 0) continue;
+        ++shares[name];
+        return rings_[name]->receive() == each;
+      }
+      return false;
+    }));
+  }
+  EXPECT_EQ(shares.size(), 3u);
+  // What the new one brings belongs to the port, and what left is another port's.
+  ASSERT_TRUE(rings_["m3"]->send(flow(broadcast, host(6), 1)));
+  EXPECT_TRUE(learned(1, host(6), "bond"));
+  member(0).make();
+  add(config_of("m0"));
+
+  // None that cannot be used: nothing is changed.
+  const auto refused = [&](std::vector<std::string> members, const std::string& what) {
+    port_config wrong = config;
+    wrong.bond.members = std::move(members);
+    const auto done = switch_->update_port(wrong);
+    ASSERT_FALSE(done);
+    EXPECT_NE(done.error().message().find(what), std::string::npos) << done.error().message();
+    EXPECT_EQ(status().config, config);
+  };
+  refused({members_[0], first}, "the device net_ring_m0 is in use");
+  refused({members_[0], "net_nonesuch0"}, "member net_nonesuch0");
+  refused({members_[0], members_[0]}, "a member twice");
+  refused(std::vector<std::string>(9, members_[0]), "at most 8");
+  refused({}, "cannot change");
+  port_config too_long = config;
+  too_long.bond.members = {members_[0]};
+  too_long.rx_descriptors = 128;
+  EXPECT_EQ(switch_->update_port(too_long).error().code, errc::unsupported);
+  EXPECT_EQ(status().members.size(), 3u);
+}
+
+TEST_F(bond_test, the_member_in_use_stays_it_in_another_place) {
+  auto& a = access("a");
+  bond(2, bond_mode::backup);
+  member(0).set_link(false);
+  ASSERT_TRUE(becomes(1, "active"));
+  member(0).set_link(true);
+  ASSERT_TRUE(becomes(0, "standby"));
+  port_config config = config_;
+  std::swap(config.bond.members[0], config.bond.members[1]);
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_EQ(status().members[0].state, "active");
+  EXPECT_EQ(status().members[1].state, "standby");
+  EXPECT_EQ(way_of(a, flow(host(2), host(1), 1)), 1u);
+  // It leaves: the other one has a link.
+  config.bond.members.erase(config.bond.members.begin());
+  ASSERT_TRUE(switch_->update_port(config));
+  EXPECT_EQ(status().members[0].state, "active");
+  EXPECT_TRUE(status().link_up);
+  ASSERT_TRUE(a.send(flow(host(2), host(1), 1)));
+  EXPECT_TRUE(member(0).receive());
+}
+
+TEST_F(bond_test, members_change_under_traffic) {
+  auto& a = access("a");
+  bond(2);
+  std::atomic<bool> over{false};
+  std::thread sender([&] {
+    for (unsigned i = 0; !over; ++i) a.send(flow(host(2), host(1), i % 64));
+  });
+  for (unsigned turn = 0; turn < 20; ++turn) {
+    port_config config = config_;
+    config.bond.members.erase(config.bond.members.begin() + turn % 2);
+    ASSERT_TRUE(switch_->update_port(config));
+    rings_["m" + std::to_string(turn % 2)]->make();
+    ASSERT_TRUE(switch_->update_port(config_));
+    for (unsigned m = 0; m < 2; ++m)
+      while (member(m).came_out() > 0) (void)member(m).receive();
+  }
+  over = true;
+  sender.join();
+  EXPECT_EQ(status().members.size(), 2u);
 }
 
 TEST_F(bond_test, a_member_whose_device_went_away_is_left_out_and_hinders_no_change) {

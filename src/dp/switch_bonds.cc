@@ -78,6 +78,33 @@ void switch_impl::watch_bonds() {
   }
 }
 
+/// Of a bond that goes on. Returns the members that leave; workers may use them until the next
+/// plan.
+port::member_list switch_impl::change_members(unsigned number, const std::vector<std::string>& to,
+                                              port::member_list coming) {
+  port_slot& slot = slots_[number];
+  const char* name = slot.device->config().name.c_str();
+  const std::vector<std::string> before = slot.device->config().bond.members;
+  std::vector<std::optional<unsigned>> from;
+  for (const std::string& each : to) {
+    const auto stays = std::ranges::find(before, each);
+    from.emplace_back();
+    if (stays != before.end())
+      from.back() = static_cast<unsigned>(stays - before.begin());
+    else
+      log_info("port %s: member %s comes", name, each.c_str());
+  }
+  port::member_list leaving = slot.device->change_members(to, std::move(coming));
+  for (const auto& each : leaving)
+    log_info("port %s: member %s leaves", name, each->config().devargs.c_str());
+  slot.bond->change_members(from, slot.device->macs());
+  // Like those that are there already.
+  if (slot.is_shut())
+    if (const auto done = slot.device->set_link(false); !done)
+      log_warning("%s", done.error().message().c_str());
+  return leaving;
+}
+
 /// Which port's, and which of its members, a device is.
 std::optional<std::pair<unsigned, unsigned>> switch_impl::member_of(std::uint16_t device) const {
   for (unsigned number = 0; number < max_ports; ++number) {

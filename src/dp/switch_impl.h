@@ -125,6 +125,8 @@ class switch_impl final : public l2_switch {
   static std::uint64_t recovers_at_ns(const port_slot& slot);
   static std::vector<counter> shut_counters(const port_slot& slot);
   static void discard_received(port_slot& slot);
+  port_limits limits_of_ports();
+  void close(std::unique_ptr<port> leaving);
   /// After its state or its configuration: what others know of a port.
   void tell_all(unsigned number);
   result<unsigned> free_number() const;
@@ -143,6 +145,8 @@ class switch_impl final : public l2_switch {
   link_state look_at_link(unsigned number);
   void watch_bonds();
   void drain_slow();
+  port::member_list change_members(unsigned number, const std::vector<std::string>& to,
+                                   port::member_list coming);
   void bond_changed(unsigned number, const std::vector<std::string>& states, const bond_view& view);
   lacp::send_function sender_of(unsigned number);
   void send_slow(unsigned number, unsigned member, const slow_frame& frame);

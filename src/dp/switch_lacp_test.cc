@@ -146,6 +146,26 @@ TEST_F(lacp_test, what_is_off_says_nothing_though_its_driver_leaves_the_link_up)
   EXPECT_TRUE(both_active());
 }
 
+TEST_F(lacp_test, the_others_stay_agreed_when_a_member_comes_or_goes) {
+  access("a");
+  bond();
+  ASSERT_TRUE(both_active());
+  const port_status before = status();
+  port_config config = config_;
+  config.bond.members.erase(config.bond.members.begin());
+  ASSERT_TRUE(switch_->update_port(config));
+  // The other end has said nothing since.
+  ASSERT_EQ(status().members.size(), 1u);
+  EXPECT_EQ(status().members[0].state, "active");
+  EXPECT_TRUE(status().link_up);
+  EXPECT_EQ(status().members[0].lacp->actor_flags, before.members[1].lacp->actor_flags);
+  member(0).make();
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_EQ(status().members[1].state, "active");
+  EXPECT_NE(status().members[0].state, "active") << "it has yet to agree";
+  EXPECT_TRUE(both_active());
+}
+
 TEST_F(lacp_test, what_was_learned_goes_with_the_last_member_that_is_in_use) {
   access("a");
   bond();

@@ -57,21 +57,15 @@ result<unsigned> switch_impl::add_port_here(const port_config& config, const shu
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
   const auto number = free_number();
   if (!number) return number;
-  port_limits limits;
-  limits.workers_all = static_cast<unsigned>(workers_.size());
-  limits.places = places_;
-  limits.burst = config_.burst;
-  if (config_.mbufs != 0)
-    limits.shared_pool = [this](int node, unsigned room) { return shared_pool(node, room); };
-  limits.mbuf_bytes = config_.mbuf_bytes;
-  for (const port_slot& slot : slots_)
-    if (slot.device) limits.devices_used |= slot.device->devices();
+  const port_limits limits = limits_of_ports();
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
   slot.bond.reset();
-  if (config.bond.any()) slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs());
+  if (config.bond.any())
+    slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs(),
+                                             static_cast<std::uint16_t>(*number + 1));
   slot.shut_by = again != nullptr ? again->by : "";
   slot.link = look_at_link(*number);
   if (auto known = check_storm(config, slot.device->driver(), slot.link, 0);
@@ -100,6 +94,19 @@ result<unsigned> switch_impl::add_port_here(const port_config& config, const shu
     log_info("port %s: %u transmit queues for %u workers: shared", config.name.c_str(),
              slot.device->tx_queues(), limits.workers_all);
   return *number;
+}
+
+port_limits switch_impl::limits_of_ports() {
+  port_limits limits;
+  limits.workers_all = static_cast<unsigned>(workers_.size());
+  limits.places = places_;
+  limits.burst = config_.burst;
+  if (config_.mbufs != 0)
+    limits.shared_pool = [this](int node, unsigned room) { return shared_pool(node, room); };
+  limits.mbuf_bytes = config_.mbuf_bytes;
+  for (const port_slot& slot : slots_)
+    if (slot.device) limits.devices_used |= slot.device->devices();
+  return limits;
 }
 
 /// The pool of a NUMA node where the operator gave a number of packets per node. It stays.
@@ -168,10 +175,15 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   tell_pipeline(number);
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
-  leaving->take_pools(graveyard_);
-  leaving.reset();
+  close(std::move(leaving));
   bury_pools();
   return flush;
+}
+
+/// One that no worker uses any more. Its packets may still be on their way by others.
+void switch_impl::close(std::unique_ptr<port> leaving) {
+  leaving->take_pools(graveyard_);
+  leaving.reset();
 }
 
 result<void> switch_impl::update_port(const port_config& config) {
@@ -194,7 +206,20 @@ result<void> switch_impl::update_port_here(const port_config& config, const shut
   for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
   const bool was_enabled = slot.device->config().enabled, was_up = slot.link.up;
   const bool was_open = was_enabled && !slot.is_shut();
-  if (auto done = slot.device->update(config); !done) return done;
+  port::member_list coming;
+  const std::vector<std::string> members = slot.device->config().bond.members;
+  const bool other_members = slot.bond && config.bond.any() && config.bond.members != members;
+  if (other_members) {
+    if (auto valid = port::validate(config); !valid) return valid;
+    auto opened = slot.device->open_members(config, limits_of_ports());
+    if (!opened) return tl::unexpected(opened.error());
+    coming = std::move(*opened);
+  }
+  port_config others = config;
+  if (other_members) others.bond.members = members;
+  if (auto done = slot.device->update(others); !done) return done;
+  port::member_list leaving;
+  if (other_members) leaving = change_members(number, config.bond.members, std::move(coming));
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (again != nullptr && !again->by.empty() && !slot.is_shut()) keep_shut(number, *again);
@@ -209,6 +234,8 @@ result<void> switch_impl::update_port_here(const port_config& config, const shut
   tell_all(number);
   fill_storms(anew);
   if (begins) note_storm_drops(number);
+  for (auto& each : leaving) close(std::move(each));
+  if (!leaving.empty()) bury_pools();
   const bool bond_fell = slot.bond && was_up && !slot.link.up;
   const bool is_open = config.enabled && !slot.is_shut();
   if ((was_open && !is_open) || (was_enabled && !config.enabled) || bond_fell) left.vlans.set();

@@ -219,6 +219,46 @@ class test_static(bond_case):
         self.assertIn("mode: backup", self.switch.file.read_text())
         self.switch.coua("config", "diff", self.switch.file)  # nothing differs
 
+    def test_members_change_while_it_works(self):
+        self.wire(self.m2).send(udp(frames.BROADCAST, "02:00:00:00:00:78", 1, b"learn"))
+        self.wait_learned(1, "02:00:00:00:00:78", "bond")
+        wire, before = self.wire(self.h), self.counters("bond")
+        file = self.original.replace(MEMBERS[0], "net_tap986,iface=b3")
+        self.assertNotEqual(file, self.original)
+        self.switch.file.write_text(file)
+        differs = self.switch.coua("config", "diff", self.switch.file, check=False)
+        self.assertIn("port bond: bond: ", differs.stdout)
+        self.assertNotIn("replaced", differs.stdout)
+        for n in range(50):
+            wire.send(udp("02:00:00:00:00:78", self.h.mac, n, b"one"))
+        self.switch.coua("config", "apply", self.switch.file)
+        self.ears = self.ears[1:]  # that of the first went with its device
+        third = self.switch.tap_host("m3", "b3")
+        lab.wait_for(lambda: self.states() == ["active", "active"], what="both members")
+        self.wait_learned(1, "02:00:00:00:00:78", "bond")
+        lab.wait_for(lambda: self.counted(before, "tx_packets", "bond") >= 50, what="all were sent")
+        self.ears.append(self.wire(third))
+        self.m1, self.m2, kept = self.m2, third, (self.m1, self.m2)
+        self.meet_way()
+        self.send_flows(b"two", range(40))
+        two, three = self.heard(b"two", 40)
+        self.assertEqual(sorted(two + three), list(range(40)))
+        self.assertGreater(min(len(two), len(three)), 5)
+        # One that another port has, and one that there is not: nothing is changed.
+        taken = self.ports()["p"]["devargs"]
+        for members in (f"{MEMBERS[1]} {MEMBERS[0]} net_nonesuch0", f"{MEMBERS[1]} {taken}"):
+            done = self.switch.coua("port", "set", "bond", "--members", members, check=False)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertEqual(self.states(), ["active", "active"])
+        self.switch.coua("port", "set", "bond", "--members", " ".join(reversed(MEMBERS)))
+        self.assertEqual([each["devargs"] for each in self.bond()["bond"]["members"]], MEMBERS[::-1])
+        # The device of the first is a new one.
+        self.m1, self.m2 = kept
+        for host in (self.m1, third):
+            self.switch.hosts.remove(host)
+            host.close()
+        type(self).m1 = self.switch.tap_host("m1", "b1")
+
     def test_mistakes(self):
         def refused(what, *words):
             done = self.switch.coua("port", *words, check=False)

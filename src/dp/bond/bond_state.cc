@@ -3,19 +3,37 @@
 
 namespace coua::dp {
 
-bond_state::bond_state(const bond_config& config, std::vector<mac_bytes> macs)
-    : macs_(std::move(macs)), links_(config.members.size()) {
+bond_state::bond_state(const bond_config& config, std::vector<mac_bytes> macs, std::uint16_t key)
+    : key_(key), macs_(std::move(macs)), links_(config.members.size()) {
   configure(config);
 }
 
 void bond_state::configure(const bond_config& config) {
+  if (config.mode != mode_) in_use_ = 0;
   mode_ = config.mode;
   if (mode_ != bond_mode::lacp)
     lacp_.reset();
   else if (!lacp_)
-    lacp_ = std::make_unique<lacp>(macs_, config.rate);
+    lacp_ = std::make_unique<lacp>(macs_, config.rate, key_);
   else
     lacp_->set_rate(config.rate);
+  choose();
+}
+
+void bond_state::change_members(std::span<const std::optional<unsigned>> from,
+                                std::vector<mac_bytes> macs) {
+  std::vector<link_state> links(from.size());
+  std::optional<unsigned> in_use;
+  for (unsigned m = 0; m < from.size(); ++m) {
+    if (!from[m]) continue;
+    links[m] = links_[*from[m]];
+    macs[m] = macs_[*from[m]];
+    if (*from[m] == in_use_) in_use = m;
+  }
+  links_ = std::move(links);
+  macs_ = std::move(macs);
+  in_use_ = in_use.value_or(0);
+  if (lacp_) lacp_->change_members(from, macs_);
   choose();
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,11 +33,14 @@ struct link_state {
 
 class bond_state {
  public:
-  /// `macs` of the members, in their order.
-  bond_state(const bond_config& config, std::vector<mac_bytes> macs);
+  /// `macs` of the members, in their order. `key`: of LACP, another one for each bond.
+  bond_state(const bond_config& config, std::vector<mac_bytes> macs, std::uint16_t key = 1);
 
   /// Mode, hash and rate; the members stay.
   void configure(const bond_config& config);
+  /// Other members, with their `macs`: `from` says which place each had; none: it is new, and has
+  /// no link before update(). What goes on stays as it is: who is in use, what a partner said.
+  void change_members(std::span<const std::optional<unsigned>> from, std::vector<mac_bytes> macs);
   /// `links` of the members, in their order. By LACP also what the time brings: every 100 ms or
   /// more often.
   void update(std::span<const link_state> links, std::uint64_t now_ns,
@@ -60,7 +64,8 @@ class bond_state {
  private:
   void choose();
 
-  bond_mode mode_;
+  const std::uint16_t key_;
+  bond_mode mode_ = bond_mode::balance;
   std::vector<mac_bytes> macs_;
   std::unique_ptr<lacp> lacp_;
   std::vector<link_state> links_;

@@ -64,6 +64,15 @@ TEST(bond_state, the_mode_changes_while_it_runs) {
   EXPECT_EQ(bond.view().collecting, 0b111);
 }
 
+TEST(bond_state, backup_begins_with_the_first_whoever_was_in_use_before) {
+  bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
+  see(bond, {down, up, up});
+  bond.configure(of(bond_mode::balance));
+  see(bond, {up, up, up});
+  bond.configure(of(bond_mode::backup));
+  EXPECT_EQ(bond.view().sending, 0b001);
+}
+
 TEST(bond_state, by_lacp_links_are_not_enough) {
   bond_state bond(of(bond_mode::lacp), {3, mac_bytes{2, 0, 0, 0, 0, 1}});
   see(bond, {up, up, lost});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace coua::dp {
 namespace {
@@ -89,16 +90,38 @@ slow_frame write_lacpdu(const lacp_pdu& pdu, const mac_bytes& source) {
   return frame;
 }
 
-lacp::lacp(std::vector<mac_bytes> sources, lacp_rate rate) : members_(sources.size()) {
-  for (std::size_t m = 0; m < members_.size(); ++m) {
-    members_[m].source = sources[m];
-    members_[m].actor = {
-        priority, sources[0], 1, priority, static_cast<std::uint16_t>(m + 1), active | aggregates};
-  }
+lacp::lacp(const std::vector<mac_bytes>& sources, lacp_rate rate, std::uint16_t key)
+    : system_(sources[0]), key_(key) {
+  for (const mac_bytes& each : sources) members_.push_back(new_member(each));
   set_rate(rate);
 }
 
+/// By the lowest number that no other one has.
+lacp::member lacp::new_member(const mac_bytes& source) const {
+  std::uint16_t number = 1;
+  const auto is_taken = [&number](const member& one) { return one.actor.port == number; };
+  while (std::ranges::any_of(members_, is_taken)) ++number;
+  member made;
+  made.source = source;
+  made.actor = {priority, system_, key_, priority, number, active | aggregates};
+  return made;
+}
+
+void lacp::change_members(std::span<const std::optional<unsigned>> from,
+                          const std::vector<mac_bytes>& sources) {
+  const std::vector<member> before = std::exchange(members_, {});
+  for (const std::optional<unsigned>& each : from)
+    if (each) members_.push_back(before[*each]);
+  for (std::size_t m = 0; m < from.size(); ++m) {
+    if (from[m]) continue;
+    const member made = new_member(sources[m]);
+    members_.insert(members_.begin() + static_cast<std::ptrdiff_t>(m), made);
+  }
+  set_rate(rate_);
+}
+
 void lacp::set_rate(lacp_rate rate) {
+  rate_ = rate;
   for (member& m : members_) {
     const std::uint8_t before = m.actor.flags;
     m.actor.flags &= static_cast<std::uint8_t>(~short_timeout);

@@ -31,6 +31,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -81,8 +82,14 @@ class lacp {
  public:
   using send_function = std::function<void(unsigned member, const slow_frame&)>;
 
-  /// `sources`: the MAC address of each member; the first one is the system's, too.
-  lacp(std::vector<mac_bytes> sources, lacp_rate rate);
+  /// `sources`: the MAC address of each member; the first one is the system's, too. `key`: no other
+  /// bond that may have the same system has it.
+  lacp(const std::vector<mac_bytes>& sources, lacp_rate rate, std::uint16_t key = 1);
+
+  /// Other members: `from` says which place each had; none: it is new. The name of the system
+  /// stays, and so does what is agreed about those that go on.
+  void change_members(std::span<const std::optional<unsigned>> from,
+                      const std::vector<mac_bytes>& sources);
 
   void set_rate(lacp_rate rate);
   void set_link(unsigned member, bool up, unsigned mbps, std::uint64_t now_ns);
@@ -132,7 +139,11 @@ class lacp {
   member_set those_at(muxing least) const;
   static bool alike(const member& a, const member& b);
   void expire(member& m, std::uint64_t now_ns);
+  member new_member(const mac_bytes& source) const;
 
+  mac_bytes system_;
+  std::uint16_t key_;
+  lacp_rate rate_ = lacp_rate::slow;
   std::vector<member> members_;
 };
 

@@ -343,6 +343,37 @@ TEST(lacp, the_partner_in_use_stays_though_another_has_more_members) {
   EXPECT_EQ(l[a].distributing(), 0b110);
 }
 
+TEST(lacp, members_come_and_go_beside_those_that_stay) {
+  lab l;
+  const unsigned a = l.add(2), b = l.add(2);
+  l.cable({a, 0}, {b, 0});
+  l.cable({a, 1}, {b, 1});
+  l.run(5 * s);
+  ASSERT_EQ(l[a].distributing(), 0b11);
+  const mac_bytes system = l[a].actor(0).system;
+  const std::uint64_t sent = l[a].sent(1);
+  // The first one leaves, its place has another one.
+  const std::optional<unsigned> from[] = {std::nullopt, 1};
+  const mac_bytes sources[] = {mac(7, 7), l[a].actor(0).system};
+  l[a].change_members(from, {std::begin(sources), std::end(sources)});
+  EXPECT_EQ(l[a].distributing(), 0b10);
+  EXPECT_EQ(l[a].state(0), "down");
+  EXPECT_EQ(l[a].actor(0).port, 1);
+  EXPECT_EQ(l[a].actor(1).port, 2);
+  for (const unsigned m : {0u, 1u}) EXPECT_EQ(l[a].actor(m).system, system);
+  EXPECT_EQ(l[a].sent(1), sent);
+  // One more; and in another order.
+  const std::optional<unsigned> three[] = {1, std::nullopt, 0};
+  l[a].change_members(three, std::vector<mac_bytes>(3, mac(8, 8)));
+  EXPECT_EQ(l[a].distributing(), 0b001);
+  EXPECT_EQ(l[a].actor(0).port, 2);
+  EXPECT_EQ(l[a].actor(1).port, 3);
+  EXPECT_EQ(l[a].actor(2).port, 1);
+  // A new one speaks at the rate of the others.
+  EXPECT_EQ(l[a].actor(1).flags & lacp_flag::short_timeout,
+            l[a].actor(0).flags & lacp_flag::short_timeout);
+}
+
 // IEEE 802.1AX, transmit machine: no more than three in a fast period, whatever there is to say.
 TEST(lacp, no_more_than_three_frames_a_second) {
   lab l;
