@@ -18,11 +18,14 @@ TEST(flood_limit, reads_every_unit) {
       {"1.5Mpps", limit(1'500'000)},
       {"10Mbps", limit::bits(10'000'000)},
       {"1.5gbps", limit::bits(1'500'000'000)},
+      {"10MBPS", limit::bits(10'000'000)},
+      {"10mbPS", limit::bits(10'000'000)},
+      {"5KPPS", limit(5000)},
       {"800bps", limit::bits(800)},
-      {"1%", limit::percent(100)},
-      {"0.25%", limit::percent(25)},
-      {"0.5%", limit::percent(50)},
-      {"99.99%", limit::percent(9999)},
+      {"1%", limit::percent_hundredths(100)},
+      {"0.25%", limit::percent_hundredths(25)},
+      {"0.5%", limit::percent_hundredths(50)},
+      {"99.99%", limit::percent_hundredths(9999)},
       {"block", limit::block()},
       {"Block", limit::block()},
   };
@@ -64,17 +67,29 @@ TEST(flood_limit, what_is_none_is_named) {
   }
 }
 
+TEST(flood_limit, bytes_are_told_apart_from_bits_in_capitals) {
+  for (const char* text : {"10MBps", "1Bps", "10MiBps"}) {
+    const auto parsed = parse_flood_limit(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_NE(parsed.error().what.find("B would be bytes"), std::string::npos) << text;
+  }
+}
+
 TEST(flood_limit, each_unit_has_its_range) {
+  EXPECT_EQ(flood_limit_range(), "0 to 200000000 packets/s, 1Kbps to 1Tbps, 0.01% to 100%, block");
   for (const limit& good :
        {limit(), limit(200'000'000), limit::bits(1000), limit::bits(1'000'000'000'000),
-        limit::percent(1), limit::percent(10'000), limit::block()})
-    EXPECT_EQ(check(good), "") << format_flood_limit(good);
-  EXPECT_EQ(check(limit(200'000'001)), "200000001 is not from 0 to 200000000");
-  EXPECT_EQ(check(limit::bits(999)), "999bps is not from 1Kbps to 1Tbps");
-  EXPECT_EQ(check(limit::bits(0)), "0bps is not from 1Kbps to 1Tbps");
-  EXPECT_EQ(check(limit::bits(1'000'000'000'001)), "1000000000001bps is not from 1Kbps to 1Tbps");
-  EXPECT_EQ(check(limit::percent(0)), "0% is not from 0.01% to 100%");
-  EXPECT_EQ(check(limit::percent(10'001)), "100.01% is not from 0.01% to 100%");
+        limit::percent_hundredths(1), limit::percent_hundredths(10'000), limit::block()})
+    EXPECT_EQ(check_flood_limit(good), "") << format_flood_limit(good);
+  EXPECT_EQ(check_flood_limit(limit(200'000'001)),
+            "200000001 is not from 0 to 200000000 packets/s");
+  EXPECT_EQ(check_flood_limit(limit::bits(999)), "999bps is not from 1Kbps to 1Tbps");
+  EXPECT_EQ(check_flood_limit(limit::bits(0)), "0bps is not from 1Kbps to 1Tbps");
+  EXPECT_EQ(check_flood_limit(limit::bits(1'000'000'000'001)),
+            "1000000000001bps is not from 1Kbps to 1Tbps");
+  EXPECT_EQ(check_flood_limit(limit::percent_hundredths(0)), "0% is not from 0.01% to 100%");
+  EXPECT_EQ(check_flood_limit(limit::percent_hundredths(10'001)),
+            "100.01% is not from 0.01% to 100%");
 }
 
 TEST(flood_limit, what_is_written_is_read_as_the_same) {
@@ -85,10 +100,10 @@ TEST(flood_limit, what_is_written_is_read_as_the_same) {
       {limit::bits(1'500'000), "1500Kbps"},
       {limit::bits(1001), "1001bps"},
       {limit::bits(1'000'000'000'000), "1Tbps"},
-      {limit::percent(100), "1%"},
-      {limit::percent(5), "0.05%"},
-      {limit::percent(150), "1.5%"},
-      {limit::percent(9999), "99.99%"},
+      {limit::percent_hundredths(100), "1%"},
+      {limit::percent_hundredths(5), "0.05%"},
+      {limit::percent_hundredths(150), "1.5%"},
+      {limit::percent_hundredths(9999), "99.99%"},
       {limit::block(), "block"},
   };
   for (const auto& [value, text] : cases) {
@@ -96,7 +111,9 @@ TEST(flood_limit, what_is_written_is_read_as_the_same) {
     EXPECT_EQ(*parse_flood_limit(text), value) << text;
   }
   for (std::uint64_t n = 0; n <= 10'000; ++n)
-    ASSERT_EQ(*parse_flood_limit(format_flood_limit(limit::percent(n))), limit::percent(n)) << n;
+    ASSERT_EQ(*parse_flood_limit(format_flood_limit(limit::percent_hundredths(n))),
+              limit::percent_hundredths(n))
+        << n;
 }
 
 TEST(flood_limit, only_zero_packets_is_none) {

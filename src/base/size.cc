@@ -5,19 +5,20 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "base/ascii.h"
+
 namespace coua {
 namespace {
 
 constexpr std::string_view unit_letters = "kmgt";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// The factor of a unit; 0 when there is no such unit.
 std::uint64_t unit_factor(std::string_view unit) {
   if (unit.empty()) return 1;
-  const std::size_t power = unit_letters.find(lower(unit[0]));
-  const bool binary = unit.size() == 2 && lower(unit[1]) == 'i';
+  const std::size_t power = unit_letters.find(ascii_lower(unit[0]));
+  const bool binary = unit.size() == 2 && ascii_lower(unit[1]) == 'i';
   if (power == std::string_view::npos || (unit.size() != 1 && !binary)) return 0;
   std::uint64_t factor = 1;
   for (std::size_t i = 0; i <= power; ++i) factor *= binary ? 1024 : 1000;

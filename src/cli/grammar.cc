@@ -56,7 +56,7 @@ std::string check(const parameter& p, const std::string& value) {
     }
     case kind::limit: {
       const auto limit = parse_flood_limit(value);
-      return limit ? coua::check(*limit) : limit.error().what;
+      return limit ? check_flood_limit(*limit) : limit.error().what;
     }
     case kind::real: {
       double number = 0;

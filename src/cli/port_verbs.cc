@@ -73,12 +73,12 @@ bool take_bond(const invocation& call, v1::Bond& bond) {
 /// Of an option that the grammar has checked.
 void take_limit(const invocation& call, const char* option, v1::FloodLimit& to) {
   const flood_limit limit = *parse_flood_limit(call.text(option));
-  switch (limit.in) {
-    case flood_limit::unit::packets: return to.set_packets_per_second(limit.value);
-    case flood_limit::unit::bits: return to.set_bits_per_second(limit.value);
-    case flood_limit::unit::percent:
+  switch (limit.unit) {
+    case flood_limit::units::packets: return to.set_packets_per_second(limit.value);
+    case flood_limit::units::bits: return to.set_bits_per_second(limit.value);
+    case flood_limit::units::percent:
       return to.set_percent_hundredths(static_cast<std::uint32_t>(limit.value));
-    case flood_limit::unit::block: return to.set_block(true);
+    case flood_limit::units::block: return to.set_block(true);
   }
 }
 

@@ -148,7 +148,7 @@ flood_limit limit_of(const v1::FloodLimit& limit) {
   switch (limit.limit_case()) {
     case v1::FloodLimit::kBitsPerSecond: return flood_limit::bits(limit.bits_per_second());
     case v1::FloodLimit::kPercentHundredths:
-      return flood_limit::percent(limit.percent_hundredths());
+      return flood_limit::percent_hundredths(limit.percent_hundredths());
     case v1::FloodLimit::kBlock: return flood_limit::block();
     default: return limit.packets_per_second();
   }
@@ -157,21 +157,21 @@ flood_limit limit_of(const v1::FloodLimit& limit) {
 /// As in the file: a number of packets a second, or a text.
 json limit_json(const v1::FloodLimit& limit) {
   const flood_limit is = limit_of(limit);
-  return is.in == flood_limit::unit::packets ? json(is.value) : json(format_flood_limit(is));
+  return is.unit == flood_limit::units::packets ? json(is.value) : json(format_flood_limit(is));
 }
 
 /// "2,000 packets/s", "10Mbps", "1% (100Mbps)", "no"
 std::string limit_text(const flood_limit& limit, unsigned mbps) {
-  switch (limit.in) {
-    case flood_limit::unit::packets: return grouped(limit.value) + " packets/s";
-    case flood_limit::unit::percent: {
+  switch (limit.unit) {
+    case flood_limit::units::packets: return grouped(limit.value) + " packets/s";
+    case flood_limit::units::percent: {
       if (mbps == 0) return format_flood_limit(limit) + " of the link";
       const std::uint64_t bits =
           std::uint64_t{mbps} * (1'000'000 / flood_limit::whole) * limit.value;
       return format_flood_limit(limit) + " (" + format_flood_limit(flood_limit::bits(bits)) + ")";
     }
-    case flood_limit::unit::block: return "no";
-    case flood_limit::unit::bits: break;
+    case flood_limit::units::block: return "no";
+    case flood_limit::units::bits: break;
   }
   return format_flood_limit(limit);
 }

@@ -34,7 +34,7 @@ const field_table<port>& vlans_fields() {
 
 field<port> flood_limit_field(field_info info, flood_limit dp::storm_limits::*member) {
   info.type = "limit";
-  info.range = "0 to 200000000 (packets/s), 1Kbps to 1Tbps, 0.01% to 100%, block";
+  info.range = flood_limit_range();
   info.default_value = "0";
   return {info,
           [member](config_reader& reader, const YAML::Node& node, port& p) {
@@ -42,14 +42,14 @@ field<port> flood_limit_field(field_info info, flood_limit dp::storm_limits::*me
             if (!read_scalar(reader, node, text)) return;
             const auto value = parse_flood_limit(text);
             if (!value) return reader.complain(node, printable(value.error().what));
-            if (std::string reason = check(*value); !reason.empty())
+            if (std::string reason = check_flood_limit(*value); !reason.empty())
               return reader.complain(node, std::move(reason));
             p.storm.*member = *value;
           },
           [member](port& p, extent) {
             const flood_limit& limit = p.storm.*member;
             const std::string text = format_flood_limit(limit);
-            return limit.in == flood_limit::unit::packets ? bare_value(text) : word_value(text);
+            return limit.unit == flood_limit::units::packets ? bare_value(text) : word_value(text);
           }};
 }
 

@@ -143,7 +143,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(p.storm, (dp::storm_limits{1000, 0, 200'000'000, dp::storm_action::shutdown}));
   EXPECT_EQ(p.recover_s, 300u);
   EXPECT_EQ(c.ports[1].storm,
-            (dp::storm_limits{flood_limit::percent(50), flood_limit::bits(1'500'000),
+            (dp::storm_limits{flood_limit::percent_hundredths(50), flood_limit::bits(1'500'000),
                               flood_limit::block()}));
   EXPECT_EQ(c.ports[1].mode, dp::vlan_mode::trunk);
   EXPECT_EQ(c.ports[1].native_vlan, 0);

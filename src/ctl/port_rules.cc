@@ -144,9 +144,9 @@ std::vector<field_problem> check_port(const dp::port_config& port) {
   range("mtu", port.mtu, limits::mtu_min, limits::mtu_max);
   range("mac_limit", port.mac_limit, 0, limits::mac_limit_max);
   range("recover_s", port.recover_s, 0, limits::recover_max_s);
-  text("storm.broadcast", check(port.storm.broadcast));
-  text("storm.multicast", check(port.storm.multicast));
-  text("storm.unknown_unicast", check(port.storm.unknown_unicast));
+  text("storm.broadcast", check_flood_limit(port.storm.broadcast));
+  text("storm.multicast", check_flood_limit(port.storm.multicast));
+  text("storm.unknown_unicast", check_flood_limit(port.storm.unknown_unicast));
   check_vlans(port, problems);
   check_mirror(port, problems);
   return problems;

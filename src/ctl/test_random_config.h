@@ -66,7 +66,8 @@ inline flood_limit storm_limit() {
     case 0:
       return flood_limit::bits(
           number(flood_limit::bits_min, flood_limit::bits_max + 1, std::uint64_t{10'000'000}));
-    case 1: return flood_limit::percent(number<std::uint64_t>(1, flood_limit::whole + 1, 100));
+    case 1:
+      return flood_limit::percent_hundredths(number<std::uint64_t>(1, flood_limit::whole + 1, 100));
     case 2: return flood_limit::block();
     default: return number<std::uint64_t>(0, flood_limit::packets_max + 1, 0);
   }

@@ -20,7 +20,7 @@ plan_storm storm_of(const port_view& view) {
   if (!limits.any()) return {};
   const double hz = cycles_hz();
   const auto rate = [&](const flood_limit& limit) {
-    return storm_rate::of(limit, view.mbps, view.link_up, hz);
+    return storm_rate::of(limit, view.last_mbps, view.link_up, hz);
   };
   return {view.storm,
           {rate(limits.broadcast), rate(limits.multicast), rate(limits.unknown_unicast)}};

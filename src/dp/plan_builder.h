@@ -31,7 +31,7 @@ struct port_view {
   bool lost = false;               // the device went away: it is neither polled nor sent to
   bool shut = false;               // by the switch: as if it were not enabled
   storm_buckets* storm = nullptr;  // of the number; needed where the port has limits
-  unsigned mbps = 0;               // of the link, when it last had one; 0: not known
+  unsigned last_mbps = 0;          // of the link, when it last had one; 0: not known
   bond_view bond = {};             // where it is one
 };
 

@@ -193,7 +193,7 @@ void switch_impl::publish() {
     if (slots_[number].device)
       views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
                        slots_[number].link.lost, slots_[number].is_shut(), &storms_[number],
-                       slots_[number].mbps,
+                       slots_[number].last_mbps,
                        slots_[number].bond ? slots_[number].bond->view() : bond_view{}});
   std::unique_ptr<plan> next = build_plan(views, places_);
   next->serial = plan_ ? plan_->serial + 1 : 1;

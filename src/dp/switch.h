@@ -73,7 +73,7 @@ struct storm_limits {
   storm_action action = storm_action::drop;
   bool any() const { return broadcast.any() || multicast.any() || unknown_unicast.any(); }
   bool has_percent() const {
-    const auto is_one = [](const flood_limit& l) { return l.in == flood_limit::unit::percent; };
+    const auto is_one = [](const flood_limit& l) { return l.unit == flood_limit::units::percent; };
     return is_one(broadcast) || is_one(multicast) || is_one(unknown_unicast);
   }
   bool operator==(const storm_limits&) const = default;

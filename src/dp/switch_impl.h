@@ -73,7 +73,7 @@ class switch_impl final : public l2_switch {
   struct port_slot {
     std::unique_ptr<port> device;  // null: free, once `flush` is over
     link_state link;
-    unsigned mbps = 0;                 // of the link, when it last had one; 0: not known
+    unsigned last_mbps = 0;            // of the link, when it last had one; 0: not known
     std::unique_ptr<bond_state> bond;  // where the port is one
     flush_ptr flush;
     std::vector<std::uint64_t> baseline;  // what the number's counters showed when it was given

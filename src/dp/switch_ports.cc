@@ -19,7 +19,7 @@ result<void> check_storm(const port_config& config, const std::string& driver,
       {"multicast", config.storm.multicast},
       {"unknown_unicast", config.storm.unknown_unicast}};
   for (const auto& [name, limit] : limits)
-    if (limit.in == flood_limit::unit::percent)
+    if (limit.unit == flood_limit::units::percent)
       return fail(errc::unsupported, "port " + config.name + ": storm." + name,
                   format_flood_limit(limit) + " of what is not known: driver " + driver +
                       " does not say how fast the link is; give packets or bits a second");
@@ -75,7 +75,7 @@ result<unsigned> switch_impl::add_port_here(const port_config& config, const shu
     slot.link = {};
     return tl::unexpected(known.error());
   }
-  slot.mbps = 0;
+  slot.last_mbps = 0;
   slot.flush.reset();
   slot.shut_ns = slot.shut_downs = slot.recoveries = 0;
   slot.discards = false;
@@ -198,7 +198,7 @@ result<void> switch_impl::update_port_here(const port_config& config, const shut
   // Tokens of another limit mean another time.
   const bool storm_changed = slot.device->config().storm != config.storm;
   if (storm_changed && again == nullptr)
-    if (auto known = check_storm(config, slot.device->driver(), slot.link, slot.mbps); !known)
+    if (auto known = check_storm(config, slot.device->driver(), slot.link, slot.last_mbps); !known)
       return known;
   flush_filter left;
   left.ports = port_bit(number);
@@ -272,8 +272,8 @@ port_set switch_impl::note_speeds() {
   port_set changed = 0;
   for (unsigned number = 0; number < max_ports; ++number) {
     port_slot& slot = slots_[number];
-    if (!slot.device || slot.link.mbps == 0 || slot.link.mbps == slot.mbps) continue;
-    slot.mbps = slot.link.mbps;
+    if (!slot.device || slot.link.mbps == 0 || slot.link.mbps == slot.last_mbps) continue;
+    slot.last_mbps = slot.link.mbps;
     if (slot.device->config().storm.has_percent()) changed |= port_bit(number);
   }
   return changed;
@@ -291,7 +291,8 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
                 name);
   else
     log_info("port %s: link is %s", name, now.up ? "up" : "down");
-  if (const auto known = check_storm(slot.device->config(), slot.device->driver(), now, slot.mbps);
+  if (const auto known =
+          check_storm(slot.device->config(), slot.device->driver(), now, slot.last_mbps);
       !known)
     log_warning("%s; until then there is no limit", known.error().message().c_str());
   const bool went_down = slot.link.up && !now.up;

@@ -111,9 +111,9 @@ void switch_impl::shut_violators() {
 /// A share of the link was taken of a speed that it has no more, or that was not known yet. The
 /// others are looked at less often than drops.
 bool switch_impl::is_of_another_speed(unsigned number) {
-  const unsigned known = slots_[number].mbps;
+  const unsigned known = slots_[number].last_mbps;
   if (!slots_[number].bond) watch_links();
-  if (slots_[number].mbps == known && known != 0) return false;
+  if (slots_[number].last_mbps == known && known != 0) return false;
   note_storm_drops(number);
   return true;
 }
@@ -133,7 +133,7 @@ void switch_impl::shut_stormy() {
       if (slot.storm_drops[kind] == before[kind]) continue;
       const storm_word& word = storm_words[kind];
       const flood_limit& limit = config.storm.*word.limit;
-      if (limit.in == flood_limit::unit::percent && is_of_another_speed(number)) break;
+      if (limit.unit == flood_limit::units::percent && is_of_another_speed(number)) break;
       shut_port(number, word.by,
                 limit == flood_limit::block()
                     ? std::string(word.kind) + " frames, of which none may pass"

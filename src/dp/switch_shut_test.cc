@@ -81,7 +81,7 @@ TEST_F(shut_test, a_share_of_an_old_speed_shuts_nothing) {
   a.set_speed(10);
   ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 10; }));
   ASSERT_TRUE(change([](port_config& c) {
-    c.storm.broadcast = flood_limit::percent(1);
+    c.storm.broadcast = flood_limit::percent_hundredths(1);
     c.storm.action = storm_action::shutdown;
   }));
   a.set_speed(1'000'000);

@@ -216,7 +216,7 @@ TEST_F(storm_test, a_share_follows_the_speed_of_the_link) {
   };
   a.set_speed(10);
   ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 10; }));
-  limit("a", {flood_limit::percent(1), 0, 0});  // 1,000 bit/s
+  limit("a", {flood_limit::percent_hundredths(1), 0, 0});  // 1,000 bit/s
   const auto is_a_burst = [](std::uint64_t n) { return n >= 15 && n <= 17; };
   EXPECT_PRED1(is_a_burst, pass());
   ASSERT_TRUE(is_at(1'000'000));  // 100 Mbit/s, of which a tenth of a second's worth is at once
@@ -234,7 +234,7 @@ TEST_F(storm_test, a_share_of_a_link_of_no_known_speed_is_refused) {
   a.set_speed(0);
   add(config_of("a"));
   port_config config = config_of("a");
-  config.storm.multicast = flood_limit::percent(150);
+  config.storm.multicast = flood_limit::percent_hundredths(150);
   config.mac_limit = 7;
   const auto done = switch_->update_port(config);
   ASSERT_FALSE(done);
@@ -249,26 +249,26 @@ TEST_F(storm_test, a_share_of_a_link_of_no_known_speed_is_refused) {
   ASSERT_TRUE(switch_->remove_port("a"));
   a.make();
   a.set_speed(0);
-  config.storm.multicast = flood_limit::percent(150);
+  config.storm.multicast = flood_limit::percent_hundredths(150);
   EXPECT_EQ(switch_->add_port(config).error().code, errc::unsupported);
   a.make();
   config = config_of("a");
   config.bond.members = {std::exchange(config.devargs, {})};
-  config.storm.multicast = flood_limit::percent(150);
+  config.storm.multicast = flood_limit::percent_hundredths(150);
   EXPECT_EQ(switch_->add_port(config).error().code, errc::unsupported) << "as a bond, too";
 }
 
 TEST_F(storm_test, who_has_no_speed_any_more_can_be_changed) {
   auto& a = access("a");
-  limit("a", {flood_limit::percent(150), 0, 0});
+  limit("a", {flood_limit::percent_hundredths(150), 0, 0});
   a.set_speed(0);
   ASSERT_TRUE(eventually([&] { return status_of("a").link_mbps == 0; }));
   port_config config = config_of("a");
-  config.storm = {flood_limit::percent(150), 0, 0};
+  config.storm = {flood_limit::percent_hundredths(150), 0, 0};
   config.enabled = false;
   EXPECT_TRUE(switch_->update_port(config));
   config.enabled = true;
-  config.storm.broadcast = flood_limit::percent(200);
+  config.storm.broadcast = flood_limit::percent_hundredths(200);
   EXPECT_TRUE(switch_->update_port(config)) << "of the last speed";
 }
 

@@ -31,8 +31,8 @@ constexpr const char* storm_words[n_storm_kinds] = {"broadcast", "multicast", "u
 
 std::string most_of(const flood_limit& limit, unsigned mbps) {
   const std::string text = format_flood_limit(limit);
-  if (limit.in == flood_limit::unit::packets) return text + " packets/s";
-  if (limit.in != flood_limit::unit::percent) return text;
+  if (limit.unit == flood_limit::units::packets) return text + " packets/s";
+  if (limit.unit != flood_limit::units::percent) return text;
   return text + " of the link" + (mbps == 0 ? "" : " of " + std::to_string(mbps) + " Mbit/s");
 }
 
@@ -76,7 +76,7 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
     egress to =
         decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
     if (to.verdict == port_counter::flooded)
-      ask_storm(plan_->storms[port], slots_[port].device->config().storm, slots_[port].mbps,
+      ask_storm(plan_->storms[port], slots_[port].device->config().storm, slots_[port].last_mbps,
                 in.destination, frame.size(), made, to);
     made.what = port_counter::name(to.verdict);
     const plan_vlan& vlan = plan_->vlans[in.vlan];

@@ -54,7 +54,8 @@ flood_limit to_limit(const v1::FloodLimit& from, const char* field,
   switch (from.limit_case()) {
     case v1::FloodLimit::kPacketsPerSecond: return from.packets_per_second();
     case v1::FloodLimit::kBitsPerSecond: return flood_limit::bits(from.bits_per_second());
-    case v1::FloodLimit::kPercentHundredths: return flood_limit::percent(from.percent_hundredths());
+    case v1::FloodLimit::kPercentHundredths:
+      return flood_limit::percent_hundredths(from.percent_hundredths());
     case v1::FloodLimit::kBlock:
       if (from.block()) return flood_limit::block();
       break;
@@ -81,12 +82,12 @@ void apply_storm(const v1::StormLimits& from, dp::storm_limits& to,
 }
 
 void to_message(const flood_limit& limit, v1::FloodLimit& out) {
-  switch (limit.in) {
-    case flood_limit::unit::packets: return out.set_packets_per_second(limit.value);
-    case flood_limit::unit::bits: return out.set_bits_per_second(limit.value);
-    case flood_limit::unit::percent:
+  switch (limit.unit) {
+    case flood_limit::units::packets: return out.set_packets_per_second(limit.value);
+    case flood_limit::units::bits: return out.set_bits_per_second(limit.value);
+    case flood_limit::units::percent:
       return out.set_percent_hundredths(static_cast<std::uint32_t>(limit.value));
-    case flood_limit::unit::block: return out.set_block(true);
+    case flood_limit::units::block: return out.set_block(true);
   }
 }
 

@@ -140,7 +140,8 @@ TEST_F(port_api, setting_a_port_keeps_what_is_not_named) {
   request.mutable_storm()->Clear();
   request.mutable_storm()->mutable_multicast()->set_percent_hundredths(7);
   const auto storm = good(*ports_, &v1::PortService::Stub::SetPort, request).port().spec().storm();
-  EXPECT_EQ(sw_.ports()[1].config.storm, (dp::storm_limits{1000, flood_limit::percent(7), 0}));
+  EXPECT_EQ(sw_.ports()[1].config.storm,
+            (dp::storm_limits{1000, flood_limit::percent_hundredths(7), 0}));
   EXPECT_EQ(storm.broadcast().packets_per_second(), 1000u);
   EXPECT_EQ(storm.multicast().percent_hundredths(), 7u);
   request.set_mtu(1);
@@ -163,7 +164,7 @@ TEST_F(port_api, storm_limits_have_units) {
   const auto set = good(*ports_, &v1::PortService::Stub::SetPort, request);
   EXPECT_TRUE(set.changed());
   EXPECT_EQ(sw_.ports()[1].config.storm,
-            (dp::storm_limits{flood_limit::bits(10'000'000), flood_limit::percent(150),
+            (dp::storm_limits{flood_limit::bits(10'000'000), flood_limit::percent_hundredths(150),
                               flood_limit::block()}));
   v1::StormLimits wanted = storm;
   wanted.set_action(v1::STORM_ACTION_DROP);

@@ -91,14 +91,14 @@ struct storm_rate {
   /// `mbps`: of the link. 0: not known; then a share of it is nothing while the link is down, since
   /// it will be known when frames can come, and no limit while it is up.
   static storm_rate of(const flood_limit& limit, unsigned mbps, bool link_up, double hz) noexcept {
-    switch (limit.in) {
-      case flood_limit::unit::packets: break;
-      case flood_limit::unit::bits: return of_bits(static_cast<double>(limit.value), 0, hz);
-      case flood_limit::unit::percent:
+    switch (limit.unit) {
+      case flood_limit::units::packets: break;
+      case flood_limit::units::bits: return of_bits(static_cast<double>(limit.value), 0, hz);
+      case flood_limit::units::percent:
         if (mbps == 0) return link_up ? storm_rate{} : nothing();
         return of_bits(1e6 * mbps * static_cast<double>(limit.value) / flood_limit::whole,
                        wire_bytes, hz);
-      case flood_limit::unit::block: return nothing();
+      case flood_limit::units::block: return nothing();
     }
     return of(limit.value, hz);
   }

@@ -128,7 +128,8 @@ TEST(storm, a_share_of_the_link_counts_what_a_frame_takes_on_the_wire) {
     const auto step = static_cast<std::uint64_t>(hz / line_rate);  // a little faster than that
     for (const std::uint64_t percent : {100u, 10u}) {
       storm_bucket bucket;
-      const storm_rate rate = storm_rate::of(flood_limit::percent(percent * 100), mbps, true, hz);
+      const storm_rate rate =
+          storm_rate::of(flood_limit::percent_hundredths(percent * 100), mbps, true, hz);
       (void)passed(bucket, rate, 0, second, step, bytes);
       const std::uint64_t n = passed(bucket, rate, second, second, step, bytes);
       EXPECT_NEAR(static_cast<double>(n), line_rate * static_cast<double>(percent) / 100,
@@ -136,13 +137,13 @@ TEST(storm, a_share_of_the_link_counts_what_a_frame_takes_on_the_wire) {
           << percent << " " << bytes;
     }
   }
-  const storm_rate slow = storm_rate::of(flood_limit::percent(500), 100, true, hz);
-  const storm_rate fast = storm_rate::of(flood_limit::percent(500), 100'000, true, hz);
+  const storm_rate slow = storm_rate::of(flood_limit::percent_hundredths(500), 100, true, hz);
+  const storm_rate fast = storm_rate::of(flood_limit::percent_hundredths(500), 100'000, true, hz);
   EXPECT_NEAR(static_cast<double>(slow.cost(1000)) / static_cast<double>(fast.cost(1000)), 1000, 5);
 }
 
 TEST(storm, a_share_of_a_link_that_is_not_known) {
-  const flood_limit share = flood_limit::percent(10'000);
+  const flood_limit share = flood_limit::percent_hundredths(10'000);
   EXPECT_EQ(storm_rate::of(share, 0, true, hz).between, 0u) << "no limit";
   storm_bucket bucket;
   EXPECT_FALSE(bucket.take(storm_rate::of(share, 0, false, hz), 60, second)) << "not yet";
