@@ -17,7 +17,7 @@ constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t watch_ns = 200 * ns_per_ms;
 // The flows of a bond's member that lost its link are lost for this time at most.
 constexpr std::uint64_t bond_watch_ns = 20 * ns_per_ms;
-// A storm that shuts its port down lasts no longer, of which its limit lets pass what it may.
+// So long a storm may go on before its port is shut down; its limit lets pass what it may.
 constexpr std::uint64_t shut_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
@@ -204,7 +204,7 @@ void switch_impl::publish() {
   wait_for_workers();
   fill_storms(other_speed);
   // What was dropped before the speed was known is no storm.
-  for_each_port(other_speed, [this](unsigned number) { note_storm_drops(number); });
+  for_each_port(other_speed, [this](unsigned number) { note_share_drops(number); });
   plan_ = std::move(next);
 }
 

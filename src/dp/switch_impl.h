@@ -121,7 +121,8 @@ class switch_impl final : public l2_switch {
   void recover_ports();
   void keep_shut(unsigned number, const shut_state& again);
   void note_storm_drops(unsigned number);
-  bool is_of_another_speed(unsigned number);
+  void note_share_drops(unsigned number);
+  void refresh_speed(unsigned number);
   static std::uint64_t recovers_at_ns(const port_slot& slot);
   static std::vector<counter> shut_counters(const port_slot& slot);
   static void discard_received(port_slot& slot);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "dp/storm_kinds.h"
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
@@ -14,15 +15,13 @@ namespace {
 result<void> check_storm(const port_config& config, const std::string& driver,
                          const link_state& link, unsigned last_mbps) {
   if (!link.up || link.mbps != 0 || last_mbps != 0) return {};
-  const std::pair<const char*, const flood_limit&> limits[] = {
-      {"broadcast", config.storm.broadcast},
-      {"multicast", config.storm.multicast},
-      {"unknown_unicast", config.storm.unknown_unicast}};
-  for (const auto& [name, limit] : limits)
+  for (const storm_kind_row& kind : storm_kinds) {
+    const flood_limit& limit = config.storm.*kind.limit;
     if (limit.unit == flood_limit::units::percent)
-      return fail(errc::unsupported, "port " + config.name + ": storm." + name,
+      return fail(errc::unsupported, "port " + config.name + ": storm." + kind.field,
                   format_flood_limit(limit) + " of what is not known: driver " + driver +
                       " does not say how fast the link is; give packets or bits a second");
+  }
   return {};
 }
 

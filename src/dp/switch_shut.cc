@@ -6,23 +6,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "dp/storm_kinds.h"
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
 namespace {
 
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
-
-struct storm_word {
-  const char* by;    // as a status says it
-  const char* kind;  // as the log does
-  flood_limit storm_limits::*limit;
-};
-// In the order of storm_kind.
-constexpr storm_word storm_words[n_storm_kinds] = {
-    {"storm_broadcast", "broadcast", &storm_limits::broadcast},
-    {"storm_multicast", "multicast", &storm_limits::multicast},
-    {"storm_unknown_unicast", "unknown unicast", &storm_limits::unknown_unicast}};
 
 }  // namespace
 
@@ -108,14 +98,9 @@ void switch_impl::shut_violators() {
   });
 }
 
-/// A share of the link was taken of a speed that it has no more, or that was not known yet. The
-/// others are looked at less often than drops.
-bool switch_impl::is_of_another_speed(unsigned number) {
-  const unsigned known = slots_[number].last_mbps;
+/// Links are watched less often than drops.
+void switch_impl::refresh_speed(unsigned number) {
   if (!slots_[number].bond) watch_links();
-  if (slots_[number].last_mbps == known && known != 0) return false;
-  note_storm_drops(number);
-  return true;
 }
 
 /// Ports of which storm control has dropped something since they were looked at last. Workers only
@@ -129,15 +114,24 @@ void switch_impl::shut_stormy() {
       continue;
     const auto before = slot.storm_drops;
     note_storm_drops(number);
+    const auto now = slot.storm_drops;
+    const unsigned speed = slot.last_mbps;
     for (unsigned kind = 0; kind < n_storm_kinds; ++kind) {
-      if (slot.storm_drops[kind] == before[kind]) continue;
-      const storm_word& word = storm_words[kind];
-      const flood_limit& limit = config.storm.*word.limit;
-      if (limit.unit == flood_limit::units::percent && is_of_another_speed(number)) break;
-      shut_port(number, word.by,
+      if (now[kind] == before[kind]) continue;
+      const storm_kind_row& row = storm_kinds[kind];
+      const flood_limit& limit = config.storm.*row.limit;
+      if (limit.unit == flood_limit::units::percent) {
+        refresh_speed(number);
+        // A share was taken of a speed that the link has no more, or that was not known yet.
+        if (slot.last_mbps != speed || speed == 0) {
+          note_share_drops(number);
+          continue;
+        }
+      }
+      shut_port(number, std::string("storm_") + row.field,
                 limit == flood_limit::block()
-                    ? std::string(word.kind) + " frames, of which none may pass"
-                    : std::string("more ") + word.kind + " frames than its storm limit of " +
+                    ? std::string(row.text) + " frames, of which none may pass"
+                    : std::string("more ") + row.text + " frames than its storm limit of " +
                           format_flood_limit(limit));
       break;
     }
@@ -147,6 +141,14 @@ void switch_impl::shut_stormy() {
 void switch_impl::note_storm_drops(unsigned number) {
   for (unsigned kind = 0; kind < n_storm_kinds; ++kind)
     slots_[number].storm_drops[kind] = port_sum(number, port_counter::drop_storm_broadcast + kind);
+}
+
+/// Of the kinds whose limit is a share of the link.
+void switch_impl::note_share_drops(unsigned number) {
+  port_slot& slot = slots_[number];
+  for (unsigned kind = 0; kind < n_storm_kinds; ++kind)
+    if ((slot.device->config().storm.*storm_kinds[kind].limit).unit == flood_limit::units::percent)
+      slot.storm_drops[kind] = port_sum(number, port_counter::drop_storm_broadcast + kind);
 }
 
 /// `what` it brought.

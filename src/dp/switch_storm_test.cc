@@ -258,6 +258,22 @@ TEST_F(storm_test, a_share_of_a_link_of_no_known_speed_is_refused) {
   EXPECT_EQ(switch_->add_port(config).error().code, errc::unsupported) << "as a bond, too";
 }
 
+TEST_F(storm_test, trace_says_that_no_speed_is_known_yet) {
+  auto& a = *(rings_["a"] = std::make_unique<test_ring_port>("a"));
+  a.set_speed(0);
+  add(config_of("a"));
+  access("b");
+  a.set_link(false);
+  ASSERT_TRUE(eventually([&] { return !status_of("a").link_up; }));
+  limit("a", {flood_limit::percent_hundredths(150), 0, 0});
+  const auto said = switch_->trace_l2(status_of("a").number, make_frame(broadcast, host(1)));
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->what, "drop_storm_broadcast");
+  EXPECT_EQ(said->limit,
+            "storm.broadcast: at most 1.5% of the link by this port, but no speed is known yet: "
+            "nothing passes");
+}
+
 TEST_F(storm_test, who_has_no_speed_any_more_can_be_changed) {
   auto& a = access("a");
   limit("a", {flood_limit::percent_hundredths(150), 0, 0});

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "dp/l2/classify.h"
 #include "dp/l2/egress.h"
+#include "dp/storm_kinds.h"
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
@@ -27,8 +28,6 @@ std::vector<std::uint8_t> retagged(std::span<const std::uint8_t> frame, tag_stat
   return made;
 }
 
-constexpr const char* storm_words[n_storm_kinds] = {"broadcast", "multicast", "unknown_unicast"};
-
 std::string most_of(const flood_limit& limit, unsigned mbps) {
   const std::string text = format_flood_limit(limit);
   if (limit.unit == flood_limit::units::packets) return text + " packets/s";
@@ -37,19 +36,20 @@ std::string most_of(const flood_limit& limit, unsigned mbps) {
 }
 
 /// Of a frame that is to be flooded: under which limit of the port it falls, and what that would
-/// say now. `mbps`: of the link.
+/// say now. `mbps`: of the link; 0: it had none yet, and no link either, or there was no limit.
 void ask_storm(const plan_storm& storm, const storm_limits& limits, unsigned mbps,
                std::uint64_t destination, std::size_t bytes, l2_verdict& made, egress& to) {
   const storm_kind kind = storm_kind_of(destination);
   if (storm.buckets == nullptr || storm[kind].between == 0) return;
-  const flood_limit all[n_storm_kinds] = {limits.broadcast, limits.multicast,
-                                          limits.unknown_unicast};
-  const auto index = static_cast<unsigned>(kind);
-  const flood_limit& limit = all[index];
+  const storm_kind_row& row = storm_kinds[static_cast<unsigned>(kind)];
+  const flood_limit& limit = limits.*row.limit;
   const bool passes = (*storm.buckets)[kind].would_take(storm[kind], bytes, cycles());
-  made.limit = std::string("storm.") + storm_words[index] + ": ";
+  made.limit = std::string("storm.") + row.field + ": ";
   if (limit == flood_limit::block())
     made.limit += "nothing of this kind by this port";
+  else if (limit.unit == flood_limit::units::percent && mbps == 0)
+    made.limit += "at most " + most_of(limit, mbps) +
+                  " by this port, but no speed is known yet: nothing passes";
   else
     made.limit += "at most " + most_of(limit, mbps) + " by this port, " +
                   (passes ? "not reached now" : "reached now");

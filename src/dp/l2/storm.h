@@ -20,11 +20,10 @@
 //              are there on the wire, too. So short frames count as much of a link as they take
 //   block      more than a burst
 //
-// All workers that poll queues of the port share the bucket: shares
-// of the workers would let a single flow, which comes by one queue, have one share only, and as
-// many flows all of them. It is one word that they exchange; a frame that is dropped only reads it,
-// so the storm itself does not move the line from core to core. Who floods nothing never comes
-// here.
+// All workers that poll queues of the port share the bucket: shares of the workers would let a
+// single flow, which comes by one queue, have one share only, and many flows all of them. It is one
+// word that they exchange; a frame that is dropped only reads it, so the storm itself does not move
+// the line from core to core. Who floods nothing never comes here.
 //
 // Times are of cycles(), with `fraction_bits` more, so that the rates that links can bring are
 // exact to 0.4 %; the time of a byte has `byte_bits` more than that. They are compared by their
