@@ -266,7 +266,8 @@ class l2_switch {
   /// not_found, and of the driver.
   virtual result<void> reopen_port(const std::string& name) = 0;
   /// For who takes a change back: as add_port() or update_port() with its configuration, whichever
-  /// is needed, and if it was shut down, it is so again, without having been open in between.
+  /// is needed. If it was shut down, it is so again, without having been open in between; if it was
+  /// open, it is, even where the switch has shut it down since.
   /// Errors: of these.
   virtual result<void> restore_port(const port_status& was) = 0;
   virtual std::vector<port_status> ports() const = 0;

@@ -41,7 +41,11 @@ result<void> switch_impl::restore_port(const port_status& was) {
   return tables_->call([&]() -> result<void> {
     shut_state again;
     if (was.config.enabled) again = {was.shut_down, was.shut_ns};
-    if (number_of(was.config.name) >= 0) return update_port_here(was.config, &again);
+    if (number_of(was.config.name) >= 0) {
+      if (auto done = update_port_here(was.config, &again); !done) return done;
+      // By what came in between: it was open.
+      return again.by.empty() ? reopen_port_here(was.config.name) : result<void>{};
+    }
     if (auto added = add_port_here(was.config, &again); !added)
       return tl::unexpected(added.error());
     return {};

@@ -246,6 +246,19 @@ TEST_F(shut_test, a_port_that_was_open_is_restored_open) {
   EXPECT_TRUE(is_shut(""));
 }
 
+// As when an apply fails after its new limits have shut the port.
+TEST_F(shut_test, a_port_that_was_shut_since_is_restored_open) {
+  const port_status was = status_of("a");
+  shut(0);
+  ASSERT_TRUE(switch_->restore_port(was));
+  EXPECT_EQ(status_of("a").shut_down, "");
+  EXPECT_EQ(status_of("a").config, was.config);
+  EXPECT_TRUE(eventually([&] { return status_of("a").link_up; }));
+  EXPECT_TRUE(rings_["b"]->silent());
+  send(broadcast);
+  EXPECT_TRUE(rings_["b"]->receive());
+}
+
 TEST_F(shut_test, a_driver_that_refuses_is_asked_again) {
   shut(1);
   test_ring_port::fail_links(-EIO);
