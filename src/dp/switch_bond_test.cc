@@ -403,6 +403,34 @@ TEST_F(bond_test, it_goes_and_comes_back_under_traffic) {
   way_of(a, flow(broadcast, host(1), 1));
 }
 
+TEST_F(bond_test, a_share_is_of_the_sum_of_its_members) {
+  access("a");
+  bond(2);
+  const auto says = [&](const std::string& speed) {
+    return eventually([&] {
+      const auto said = switch_->trace_l2(status().number, make_frame(broadcast, host(1)));
+      return said && said->limit == "storm.broadcast: at most 1% of the link of " + speed +
+                                        " Mbit/s by this port, not reached now";
+    });
+  };
+  member(0).set_speed(10);
+  member(1).set_speed(100);
+  ASSERT_TRUE(eventually([&] { return status().link_mbps == 110; }));
+  config_.storm.broadcast = flood_limit::percent_hundredths(100);
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_TRUE(says("110"));
+  member(1).set_speed(1000);
+  EXPECT_TRUE(says("1010"));
+  member(0).set_link(false);
+  EXPECT_TRUE(says("1000"));
+  // One that says none: the last sum stays.
+  member(0).set_link(true);
+  ASSERT_TRUE(says("1010"));
+  member(0).set_speed(0);
+  EXPECT_TRUE(eventually([&] { return status().link_mbps == 0; }));
+  EXPECT_TRUE(says("1010"));
+}
+
 class many_workers_bond_test : public bond_test {
  protected:
   void SetUp() override {

@@ -87,6 +87,9 @@ link_state bond_state::link() const {
   all.up = view_.sending != 0;
   for (unsigned m = 0; m < links_.size(); ++m)
     if (is_active(m)) all.mbps += links_[m].mbps;
+  // A sum without one of them would be a speed that the bond does not have.
+  for (unsigned m = 0; m < links_.size(); ++m)
+    if (is_active(m) && links_[m].mbps == 0) all.mbps = 0;
   return all;
 }
 

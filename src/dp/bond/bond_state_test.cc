@@ -56,6 +56,21 @@ TEST(bond_state, backup_stays_with_the_member_that_works) {
   EXPECT_EQ(bond.view().sending, 0b100);
 }
 
+TEST(bond_state, a_sum_of_unknown_speeds_is_unknown) {
+  bond_state bond(of(bond_mode::balance), {3, mac_bytes{}});
+  link_state silent = up;
+  silent.mbps = 0;
+  see(bond, {silent, up, up});
+  EXPECT_EQ(bond.link().mbps, 0u);
+  see(bond, {up, up, silent});
+  EXPECT_EQ(bond.link().mbps, 0u);
+  see(bond, {up, up, down});
+  EXPECT_EQ(bond.link().mbps, 20'000u);
+  bond_state backup(of(bond_mode::backup), {2, mac_bytes{}});
+  see(backup, {up, silent});
+  EXPECT_EQ(backup.link().mbps, 10'000u) << "it sends nothing";
+}
+
 TEST(bond_state, the_mode_changes_while_it_runs) {
   bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
   see(bond, {up, up, down});
