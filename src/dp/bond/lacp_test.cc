@@ -291,6 +291,16 @@ class talker {
                        count());
     lab_[end_].tick(lab_.now(), count());
   }
+  struct word {
+    unsigned member;
+    mac_bytes system;
+    std::uint16_t key;
+  };
+  /// All of these, every 100 ms, for as long as this.
+  void keep_saying(const std::vector<word>& words, std::uint64_t ns) {
+    for (const std::uint64_t end = lab_.now() + ns; lab_.now() < end; lab_.run(100 * ms))
+      for (const word& each : words) say(each.member, each.system, each.key);
+  }
   lacp::send_function count() {
     return [this](unsigned, const slow_frame&) { ++n_sent_; };
   }
@@ -306,10 +316,7 @@ TEST(lacp, another_lag_of_the_same_partner_stays_out) {
   const unsigned a = l.add(2);
   for (const unsigned m : {0u, 1u}) l.set_link({a, m}, true);
   talker other(l, a);
-  for (int i = 0; i < 30; ++i, l.run(100 * ms)) {
-    other.say(0, mac(9, 0), 7);
-    other.say(1, mac(9, 0), 8);
-  }
+  other.keep_saying({{0, mac(9, 0), 7}, {1, mac(9, 0), 8}}, 3 * s);
   EXPECT_EQ(l[a].state(0), "active");
   EXPECT_EQ(l[a].state(1), "other partner");
 }
@@ -320,8 +327,7 @@ TEST(lacp, a_link_of_another_speed_stays_out) {
   l.set_link({a, 0}, true);
   l[a].set_link(1, true, 100, l.now());
   talker other(l, a);
-  for (int i = 0; i < 30; ++i, l.run(100 * ms))
-    for (const unsigned m : {0u, 1u}) other.say(m, mac(9, 0), 7);
+  other.keep_saying({{0, mac(9, 0), 7}, {1, mac(9, 0), 7}}, 3 * s);
   EXPECT_EQ(l[a].distributing(), 0b01);
 }
 
@@ -330,16 +336,12 @@ TEST(lacp, the_partner_in_use_stays_though_another_has_more_members) {
   const unsigned a = l.add(3);
   for (const unsigned m : {0u, 1u, 2u}) l.set_link({a, m}, true);
   talker other(l, a);
-  for (int i = 0; i < 30; ++i, l.run(100 * ms)) other.say(0, mac(9, 0), 7);
+  other.keep_saying({{0, mac(9, 0), 7}}, 3 * s);
   ASSERT_EQ(l[a].distributing(), 0b001);
-  for (int i = 0; i < 30; ++i, l.run(100 * ms)) {
-    other.say(0, mac(9, 0), 7);
-    for (const unsigned m : {1u, 2u}) other.say(m, mac(8, 0), 7);
-  }
+  other.keep_saying({{0, mac(9, 0), 7}, {1, mac(8, 0), 7}, {2, mac(8, 0), 7}}, 3 * s);
   EXPECT_EQ(l[a].distributing(), 0b001);
   // It is gone: then those who are the most.
-  for (int i = 0; i < 60; ++i, l.run(100 * ms))
-    for (const unsigned m : {1u, 2u}) other.say(m, mac(8, 0), 7);
+  other.keep_saying({{1, mac(8, 0), 7}, {2, mac(8, 0), 7}}, 6 * s);
   EXPECT_EQ(l[a].distributing(), 0b110);
 }
 
