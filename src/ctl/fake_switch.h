@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,14 @@ class fake_switch : public dp::l2_switch {
   /// The next add_port of this name fails with `e`.
   void fail_port(const std::string& name, error e) {
     failing_.insert_or_assign(name, std::move(e));
+  }
+  /// From now on reopen_port and restore_port fail with these, where they are given.
+  void fail_reopen(std::optional<error> e) { reopen_error_ = std::move(e); }
+  void fail_restore(std::optional<error> e) { restore_error_ = std::move(e); }
+  /// The link of the port does not say its speed: shares of it are refused.
+  void forget_speed(const std::string& name) {
+    const std::lock_guard hold(mutex_);
+    find(name)->link_mbps = 0;
   }
   /// fib_insert answers "no room" from this many entries on.
   void set_capacity(std::uint64_t entries) { capacity_ = entries; }
@@ -66,6 +75,18 @@ class fake_switch : public dp::l2_switch {
   }
 
   result<void> update_port(const dp::port_config& config) override {
+    {
+      const std::lock_guard hold(mutex_);
+      const auto port = find(config.name);
+      const bool is_asked = port != ports_.end() && port->config.storm != config.storm;
+      if (is_asked && port->link_mbps == 0 && config.storm.has_percent())
+        return fail(errc::unsupported, "port " + config.name + ": storm",
+                    "a share of what is not known: the link does not say how fast it is");
+    }
+    return change_port(config);
+  }
+  /// Of update_port() what a restored port goes through, too.
+  result<void> change_port(const dp::port_config& config) {
     const std::lock_guard hold(mutex_);
     const auto port = find(config.name);
     if (port == ports_.end()) return no_port(config.name);
@@ -80,6 +101,7 @@ class fake_switch : public dp::l2_switch {
 
   result<void> reopen_port(const std::string& name) override {
     const std::lock_guard hold(mutex_);
+    if (reopen_error_) return tl::unexpected(*reopen_error_);
     const auto port = find(name);
     if (port == ports_.end()) return no_port(name);
     port->shut_down.clear();
@@ -87,11 +109,12 @@ class fake_switch : public dp::l2_switch {
     return {};
   }
   result<void> restore_port(const dp::port_status& was) override {
+    if (restore_error_) return tl::unexpected(*restore_error_);
     const auto& all = fake_switch::ports();
     const bool is_there =
         std::ranges::any_of(all, [&](const auto& p) { return p.config.name == was.config.name; });
     if (is_there) {
-      if (auto done = fake_switch::update_port(was.config); !done) return done;
+      if (auto done = change_port(was.config); !done) return done;
     } else if (auto added = fake_switch::add_port(was.config); !added) {
       return tl::unexpected(added.error());
     }
@@ -341,6 +364,7 @@ class fake_switch : public dp::l2_switch {
   std::vector<dp::port_status> ports_;
   std::map<std::uint64_t, dp::fib_entry> fib_;
   std::map<std::string, error> failing_;
+  std::optional<error> reopen_error_, restore_error_;
   std::function<void()> on_dump_part_;
   std::function<packets(const dp::capture_spec&)> on_capture_;
   std::shared_ptr<std::atomic<unsigned>> captures_ = std::make_shared<std::atomic<unsigned>>(0);

@@ -78,7 +78,11 @@ result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortRes
   }
   if (reopens) {
     if (auto reopened = core_.sw.reopen_port(wanted->name); !reopened) {
-      if (differs) (void)core_.sw.update_port(there->config);  // a refused call changes nothing
+      if (!differs) return reopened;
+      // A refused call changes nothing.
+      if (const auto restored = core_.sw.restore_port(*there); !restored)
+        reopened.error().what +=
+            "; what was changed before could not be taken back: " + restored.error().message();
       return reopened;
     }
   }

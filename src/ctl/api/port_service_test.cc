@@ -186,6 +186,45 @@ TEST_F(port_api, storm_limits_have_units) {
             "storm.broadcast");
 }
 
+TEST_F(port_api, a_share_of_an_unknown_speed_is_refused) {
+  add_ports();
+  sw_.forget_speed("p1");
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  request.mutable_storm()->mutable_broadcast()->set_percent_hundredths(100);
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
+                    grpc::StatusCode::FAILED_PRECONDITION),
+            "port p1: storm");
+}
+
+TEST_F(port_api, a_set_that_cannot_reopen_changes_nothing) {
+  add_ports();
+  v1::SetPortRequest request;
+  request.set_name("p1");
+  request.mutable_storm()->mutable_broadcast()->set_percent_hundredths(100);
+  good(*ports_, &v1::PortService::Stub::SetPort, request);
+  // What it was would be refused now, if it were new.
+  sw_.forget_speed("p1");
+  sw_.shut_port("p1");
+  sw_.fail_reopen(error{errc::io, "port p1", "the driver refuses"});
+  request.mutable_storm()->mutable_broadcast()->set_packets_per_second(5);
+  request.set_enabled(true);
+  const auto set = [&] {
+    return refused(*ports_, &v1::PortService::Stub::SetPort, request, grpc::StatusCode::INTERNAL);
+  };
+  EXPECT_EQ(set(), "port p1");
+  EXPECT_EQ(sw_.ports()[1].config.storm.broadcast, flood_limit::percent_hundredths(100));
+  EXPECT_EQ(sw_.ports()[1].shut_down, "mac_limit");
+  // And where that fails too, it says so.
+  sw_.fail_restore(error{errc::io, "port p1", "is gone"});
+  grpc::ClientContext context;
+  v1::SetPortResponse response;
+  const auto status = ports_->SetPort(&context, request, &response);
+  EXPECT_NE(status.error_message().find("could not be taken back: port p1: is gone"),
+            std::string::npos)
+      << status.error_message();
+}
+
 TEST_F(port_api, what_a_storm_does_and_how_a_port_comes_back) {
   add_ports();
   v1::SetPortRequest request;
