@@ -160,20 +160,23 @@ json limit_json(const v1::FloodLimit& limit) {
   return is.unit == flood_limit::units::packets ? json(is.value) : json(format_flood_limit(is));
 }
 
-/// "2,000 packets/s", "10Mbps", "1% (100Mbps)", "no"
-std::string limit_text(const flood_limit& limit, unsigned mbps) {
+/// Of one kind: "2,000 packets/s broadcast", "10Mbps broadcast", "1% (100Mbps) broadcast",
+/// "broadcast blocked". `mbps`: of the link; 0: not known.
+std::string limit_text(const flood_limit& limit, const char* kind, unsigned mbps) {
+  const std::string behind = std::string(" ") + kind;
   switch (limit.unit) {
-    case flood_limit::units::packets: return grouped(limit.value) + " packets/s";
+    case flood_limit::units::packets: return grouped(limit.value) + " packets/s" + behind;
     case flood_limit::units::percent: {
-      if (mbps == 0) return format_flood_limit(limit) + " of the link";
+      if (mbps == 0) return format_flood_limit(limit) + " (no speed known now)" + behind;
       const std::uint64_t bits =
           std::uint64_t{mbps} * (1'000'000 / flood_limit::whole) * limit.value;
-      return format_flood_limit(limit) + " (" + format_flood_limit(flood_limit::bits(bits)) + ")";
+      return format_flood_limit(limit) + " (" + format_flood_limit(flood_limit::bits(bits)) + ")" +
+             behind;
     }
-    case flood_limit::units::block: return "no";
+    case flood_limit::units::block: return std::string(kind) + " blocked";
     case flood_limit::units::bits: break;
   }
-  return format_flood_limit(limit);
+  return format_flood_limit(limit) + behind;
 }
 
 /// The limits of one port, where it has any.
@@ -183,7 +186,7 @@ std::string storm_text(const v1::Port& port) {
   const auto add = [&](const char* kind, const v1::FloodLimit& limit) {
     const flood_limit is = limit_of(limit);
     if (!is.any()) return;
-    out += (out.empty() ? "storm limits: " : ", ") + limit_text(is, port.link_mbps()) + " " + kind;
+    out += (out.empty() ? "storm limits: " : ", ") + limit_text(is, kind, port.link_mbps());
   };
   add("broadcast", storm.broadcast());
   add("multicast", storm.multicast());

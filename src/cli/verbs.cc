@@ -39,8 +39,8 @@ const std::vector<parameter> running_options = {
            std::uint64_t{1} << 40),
     {.name = "mac-limit-action",
      .value = "WORD",
-     .help = "what becomes of frames from other addresses then: forward, drop, or shutdown (of the "
-             "port, until --enabled on)",
+     .help = "what becomes of frames from other addresses then: forward; drop; shutdown: they are "
+             "dropped and the port is shut down, until --enabled on or --recover",
      .choices = {"forward", "drop", "shutdown"}},
     option("storm-broadcast", "LIMIT",
            "broadcast frames: 1000 a second, 10Mbps, 1% of the link, block: none pass, 0: no limit",
@@ -50,8 +50,8 @@ const std::vector<parameter> running_options = {
            "frames for stations that are not in the FIB, likewise", kind::limit),
     {.name = "storm-action",
      .value = "WORD",
-     .help = "what becomes of a port that brings more: drop: the rest is dropped; shutdown: of the "
-             "port, until --enabled on",
+     .help = "what becomes of a port that brings more: drop: the rest is dropped; shutdown: and "
+             "the port is shut down, until --enabled on or --recover",
      .choices = {"drop", "shutdown"}},
     option("recover", "SECONDS",
            "after which the port comes back that the switch has shut down, 0: never by itself",
@@ -102,7 +102,7 @@ const char* const port_example =
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "recover_s": 0, "recovers_in_s": null, "learned": 2,
-  "storm": {"broadcast": 1000, "multicast": 0, "unknown_unicast": 0, "action": "drop"}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
+  "storm": {"broadcast": 1000, "multicast": "1%", "unknown_unicast": "10Mbps", "action": "drop"}, "mirror": null, "bond": null, "rx_queues": 1, "tx_queues": 1, "tx_shared": false,
   "rx_descriptors": 0, "tx_descriptors": 0,
   "vlans": {"mode": "trunk", "native": 1, "tagged": [10, 20]}})";
 
@@ -112,7 +112,8 @@ std::vector<verb> port_verbs() {
       {.path = "port list",
        .summary = "Lists the ports",
        .details =
-           "Queues are those in use; descriptors are as configured, 0: the driver's default.",
+           "Queues are those in use; descriptors are as configured, 0: the driver's default. "
+           "A storm limit is an integer where it is of packets a second, else a text.",
        .example = "coua port list",
        .json = "{\"ports\": [" + port + "]}",
        .id = port_list},

@@ -69,8 +69,8 @@ const field_table<port>& storm_fields() {
                         &dp::storm_limits::unknown_unicast),
       choice_field<port>({.name = "action",
                           .meaning = "What becomes of a port that brings more: `drop`: the rest is "
-                                     "dropped; `shutdown`: and the port is shut down until it is "
-                                     "enabled again",
+                                     "dropped; `shutdown`: and the port is shut down, until it is "
+                                     "enabled again or its `recover_s` are over",
                           .example = "shutdown"},
                          {"drop", "shutdown"}, [](port& p) -> auto& { return p.storm.action; })};
   return fields;
@@ -225,7 +225,7 @@ const field_table<port>& port_fields() {
            .meaning =
                "At `mac_limit`, what becomes of frames from other addresses: `forward`: they "
                "go on, and answers are flooded; `drop`: they are dropped; `shutdown`: the "
-               "port is shut down until it is enabled again",
+               "port is shut down, until it is enabled again or its `recover_s` are over",
            .example = "drop"},
           {"forward", "drop", "shutdown"}, [](port& p) -> auto& { return p.mac_limit_action; }),
       section_field<port>("storm",

@@ -106,7 +106,7 @@ class test_storm(with_original):
 
     def test_block_by_command(self):
         self.switch.coua("port", "set", "s1", "--storm-broadcast", "0", "--storm-multicast", "block")
-        self.assertIn("storm limits: no multicast", self.switch.coua("port", "show", "s1").stdout)
+        self.assertIn("storm limits: multicast blocked\n", self.switch.coua("port", "show", "s1").stdout)
         dropped, _, _ = self.storm(GROUP, 600)
         self.assertGreaterEqual(dropped["drop_storm_multicast"], 600)
         self.switch.coua("port", "set", "s1", "--storm-multicast", "0")
