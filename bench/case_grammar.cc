@@ -148,19 +148,12 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
       ->capture_default_str();
   sizes(*app, "--batch", "Packets to a burst", {"32"}, 1, pipeline::executor::burst_max,
         out.batches);
-  choices<isa>(*app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
-               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  add_simd(*app, out.simd);
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
   app->final_callback([app, &out, masks] {
     take_masks(*app, out.which.name, *masks, out.rules);
-    for (const isa each : out.simd) {
-      if (each > best_isa()) {
-        throw CLI::ValidationError(
-            std::string("--simd ") + to_string(each),
-            "this machine has no more than " + std::string(to_string(best_isa())));
-      }
-    }
+    check_simd(out.simd);
     take(complete(out.which));
   });
   return app;
@@ -199,9 +192,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   app->add_option("--workers", out.workers, "Worker threads, each on a CPU of its own")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app->add_option("--pairs", out.pairs, "Paired windows with and without updates")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_pairs(*app, "updates", out.pairs);
   app->add_option("--burst", out.burst, "Packets to a receive burst")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
@@ -246,9 +237,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
     if (out.measure != forward_measure::rate) check_measure(out);
     if (out.measure != forward_measure::cold_start && app->count("--windows") > 0)
       throw CLI::ValidationError("--windows", "has no meaning without --measure cold-start");
-    const auto preset = [app](const char* option, auto& field, std::vector<std::uint64_t> value) {
-      if (app->count(option) == 0) field = std::move(value);
-    };
+    const auto preset = presets_of(*app);
     if (out.figure == 8 || out.figure == 9) {
       preset("--rules", out.rules, {64'000, 256'000, 1'000'000, 4'000'000, 16'000'000});
     }

@@ -11,6 +11,8 @@ sys.dont_write_bytecode = True
 
 from command_case import run  # noqa: E402  (the path is set above)
 
+CPU_FLAGS = pathlib.Path("/proc/cpuinfo").read_text().split()
+
 
 class CommandLineTest(unittest.TestCase):
     def test_refusals_name_the_option(self):
@@ -88,6 +90,9 @@ class CommandLineTest(unittest.TestCase):
                              (("pipeline", "--flows", "0"), "--flows 0"),
                              (("pipeline", "--batch", "33"), "--batch 33"),
                              (("pipeline", "--simd", "sse"), "--simd sse"),
+                             *(((command, "--simd", "avx512"), "--simd avx512: this machine has no")
+                               for command in ("classify", "pipeline", "setsep")
+                               if "avx512f" not in CPU_FLAGS),
                              (("pipeline", "--users", "5"), "--users: has no meaning"),
                              (("pipeline", "--single-table"), "--single-table: has no meaning"),
                              (("pipeline", "--direction", "down"), "--direction: has no meaning"),

@@ -2,8 +2,6 @@
 #include "bench/grammar.h"
 
 #include <algorithm>
-#include <memory>
-#include <set>
 
 #include "base/cpu.h"
 #include "bench/case_grammar.h"
@@ -14,7 +12,6 @@
 #include "bench/rules/flows.h"
 #include "bench/rules/mask_set.h"
 #include "bench/setsep/setsep_grammar.h"
-#include "pipeline/datapath/executor.h"
 
 namespace coua::bench {
 namespace {
@@ -49,9 +46,7 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
   add_threads(*app, out.threads);
   sizes(*app, "--updates", "Inserts and erases per second by a writer", {"0"}, 0, 100'000'000,
         out.updates);
-  app->add_option("--pairs", out.pairs, "Paired windows with and without updates")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_pairs(*app, "updates", out.pairs);
   app->add_option("--value-bits", out.value_bits, "Width of a value, 1 to 24; 0: the default")
       ->check(CLI::Range(0, 24))
       ->capture_default_str();
@@ -104,9 +99,7 @@ std::vector<std::pair<std::string, flow_variant_word>> flow_variants() {
 
 /// What a figure of the paper needs and the command line does not say.
 void preset_flow_figure(const CLI::App& app, flow_options& out) {
-  const auto preset = [&app](const char* option, auto& field, auto value) {
-    if (app.count(option) == 0) field = std::move(value);
-  };
+  const auto preset = presets_of(app);
   const auto variants = [&preset, &out](const words& names) {
     std::vector<flow_variant_word> chosen;
     for (const auto& [word, variant] : flow_variants()) {
@@ -204,9 +197,7 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
         out.threads);
   sizes(*app, "--churn", "Inserts and erases per second by a writer (with --sync one-writer)",
         {"0"}, 0, 100'000'000, out.churns);
-  app->add_option("--pairs", out.pairs, "Paired windows with and without churn")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_pairs(*app, "churn", out.pairs);
   app->add_option("--fills", out.fills, "Times that each table is filled; 0: --repetitions")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
@@ -258,8 +249,7 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
         {"0"}, 0, 100, out.misses);
   app->add_flag("--distinct", out.distinct,
                 "Adds a rule that takes every bit, so that no two flows share a hint");
-  choices<isa>(*app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
-               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  add_simd(*app, out.simd);
   one_size(*app, "--batch", "Keys to a call", 1, chunk_keys, out.batch);
   add_peers(*app, out.peers);
   app->add_flag("--patch-table", out.patch_table,
@@ -267,6 +257,7 @@ CLI::App* add_classify(CLI::App& root, classify_options& out) {
   add_common(*app, out.run);
   app->final_callback([app, &out] {
     take_peers(*app, classify_peer_names(), out.peers);
+    check_simd(out.simd);
     if (out.first_percent != 0 && out.kind != "masks") {
       throw CLI::ValidationError("--first", "has a meaning with --kind masks only");
     }

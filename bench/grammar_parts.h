@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/cpu.h"
 #include "bench/harness/options.h"
 
 namespace coua::bench {
@@ -75,6 +77,35 @@ inline void add_common(CLI::App& app, run_options& run) {
 
 inline void add_threads(CLI::App& app, std::vector<std::uint64_t>& out) {
   sizes(app, "--threads", "Reading threads, each on a CPU of its own", {"1"}, 1, 1024, out);
+}
+
+/// `what` the windows of a pair are with, and without.
+inline void add_pairs(CLI::App& app, const std::string& what, unsigned& out) {
+  app.add_option("--pairs", out, "Paired windows with and without " + what)
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+}
+
+/// For what a figure of a paper takes where the command line does not say: f(option, field, value).
+inline auto presets_of(const CLI::App& app) {
+  return [&app](const char* option, auto& field, std::remove_reference_t<decltype(field)> value) {
+    if (app.count(option) == 0) field = std::move(value);
+  };
+}
+
+/// Instruction sets, each with a row of its own; check_simd() afterwards.
+inline void add_simd(CLI::App& app, std::vector<isa>& out) {
+  choices<isa>(app, "--simd", "Instruction sets, a row each; none given: the best alone", {},
+               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out);
+}
+
+/// A row of an instruction set that the machine lacks would measure another one.
+inline void check_simd(const std::vector<isa>& given) {
+  for (const isa each : given)
+    if (each > best_isa())
+      throw CLI::ValidationError(
+          std::string("--simd ") + to_string(each),
+          "this machine has no more than " + std::string(to_string(best_isa())));
 }
 
 inline void add_pages(CLI::App& app, page_kind& out) {

@@ -16,9 +16,7 @@ std::vector<std::pair<std::string, setsep::layout>> setsep_configs() {
 
 /// What a figure of the paper needs and the command line does not say.
 void preset_setsep_figure(const CLI::App& app, setsep_options& out) {
-  const auto preset = [&app](const char* option, auto& field, auto value) {
-    if (app.count(option) == 0) field = std::move(value);
-  };
+  const auto preset = presets_of(app);
   using numbers = std::vector<std::uint64_t>;
   const std::uint64_t cpus = allowed_cpus().size();
   if (out.table == 1) {
@@ -72,8 +70,7 @@ CLI::App* add_setsep(CLI::App& root, setsep_options& out) {
   sizes(*app, "--threads", "That make a table, and that ask it, each on a CPU of its own", {"1"}, 1,
         256, out.threads);
   sizes(*app, "--batch", "Keys to a call", {"32"}, 1, 1 << 20, out.batches);
-  choices<isa>(*app, "--simd", "Instruction sets that make it; none given: the best alone", {},
-               {{"generic", isa::generic}, {"avx2", isa::avx2}, {"avx512", isa::avx512}}, out.simd);
+  add_simd(*app, out.simd);
   add_peers(*app, out.peers);
   add_common(*app, out.run);
   CLI::Option* const figure = app->add_option("--figure", out.figure, "Of ScaleBricks: 7 or 11")
@@ -84,6 +81,7 @@ CLI::App* add_setsep(CLI::App& root, setsep_options& out) {
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = setsep_peer_names();
+    check_simd(out.simd);
     refuse_with_setsep_figure(*app, out);
     preset_setsep_figure(*app, out);
   });
