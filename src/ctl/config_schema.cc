@@ -169,11 +169,13 @@ const field_table<config>& worker_fields() {
                              .example = "32",
                              .unit = "packets"},
                             1, 64, [](config& c) -> auto& { return c.tables.burst; }),
-      integer_field<config>({.name = "tx_flush_us",
-                             .meaning = "The longest that a packet waits in a transmit buffer",
-                             .example = "50",
-                             .unit = "us"},
-                            0, 10'000, [](config& c) -> auto& { return c.tables.tx_flush_us; }),
+      integer_field<config>(
+          {.name = "tx_flush_us",
+           .meaning = "The longest that a packet waits in a transmit buffer while a worker "
+                      "finds a burst or more in each round; else it waits for nothing",
+           .example = "50",
+           .unit = "us"},
+          0, 10'000, [](config& c) -> auto& { return c.tables.tx_flush_us; }),
   };
   return fields;
 }

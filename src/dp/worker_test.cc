@@ -4,7 +4,11 @@
 #include "dp/worker.h"
 
 #include <gtest/gtest.h>
+#include <rte_ethdev.h>
 
+#include <algorithm>
+
+#include "base/check.h"
 #include "base/clock.h"
 #include "dp/eal.h"
 #include "dp/learn/fib_owner.h"
@@ -48,42 +52,74 @@ TEST(plan, a_lost_port_is_neither_polled_nor_sent_to) {
   }
 }
 
-TEST(worker, a_full_ring_drops_reports_and_counts_them) {
-  eal_params eal;
-  eal.huge_pages = false;
-  eal.memory_mib = 256;
-  const auto environment = start_eal(eal);
-  ASSERT_TRUE(environment) << environment.error().message();
-  fib_owner_params table;
-  table.entries = 1000;
-  auto owner = fib_owner::create(table);
-  ASSERT_TRUE(owner);
-  const worker_place place{environment->cores.front(), 0};
+/// A worker without a switch: its plan is what the ports of a test are.
+class worker_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    eal_params eal;
+    eal.huge_pages = false;
+    eal.memory_mib = 256;
+    const auto environment = start_eal(eal);
+    ASSERT_TRUE(environment) << environment.error().message();
+    place_ = {environment->cores.front(), 0};
+    fib_owner_params table;
+    table.entries = 1000;
+    auto owner = fib_owner::create(table);
+    ASSERT_TRUE(owner);
+    owner_ = std::move(*owner);
+  }
+  void TearDown() override { stop(); }
+  void stop() {
+    shared_.stop = true;
+    if (tested_) tested_->join();
+    tested_.reset();
+  }
 
+  /// Ports have the numbers 0, 1... in this order.
+  const port& add(const std::string& devargs, std::uint16_t vlan = 1) {
+    port_config config;
+    config.name = "p" + std::to_string(ports_.size());
+    config.devargs = devargs;
+    config.native_vlan = vlan;
+    port_limits limits;
+    limits.places = std::span(&place_, 1);
+    for (const auto& each : ports_) limits.devices_used |= each->devices();
+    auto opened = port::open(config, limits);
+    COUA_CHECK(opened.has_value());
+    ports_.push_back(std::move(*opened));
+    return *ports_.back();
+  }
+  worker& start(worker_params params) {
+    std::vector<port_view> views;
+    for (unsigned n = 0; n < ports_.size(); ++n) views.push_back({n, ports_[n].get(), true, false});
+    plan_ = build_plan(views, std::span(&place_, 1));
+    shared_.current = plan_.get();
+    params.core = place_.core;
+    bridge_ = pipeline_owner::create({}, 1).value();  // an L2 switch
+    coua_fib_reader* reader = nullptr;
+    COUA_CHECK(coua_fib_reader_create(owner_->fib(), &reader) == 0);
+    tested_ = std::make_unique<worker>(shared_, params, reader,
+                                       shared_.readers.register_reader().value());
+    tested_->follow(bridge_->make_executor(0, tested_->copier()).value());
+    tested_->start();
+    return *tested_;
+  }
+
+  worker_place place_{};
+  std::unique_ptr<fib_owner> owner_;
+  std::vector<std::unique_ptr<port>> ports_;
+  std::unique_ptr<plan> plan_;
+  worker_shared shared_;
+  std::unique_ptr<pipeline_owner> bridge_;
+  std::unique_ptr<worker> tested_;
+};
+
+TEST_F(worker_test, a_full_ring_drops_reports_and_counts_them) {
   test_ring_port ring("lonely");
-  port_config config;
-  config.name = "lonely";
-  config.devargs = ring.devargs();
-  port_limits limits;
-  limits.places = std::span(&place, 1);
-  auto device = port::open(config, limits);
-  ASSERT_TRUE(device) << device.error().message();
-  const port_view view{0, device->get(), true, false};
-  const auto current = build_plan(std::span(&view, 1), std::span(&place, 1));
-
-  worker_shared shared;
-  shared.current = current.get();
+  add(ring.devargs());
   worker_params params;
-  params.core = place.core;
   params.suppress_cycles = static_cast<std::uint64_t>(60 * cycles_hz());
-  auto bridge = pipeline_owner::create({}, 1);  // an L2 switch
-  ASSERT_TRUE(bridge) << bridge.error().message();
-  coua_fib_reader* reader = nullptr;
-  ASSERT_EQ(coua_fib_reader_create((*owner)->fib(), &reader), 0);
-  worker tested(shared, params, reader, shared.readers.register_reader().value());
-  tested.follow((*bridge)->make_executor(0, tested.copier()).value());
-  tested.start();
-
+  worker& tested = start(params);
   const auto count = [&](port_counter::id id) { return tested.port_counters().value(0, id); };
   const auto send = [&](unsigned first, unsigned n) {
     // A frame is through when it is dropped: there is no other port.
@@ -107,8 +143,53 @@ TEST(worker, a_full_ring_drops_reports_and_counts_them) {
   for (unsigned i = 0; i < learn_ring_size; ++i) ASSERT_EQ(reports[i].key & 0xFFFF, i);
   send(9000, 1);  // lost before, so it is no repeat
   EXPECT_EQ(tested.reports().pop(reports), 1u);
-  shared.stop = true;
-  tested.join();
+}
+
+/// Of what a device of net_null brings, which is as much as is asked for, one frame.
+std::uint16_t keep_one(std::uint16_t, std::uint16_t, rte_mbuf** frames, std::uint16_t n,
+                       std::uint16_t, void*) {
+  for (unsigned i = 1; i < n; ++i) rte_pktmbuf_free(frames[i]);
+  return std::min<std::uint16_t>(n, 1);
+}
+
+constexpr double an_hour = 3600;
+
+TEST_F(worker_test, a_round_of_less_than_a_burst_sends_at_once) {
+  test_ring_port a("a"), b("b");
+  add(a.devargs());
+  add(b.devargs());
+  const port& busy = add("net_null_worker", 2);
+  const auto* kept = rte_eth_add_rx_callback(busy.device(), 0, keep_one, nullptr);
+  ASSERT_NE(kept, nullptr);
+  worker_params params;
+  params.tx_flush_cycles = static_cast<std::uint64_t>(an_hour * cycles_hz());
+  start(params);
+  // No round finds nothing.
+  frame_bytes frame = frame_from(1);
+  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+  stop();
+  // DPDK leaves it to the next device of this number.
+  EXPECT_EQ(rte_eth_remove_rx_callback(busy.device(), 0, kept), 0);
+}
+
+TEST_F(worker_test, frames_wait_for_others_while_bursts_are_full) {
+  test_ring_port a("a"), b("b");
+  add(a.devargs());
+  add(b.devargs());
+  add("net_null_worker", 2);
+  worker_params params;
+  params.tx_flush_cycles = static_cast<std::uint64_t>(an_hour * cycles_hz());
+  worker& tested = start(params);
+  frame_bytes frame = frame_from(1);
+  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
+  ASSERT_TRUE(a.send(frame));
+  while (tested.port_counters().value(0, port_counter::rx_packets) == 0) std::this_thread::yield();
+  EXPECT_TRUE(b.silent(50));
+  // A burst of them goes.
+  for (unsigned i = 1; i < params.burst; ++i) ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
 }
 
 }  // namespace
