@@ -282,12 +282,13 @@ class test_shapes(cli_case):
         return have == wanted
 
     def test_documented_shapes(self):
-        self.coua("port", "add", "uplink", "net_null0", "--tagged", "10")
-        self.coua("port", "add", "p1", "net_null1", "--vlan", "10")
+        limits = ("--storm-broadcast", 1000, "--storm-multicast", "1%", "--storm-unknown-unicast", "10Mbps")
+        self.coua("port", "add", "uplink", "net_null0", "--tagged", "10", *limits)
+        self.coua("port", "add", "p1", "net_null1", "--vlan", "10", *limits)
         self.coua("fib", "add", 10, "02:00:00:00:00:09", "p1")
         saved = self.daemon.directory.name + "/saved.yaml"
         self.coua("config", "save", saved)
-        lines = {"port list": (), "port show": ("p1",), "port add": ("p0", "net_null9"),
+        lines = {"port list": (), "port show": ("p1",), "port add": ("p0", "net_null9", *limits),
                  "port remove": ("nobody",), "port set": ("uplink", "--tagged", "10,20"),
                  "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p0"),
                  "fib del": (10, "02:00:00:00:00:77"), "fib flush": (),

@@ -102,6 +102,7 @@ class checked_fib {
   void expect(bool ok, const std::string& what);
   void check_answer(std::uint64_t key, std::uint32_t got, const char* how);
   void check_insert(const coua_fib_record& record, int rc);
+  bool fits_in_another_order(std::uint64_t refused) const;
   void check_stats();
   void set(std::uint64_t key, const entry& e);
   void forget(std::uint64_t key);
@@ -127,6 +128,8 @@ class checked_fib {
   void do_cursor_next(std::size_t which, std::size_t max);
   void do_bulk_load(const fib_op& op);
 
+  const table_shape shape_;
+  const std::uint64_t seed_;
   fib_ptr fib_;
   reader_ptr reader_;
   std::vector<std::uint64_t> universe_;
