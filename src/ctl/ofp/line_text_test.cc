@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/ofp/flow_text.h"
+
+#include <gtest/gtest.h>
+
+#include "ctl/ofp/test_flow_text.h"
+
+namespace coua::ofp {
+namespace {
+
+using pipeline::mod_command;
+using pipeline::rule_command;
+using test::must;
+
+TEST(line_text, has_an_operation_per_line) {
+  const auto made = parse_lines(
+      "# a comment\n"
+      "tcp actions=1   # another\n"
+      "\n"
+      "delete udp\r\n"
+      "modify_strict priority=3 actions=2\n"
+      "flow add priority=4,actions=3\n"
+      "group group_id=1,type=all\n"
+      "group modify group_id=1,type=all\n"
+      "meter delete meter=3\n"
+      "  delete_strict priority=9",
+      {});
+  ASSERT_TRUE(made.has_value()) << made.error().message();
+  ASSERT_EQ(made->operations.size(), 8U);
+  EXPECT_EQ(made->places.front(), "line 2");
+  EXPECT_EQ(made->places.back(), "line 10");
+  const auto command = [&made](std::size_t i) {
+    return std::get<pipeline::rule_mod>(made->operations[i]).command;
+  };
+  EXPECT_EQ(command(0), rule_command::add);
+  EXPECT_EQ(command(1), rule_command::remove);
+  EXPECT_EQ(command(2), rule_command::modify_strict);
+  EXPECT_EQ(command(3), rule_command::add);
+  EXPECT_EQ(std::get<pipeline::group_mod>(made->operations[4]).command, mod_command::add);
+  EXPECT_EQ(std::get<pipeline::group_mod>(made->operations[5]).command, mod_command::modify);
+  EXPECT_EQ(std::get<pipeline::meter_mod>(made->operations[6]).command, mod_command::remove);
+  EXPECT_EQ(command(7), rule_command::remove_strict);
+}
+
+TEST(line_text, follows_the_defaults) {
+  const line_defaults groups{line_defaults::kind::group, {}, mod_command::remove};
+  const auto made = parse_lines("group_id=3\nflow tcp", groups);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_EQ(made.error().message(), "line 2: must specify an action");
+  const auto one = parse_lines("group_id=3", groups);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_EQ(std::get<pipeline::group_mod>(one->operations.front()).command, mod_command::remove);
+}
+
+TEST(line_text, names_the_line) {
+  EXPECT_EQ(parse_lines("foo=1 actions=2", {}).error().message(), "unknown keyword foo");
+  EXPECT_EQ(parse_lines("actions=1\n\nfoo=1 actions=2", {}).error().message(),
+            "line 3: unknown keyword foo");
+  EXPECT_EQ(parse_lines("actions=1\nactions=ct(commit)\n", {}).error().message(),
+            "line 2: ct: the switch has no such action");
+}
+
+}  // namespace
+}  // namespace coua::ofp
