@@ -132,6 +132,29 @@ class test_ofctl(with_controller):
         self.assertIn(f"dl_dst={nobody} actions=output:3", said)
         self.assertNotIn(nobody, "\n".join(learned()))
 
+    def test_a_rule_of_neutron_learns_the_way_back(self):
+        """Of OpenStack's bridge for tunnels: what comes in by one (here port 1) is of a VLAN within the
+        host, and its sender is answered by it, without the tag."""
+        learns = ("learn(table=20,hard_timeout=300,priority=1,cookie=0x5,NXM_OF_VLAN_TCI[0..11],"
+                  "NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:0->NXM_OF_VLAN_TCI[],"
+                  "load:NXM_NX_TUN_ID[]->NXM_NX_TUN_ID[],output:NXM_OF_IN_PORT[])")
+        tag = "push_vlan:0x8100,set_field:4101->vlan_vid"
+        self.ofctl("replace-flows", "-", stdin=(
+            f"table=0,in_port=1,actions=set_field:77->tun_id,{tag},resubmit(,10)\n"
+            f"table=0,in_port=2,actions={tag},resubmit(,20)\n"
+            f"table=10,dl_vlan=5,actions={learns},pop_vlan,output:2\n"
+            "table=20,priority=0,dl_vlan=5,actions=pop_vlan,output:1,output:3\n"))
+        self.assertIn("load:0->NXM_OF_VLAN_TCI[]", "\n".join(self.flows("table=10")))
+        self.assertEqual(self.h1.pings("10.0.0.2", 5), 5)
+        lab.wait_for(lambda: self.flows("table=20,cookie=5/-1"), what="the rule of h1")
+        [learned] = self.flows("table=20,cookie=5/-1")
+        self.assertIn(f"dl_dst={self.h1.mac}", learned)
+        self.assertIn("pop_vlan,set_field:0x4d->tun_id,output:1", learned)
+        # Answers go there only; what else h2 says may go everywhere.
+        sent = self.counters("p3")["tx_packets"]
+        self.assertEqual(self.h1.pings("10.0.0.2", 20), 20)
+        self.assertLess(self.counters("p3")["tx_packets"] - sent, 10)
+
     def test_groups(self):
         self.ofctl("add-group", "group_id=1,type=select,bucket=output:1,bucket=weight:2,output:2")
         self.ofctl("add-group", "group_id=2,type=ff,bucket=watch_port:1,output:1")
