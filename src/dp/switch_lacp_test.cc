@@ -96,6 +96,7 @@ TEST_F(lacp_test, it_comes_up_and_carries_traffic) {
   ASSERT_TRUE(member(1).send(frame));
   EXPECT_EQ(a.receive(), frame);
   EXPECT_GT(count("bond", "to_lacp"), 0u);
+  EXPECT_EQ(partner_.partner(0).key, now.number + 1) << "bonds may have one system, not one key";
   EXPECT_EQ(count("bond", "drop_lacp_full") + count("bond", "drop_lacp_tx"), 0u);
 }
 

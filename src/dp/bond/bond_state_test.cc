@@ -88,6 +88,17 @@ TEST(bond_state, backup_begins_with_the_first_whoever_was_in_use_before) {
   EXPECT_EQ(bond.view().sending, 0b001);
 }
 
+TEST(bond_state, the_member_in_use_stays_it_in_its_new_place) {
+  bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
+  see(bond, {down, up, up});
+  ASSERT_EQ(bond.view().sending, 0b010);
+  const std::optional<unsigned> from[] = {2, std::nullopt, 1};
+  bond.change_members(from, {3, mac_bytes{}});
+  EXPECT_EQ(bond.view().sending, 0b100);
+  see(bond, {up, up, up});
+  EXPECT_EQ(bond.view().sending, 0b100) << "it works";
+}
+
 TEST(bond_state, by_lacp_links_are_not_enough) {
   bond_state bond(of(bond_mode::lacp), {3, mac_bytes{2, 0, 0, 0, 0, 1}});
   see(bond, {up, up, lost});
