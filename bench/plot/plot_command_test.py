@@ -15,34 +15,28 @@ from command_case import CommandCase, run  # noqa: E402  (the path is set above)
 
 
 class PlotTest(CommandCase):
+    def draw(self, source, *words):
+        """Keeps the report of a command in the file `source` (.json). The picture of it."""
+        done = run(*words, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        source.write_text(done.stdout)
+        drawn = run("plot", source)
+        self.assertEqual(drawn.returncode, 0, drawn.stderr)
+        return source.with_suffix(".svg").read_text()
+
     def test_plot_classify(self):
         with tempfile.TemporaryDirectory() as folder:
-            source = folder + "/table.json"
-            done = run("classify", "--patch-table", "--flows", "300", "--seconds", "0.002",
-                       "--repetitions", "2", "--json")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            with open(source, "w") as file:
-                file.write(done.stdout)
-            drawn = run("plot", source)
-            self.assertEqual(drawn.returncode, 0, drawn.stderr)
-            with open(folder + "/table.svg") as file:
-                svg = file.read()
+            svg = self.draw(pathlib.Path(folder, "table.json"), "classify", "--patch-table", "--flows",
+                            "300", "--seconds", "0.002", "--repetitions", "2")
             for text in ("distributor/on simd generic", "distributor/off", ">masks<", "30"):
                 self.assertIn(text, svg)
 
     def test_plot(self):
         with tempfile.TemporaryDirectory() as folder:
-            source = folder + "/run.json"
-            done = run("fib", "--figure", "6", "--entries", "2K,5K", "--batch", "1,8", "--seconds",
-                       "0.002", "--json")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(json.loads(done.stdout)["params"]["figure"], 6)
-            with open(source, "w") as file:
-                file.write(done.stdout)
-            drawn = run("plot", source)
-            self.assertEqual(drawn.returncode, 0, drawn.stderr)
-            with open(folder + "/run.svg") as file:
-                svg = file.read()
+            source = pathlib.Path(folder, "run.json")
+            svg = self.draw(source, "fib", "--figure", "6", "--entries", "2K,5K", "--batch", "1,8",
+                            "--seconds", "0.002")
+            self.assertEqual(json.loads(source.read_text())["params"]["figure"], 6)
             self.assertIn("fib/batch batch 8", svg)
             self.assertIn("figure 6", svg)
             picture = run("plot", source, "-o", folder + "/run.png")
