@@ -41,6 +41,12 @@ class lab {
     set_link(a, true);
     set_link(b, true);
   }
+  /// Cables between two members of each. Whether they agree.
+  bool join(unsigned a, unsigned b) {
+    for (const unsigned m : {0u, 1u}) cable({a, m}, {b, m});
+    run(5 * s);
+    return ends_[a].distributing() == 0b11;
+  }
   void set_link(end e, bool up) { ends_[e.system].set_link(e.member, up, 1000, now_); }
   /// The frames that this end sends are lost, or are not any more.
   void mute(end e, bool on) { on ? muted_.push_back(e) : muted_.clear(); }
@@ -159,10 +165,7 @@ TEST(lacp, who_asks_for_more_gives_the_partner_time_to_hear_it) {
 TEST(lacp, nobody_is_missed_whose_frame_has_come) {
   lab l;
   const unsigned a = l.add(2), b = l.add(2);
-  l.cable({a, 0}, {b, 0});
-  l.cable({a, 1}, {b, 1});
-  l.run(5 * s);
-  ASSERT_EQ(l[a].distributing(), 0b11);
+  ASSERT_TRUE(l.join(a, b));
   const std::uint64_t late = l.now() + 10 * s;
   const auto nobody = [](unsigned, const slow_frame&) {};
   for (const unsigned m : {0u, 1u})
@@ -348,10 +351,7 @@ TEST(lacp, the_partner_in_use_stays_though_another_has_more_members) {
 TEST(lacp, members_come_and_go_beside_those_that_stay) {
   lab l;
   const unsigned a = l.add(2), b = l.add(2);
-  l.cable({a, 0}, {b, 0});
-  l.cable({a, 1}, {b, 1});
-  l.run(5 * s);
-  ASSERT_EQ(l[a].distributing(), 0b11);
+  ASSERT_TRUE(l.join(a, b));
   const mac_bytes system = l[a].actor(0).system;
   const std::uint64_t sent = l[a].sent(1);
   // The first one leaves, its place has another one.
