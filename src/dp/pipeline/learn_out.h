@@ -8,8 +8,8 @@
 //
 // The memory of what was said lately: 1,024 sets of 4 places, a cache line each.
 //
-//   values of the match --keyed hash--> set, tag of 16 bits    values for the rest --> said, 64
-//   bits
+//   values of the match --keyed hash--> set, tag of 16 bits
+//   all other values    --keyed hash--> said
 //
 //   |  said | time, tag  |  said | time, tag  |  said | time, tag  |  said | time, tag  |
 //

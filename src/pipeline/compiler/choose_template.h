@@ -18,8 +18,8 @@
 // the table is half as large as it may be, for the others until as many changes have passed as a
 // quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
 // asked of all its rules, so it is asked as seldom: when the table must be built anew, and after as
-// many changes. What cannot be built then (keys of a classifier's parts may be too long for one
-// key) is as if it did not serve: the table keeps what it has, so that a rule can always go.
+// many changes. What is due then and cannot be built (what parts hold may ask for more than one key
+// has) is as if it did not serve: the table keeps what it has, so that a rule can always go.
 #pragma once
 
 #include <cstddef>
