@@ -404,8 +404,8 @@ result<void> port::update(const port_config& config) {
       config.rx_descriptors != old.rx_descriptors || config.tx_descriptors != old.tx_descriptors)
     return fail(
         errc::unsupported, where(),
-        "devargs, members, queues and descriptors cannot change while the port exists: remove it "
-        "and add it again");
+        "devargs, queues and descriptors cannot change while the port exists, nor whether it is a "
+        "bond: remove it and add it again");
   if (auto valid = validate(config); !valid) return valid;
   if (!members_.empty()) return update_bond(config);
   if (config.mtu != old.mtu)

@@ -78,8 +78,26 @@ void switch_impl::watch_bonds() {
   }
 }
 
-/// Of a bond that goes on. Returns the members that leave; workers may use them until the next
+/// All of it or nothing. Returns the members that leave a bond; workers may use them until the next
 /// plan.
+result<port::member_list> switch_impl::update_device(unsigned number, const port_config& config) {
+  port& device = *slots_[number].device;
+  const std::vector<std::string> members = device.config().bond.members;
+  if (!slots_[number].bond || !config.bond.any() || config.bond.members == members) {
+    if (auto done = device.update(config); !done) return tl::unexpected(done.error());
+    return port::member_list{};
+  }
+  if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
+  // Those that come are there before anything is changed.
+  auto coming = device.open_members(config, limits_of_ports());
+  if (!coming) return coming;
+  port_config others = config;
+  others.bond.members = members;
+  if (auto done = device.update(others); !done) return tl::unexpected(done.error());
+  return change_members(number, config.bond.members, std::move(*coming));
+}
+
+/// Of a bond that goes on.
 port::member_list switch_impl::change_members(unsigned number, const std::vector<std::string>& to,
                                               port::member_list coming) {
   port_slot& slot = slots_[number];

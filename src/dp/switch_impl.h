@@ -146,6 +146,7 @@ class switch_impl final : public l2_switch {
   link_state look_at_link(unsigned number);
   void watch_bonds();
   void drain_slow();
+  result<port::member_list> update_device(unsigned number, const port_config& config);
   port::member_list change_members(unsigned number, const std::vector<std::string>& to,
                                    port::member_list coming);
   void bond_changed(unsigned number, const std::vector<std::string>& states, const bond_view& view);

@@ -205,20 +205,8 @@ result<void> switch_impl::update_port_here(const port_config& config, const shut
   for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
   const bool was_enabled = slot.device->config().enabled, was_up = slot.link.up;
   const bool was_open = was_enabled && !slot.is_shut();
-  port::member_list coming;
-  const std::vector<std::string> members = slot.device->config().bond.members;
-  const bool other_members = slot.bond && config.bond.any() && config.bond.members != members;
-  if (other_members) {
-    if (auto valid = port::validate(config); !valid) return valid;
-    auto opened = slot.device->open_members(config, limits_of_ports());
-    if (!opened) return tl::unexpected(opened.error());
-    coming = std::move(*opened);
-  }
-  port_config others = config;
-  if (other_members) others.bond.members = members;
-  if (auto done = slot.device->update(others); !done) return done;
-  port::member_list leaving;
-  if (other_members) leaving = change_members(number, config.bond.members, std::move(coming));
+  auto leaving = update_device(number, config);
+  if (!leaving) return tl::unexpected(leaving.error());
   for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (again != nullptr && !again->by.empty() && !slot.is_shut()) keep_shut(number, *again);
@@ -233,8 +221,8 @@ result<void> switch_impl::update_port_here(const port_config& config, const shut
   tell_all(number);
   fill_storms(anew);
   if (begins) note_storm_drops(number);
-  for (auto& each : leaving) close(std::move(each));
-  if (!leaving.empty()) bury_pools();
+  for (auto& each : *leaving) close(std::move(each));
+  if (!leaving->empty()) bury_pools();
   const bool bond_fell = slot.bond && was_up && !slot.link.up;
   const bool is_open = config.enabled && !slot.is_shut();
   if ((was_open && !is_open) || (was_enabled && !config.enabled) || bond_fell) left.vlans.set();

@@ -85,11 +85,15 @@ link_state bond_state::link() const {
   link_state all;
   all.lost = view_.lost == static_cast<member_set>((1u << links_.size()) - 1);
   all.up = view_.sending != 0;
-  for (unsigned m = 0; m < links_.size(); ++m)
-    if (is_active(m)) all.mbps += links_[m].mbps;
-  // A sum without one of them would be a speed that the bond does not have.
-  for (unsigned m = 0; m < links_.size(); ++m)
-    if (is_active(m) && links_[m].mbps == 0) all.mbps = 0;
+  for (unsigned m = 0; m < links_.size(); ++m) {
+    if (!is_active(m)) continue;
+    // A sum without it would be a speed that the bond does not have.
+    if (links_[m].mbps == 0) {
+      all.mbps = 0;
+      break;
+    }
+    all.mbps += links_[m].mbps;
+  }
   return all;
 }
 
