@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bench/forward/peer_field.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
@@ -63,8 +64,7 @@ std::vector<row> make_rows(const cold_course& of, const std::vector<cold_course>
     for (const cold_course& peer : peers) {
       const summary ratio = paired_ratio(packets, by_turn(peer, i, so_far));
       if (ratio.median <= 0) continue;  // one of the two sent nothing
-      std::string field = "ratio_to_" + peer.name;
-      std::replace(field.begin(), field.end(), '/', '_');
+      const std::string field = peer_field("ratio_to", peer.name);
       made.more[field] = ratio.median;
       if (of.turns.size() > 1) made.more[field + "_spread"] = ratio.spread;
     }

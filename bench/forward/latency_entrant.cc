@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/latency_entrant.h"
 
-#include <algorithm>
 #include <numeric>
 
+#include "bench/forward/peer_field.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
@@ -72,9 +72,9 @@ row latency_entrant::make_row(const json& params, const std::vector<latency_entr
   if (lost > most_lost) made.more["lossy"] = true;
   if (empty_windows_ != 0) made.more["empty_windows"] = empty_windows_;
   for (const latency_entrant& peer : peers) {
-    std::string field = "mean_ratio_to_" + peer.name_;
-    std::replace(field.begin(), field.end(), '/', '_');
-    if (peer.mean_us() > 0) made.more[field] = mean.median / peer.mean_us();
+    if (peer.mean_us() > 0) {
+      made.more[peer_field("mean_ratio_to", peer.name_)] = mean.median / peer.mean_us();
+    }
   }
   return made;
 }
