@@ -82,6 +82,30 @@ TEST_F(switch_test, a_flood_without_packets_for_its_copies_counts_them) {
   EXPECT_EQ(t.receive(), with_tag(frame, 10));
 }
 
+TEST_F(switch_test, a_frame_that_cannot_take_a_tag_is_dropped_and_counted) {
+  auto& a = access("a", 10);
+  auto& b = access("b", 10);
+  auto& c = access("c", 10);
+  auto& d = access("d", 20);
+  auto& t = trunk("t", 0, {20});
+  const fib_entry to_t{20, host(2), numbers_["t"], true, 0};
+  ASSERT_TRUE(switch_->fib_insert(std::span(&to_t, 1)));
+  d.leave_no_headroom();
+  ASSERT_TRUE(d.send(make_frame(host(2), host(1))));
+  EXPECT_TRUE(counts("d", "drop_no_headroom", 1));
+  // One that others hold would have to be copied.
+  const frame_bytes shared = make_frame(host(2), host(1));
+  ASSERT_TRUE(a.send(shared));
+  ASSERT_TRUE(eventually([&] { return b.came_out() == 1 && c.came_out() == 1; }));
+  test_ring_port::exhaust(0);
+  ASSERT_TRUE(d.send_from(b));
+  EXPECT_TRUE(counts("d", "drop_no_headroom", 2));
+  test_ring_port::relax();
+  EXPECT_EQ(c.receive(), shared);
+  EXPECT_TRUE(t.silent());
+  EXPECT_EQ(count("d", "forwarded"), 0u);
+}
+
 // As net_tap does, the driver stops at a frame that is too long. Red when the frames behind it are
 // dropped with it.
 TEST_F(switch_test, a_frame_too_long_for_its_port_is_dropped_alone) {

@@ -53,6 +53,19 @@ TEST_F(switch_test, moves_limits_and_static_entries) {
   EXPECT_TRUE(learned(1, host(20), "a"));
 }
 
+TEST_F(switch_test, an_address_that_goes_to_and_fro_flaps) {
+  auto& a = access("a");
+  auto& b = access("b");
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  ASSERT_TRUE(b.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "b"));
+  EXPECT_EQ(switch_->fib().flapping, 0u);
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
+  ASSERT_TRUE(learned(1, host(1), "a"));
+  EXPECT_EQ(switch_->fib().flapping, 1u);
+}
+
 TEST_F(switch_test, flushes_by_port_vlan_and_address) {
   auto& a = access("a", 10);
   auto& b = access("b", 20);

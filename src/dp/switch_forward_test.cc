@@ -28,6 +28,9 @@ TEST_F(switch_test, floods_the_unknown_then_forwards_what_it_learned) {
   EXPECT_TRUE(counts("a", "flood_copies", 2));
   EXPECT_TRUE(counts("b", "forwarded", 1));
   EXPECT_TRUE(counts("a", "tx_bytes", 1514));
+  const std::map<std::string, std::uint64_t> of_vlan{
+      {"rx_packets", 2}, {"rx_bytes", 60 + 1514}, {"flooded", 1}, {"forwarded", 1}};
+  EXPECT_TRUE(eventually([&] { return counts_of_vlan(1) == of_vlan; }));
 }
 
 TEST_F(switch_test, a_mixed_burst_goes_where_each_frame_belongs) {
@@ -132,6 +135,12 @@ TEST_F(switch_test, trunks_push_and_pop_tags) {
   const frame_bytes across = make_frame(host(2), host(4), 20, 64);
   ASSERT_TRUE(u.send(across));
   EXPECT_EQ(t.receive(), across);
+  const std::map<std::string, std::uint64_t> of_10{
+      {"rx_packets", 1}, {"rx_bytes", 60}, {"flooded", 1}, {"forwarded", 0}};
+  const std::map<std::string, std::uint64_t> of_20{
+      {"rx_packets", 4}, {"rx_bytes", 3 * 64 + 60}, {"flooded", 1}, {"forwarded", 3}};
+  EXPECT_TRUE(eventually([&] { return counts_of_vlan(10) == of_10; }));
+  EXPECT_TRUE(eventually([&] { return counts_of_vlan(20) == of_20; }));
 }
 
 TEST_F(switch_test, priority_tags_leave_as_the_port_wants_them) {

@@ -53,6 +53,34 @@ TEST_F(switch_test, a_port_that_loses_its_link_loses_its_entries) {
   EXPECT_EQ(b.receive(), again);
 }
 
+// By what DPDK answers when it is asked, and by the word of the driver.
+TEST_F(switch_test, a_device_that_goes_away_under_traffic_takes_its_entries_along) {
+  auto& a = access("a");
+  for (const bool is_told : {false, true}) {
+    auto& b = access("b");
+    ASSERT_TRUE(b.send(make_frame(broadcast, host(2))));
+    ASSERT_TRUE(learned(1, host(2), "b"));
+    std::atomic<bool> over{false};
+    std::thread traffic([&] {
+      while (!over) {
+        if (!a.send(make_frame(host(2), host(1)))) std::this_thread::yield();
+        while (b.came_out() > 0) (void)b.receive();
+      }
+    });
+    is_told ? b.say_removed() : b.vanish();
+    EXPECT_TRUE(eventually([&] { return status_of("b").lost; })) << is_told;
+    EXPECT_FALSE(status_of("b").link_up);
+    EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(2)); })) << is_told;
+    EXPECT_TRUE(eventually([&] { return count("a", "drop_no_member") > 0; }));
+    const auto removed = switch_->remove_port("b");
+    EXPECT_TRUE(removed) << removed.error().message();
+    over = true;
+    traffic.join();
+    EXPECT_TRUE(eventually([&] { return a.waiting() == 0; }));
+    rings_.erase("b");  // what comes next has the number of its device
+  }
+}
+
 // Red when the driver's answer is ignored.
 TEST_F(switch_test, a_link_that_cannot_be_set_leaves_the_port_as_it_was) {
   auto& a = access("a");

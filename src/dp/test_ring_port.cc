@@ -62,6 +62,12 @@ rte_ring* make_ring(const std::string& name, unsigned size) {
 }  // namespace
 }  // namespace coua::dp
 
+// What drivers call, which no header of the package declares.
+struct rte_eth_dev;
+extern "C" rte_eth_dev* rte_eth_dev_allocated(const char* name);
+extern "C" int rte_eth_dev_callback_process(rte_eth_dev* device, rte_eth_event_type event,
+                                            void* answer);
+
 // In front of DPDK's own: no driver that needs no privileges ever fails or goes away here.
 extern "C" int rte_eth_dev_set_link_up(std::uint16_t device) {
   return coua::dp::answer_link("rte_eth_dev_set_link_up", device);
@@ -109,9 +115,10 @@ test_ring_port::~test_ring_port() {
   }
 }
 
-rte_mbuf* test_ring_port::packet_of(const frame_bytes& frame, unsigned segments) {
+rte_mbuf* test_ring_port::packet_of(const frame_bytes& frame, unsigned segments) const {
   rte_mbuf* packet = rte_pktmbuf_alloc(test_packets());
   if (packet == nullptr) return nullptr;
+  if (!headroom_) packet->data_off = 0;
   const std::size_t each = (frame.size() + segments - 1) / segments;
   for (std::size_t at = 0; at < frame.size(); at += each) {
     const std::size_t n = std::min(each, frame.size() - at);
@@ -190,6 +197,12 @@ void test_ring_port::set_link(bool up) {
 }
 
 void test_ring_port::vanish() { vanished = device(); }
+
+void test_ring_port::say_removed() {
+  rte_eth_dev* gone = rte_eth_dev_allocated(devargs_.c_str());
+  if (gone == nullptr) throw std::runtime_error("no device " + devargs_);
+  rte_eth_dev_callback_process(gone, RTE_ETH_EVENT_INTR_RMV, nullptr);
+}
 
 void test_ring_port::set_speed(unsigned mbps) { speeds[device()] = mbps + 1; }
 

@@ -32,6 +32,8 @@ class test_ring_port {
   bool send(const frame_bytes& frame, unsigned segments = 1);
   /// As a driver does that takes tags out: an untagged frame, and a tag of `control` beside it.
   bool send_stripped(const frame_bytes& frame, std::uint16_t control);
+  /// From now on its frames begin where their packets do.
+  void leave_no_headroom() { headroom_ = false; }
   /// Sends the next frame that came out of `other`, the packet itself and not a copy.
   bool send_from(test_ring_port& other);
   /// The next frame that came out, waiting up to `ms` for it.
@@ -50,6 +52,8 @@ class test_ring_port {
   static void fail_links(int error);
   /// Pulls the device itself, until a ring port is destroyed. Only while the switch has the port.
   void vanish();
+  /// Its driver says that it is gone. Only while the switch has the port.
+  void say_removed();
   /// From now on, until a ring port is destroyed, the device stops at a frame that is longer. Only
   /// while no frame is on its way.
   void refuse_longer_than(unsigned bytes);
@@ -65,7 +69,7 @@ class test_ring_port {
 
  private:
   /// The frame in a packet of its own, or nullptr: there is none left.
-  static rte_mbuf* packet_of(const frame_bytes& frame, unsigned segments);
+  rte_mbuf* packet_of(const frame_bytes& frame, unsigned segments) const;
   bool put(rte_mbuf* packet);
   /// The next packet that came out, or nullptr after `ms`.
   rte_mbuf* take(unsigned ms);
@@ -73,6 +77,7 @@ class test_ring_port {
   std::uint16_t device() const;
 
   std::string name_, devargs_;
+  bool headroom_ = true;
   rte_ring* in_;
   rte_ring* out_;
 };

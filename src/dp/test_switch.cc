@@ -108,6 +108,14 @@ std::uint64_t switch_test::count(const std::string& port, const std::string& nam
   return counters ? value(*counters, name) : 0;
 }
 
+std::map<std::string, std::uint64_t> switch_test::counts_of_vlan(std::uint16_t vlan) {
+  std::map<std::string, std::uint64_t> named;
+  for (const vlan_status& each : switch_->vlans())
+    if (each.vlan == vlan)
+      for (const counter& one : each.counters) named[one.name] = one.value;
+  return named;
+}
+
 ::testing::AssertionResult switch_test::counts(const std::string& port, const std::string& name,
                                                std::uint64_t n) {
   if (eventually([&] { return count(port, name) == n; })) return ::testing::AssertionSuccess();

@@ -53,6 +53,8 @@ class switch_test : public ::testing::Test {
   /// As it is now; fails, and is empty, where there is no such port.
   port_status status_of(const std::string& port);
   std::uint64_t count(const std::string& port, const std::string& name);
+  /// Of a VLAN, by name.
+  std::map<std::string, std::uint64_t> counts_of_vlan(std::uint16_t vlan);
   /// Whether a counter of a port comes to `n`: a worker counts some things after it has sent.
   ::testing::AssertionResult counts(const std::string& port, const std::string& name,
                                     std::uint64_t n);

@@ -89,13 +89,16 @@ class worker_test : public ::testing::Test {
     ports_.push_back(std::move(*opened));
     return *ports_.back();
   }
-  worker& start(worker_params params) {
+  worker& start(worker_params params, first_rules rules = first_rules::normal) {
     std::vector<port_view> views;
     for (unsigned n = 0; n < ports_.size(); ++n) views.push_back({n, ports_[n].get(), true, false});
     plan_ = build_plan(views, std::span(&place_, 1));
+    plan_->ports[0].strips_tags = strips_tags_;
     shared_.current = plan_.get();
     params.core = place_.core;
-    bridge_ = pipeline_owner::create({}, 1).value();  // an L2 switch
+    pipeline_config bridge;
+    bridge.start = rules;
+    bridge_ = pipeline_owner::create(bridge, 1).value();
     coua_fib_reader* reader = nullptr;
     COUA_CHECK(coua_fib_reader_create(owner_->fib(), &reader) == 0);
     tested_ = std::make_unique<worker>(shared_, params, reader,
@@ -106,6 +109,7 @@ class worker_test : public ::testing::Test {
   }
 
   worker_place place_{};
+  bool strips_tags_ = false;  // the driver of port 0 takes tags out
   std::unique_ptr<fib_owner> owner_;
   std::vector<std::unique_ptr<port>> ports_;
   std::unique_ptr<plan> plan_;
@@ -152,7 +156,7 @@ std::uint16_t keep_one(std::uint16_t, std::uint16_t, rte_mbuf** frames, std::uin
   return std::min<std::uint16_t>(n, 1);
 }
 
-constexpr double an_hour = 3600;
+constexpr double an_hour = 3600, a_millisecond = 1e-3;
 
 TEST_F(worker_test, a_round_of_less_than_a_burst_sends_at_once) {
   test_ring_port a("a"), b("b");
@@ -191,6 +195,42 @@ TEST_F(worker_test, frames_wait_for_others_while_bursts_are_full) {
   for (unsigned i = 1; i < params.burst; ++i) ASSERT_TRUE(a.send(frame));
   EXPECT_EQ(b.receive(), frame);
 }
+
+// Red when only a round of less than a burst sends what waits for others.
+TEST_F(worker_test, no_frame_waits_longer_than_its_time_while_bursts_are_full) {
+  test_ring_port a("a"), b("b");
+  add(a.devargs());
+  add(b.devargs());
+  add("net_null_worker", 2);
+  worker_params params;
+  params.tx_flush_cycles = static_cast<std::uint64_t>(a_millisecond * cycles_hz());
+  start(params);
+  frame_bytes frame = frame_from(1);
+  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(b.receive(), frame);
+}
+
+/// To the L2 switch, and to rules.
+class worker_rules_test : public worker_test, public ::testing::WithParamInterface<first_rules> {};
+
+TEST_P(worker_rules_test, a_tag_that_finds_no_room_in_its_frame_again_is_a_drop) {
+  test_ring_port a("a"), b("b");
+  add(a.devargs());
+  add(b.devargs());
+  a.leave_no_headroom();
+  strips_tags_ = true;
+  worker& tested = start({}, GetParam());
+  const auto count = [&](port_counter::id id) { return tested.port_counters().value(0, id); };
+  ASSERT_TRUE(a.send_stripped(frame_from(1), 1));
+  while (count(port_counter::rx_packets) == 0) std::this_thread::yield();
+  EXPECT_EQ(count(port_counter::drop_no_headroom), 1u);
+  stop();
+  EXPECT_TRUE(b.silent(0));
+  EXPECT_EQ(test_ring_port::in_use(), 0u);
+}
+INSTANTIATE_TEST_SUITE_P(all, worker_rules_test,
+                         ::testing::Values(first_rules::normal, first_rules::none));
 
 }  // namespace
 }  // namespace coua::dp
