@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,12 @@ class fake_switch : public dp::l2_switch {
   /// From now on reopen_port and restore_port fail with these, where they are given.
   void fail_reopen(std::optional<error> e) { reopen_error_ = std::move(e); }
   void fail_restore(std::optional<error> e) { restore_error_ = std::move(e); }
-  /// The link of the port does not say its speed: shares of it are refused.
+  /// The link of the port does not say its speed, or will not when it is added: shares of it are
+  /// refused.
   void forget_speed(const std::string& name) {
     const std::lock_guard hold(mutex_);
-    find(name)->link_mbps = 0;
+    without_speed_.insert(name);
+    if (const auto port = find(name); port != ports_.end()) port->link_mbps = 0;
   }
   /// fib_insert answers "no room" from this many entries on.
   void set_capacity(std::uint64_t entries) { capacity_ = entries; }
@@ -42,11 +45,16 @@ class fake_switch : public dp::l2_switch {
   std::string describe() const override { return "a fake switch in memory"; }
 
   result<unsigned> add_port(const dp::port_config& config) override {
+    return open_port(config, false);
+  }
+  result<unsigned> open_port(const dp::port_config& config, bool is_restored) {
     const std::lock_guard hold(mutex_);
     if (const auto found = failing_.find(config.name); found != failing_.end())
       return tl::unexpected(found->second);
     if (find(config.name) != ports_.end())
       return fail(errc::exists, "port " + config.name, "is there already");
+    if (!is_restored && without_speed_.contains(config.name))
+      if (auto known = check_storm(config); !known) return tl::unexpected(known.error());
     unsigned number = 0;
     while (std::ranges::any_of(ports_, [&](const auto& p) { return p.number == number; })) number++;
     dp::port_status status{};
@@ -59,7 +67,7 @@ class fake_switch : public dp::l2_switch {
       status.mac[i] = i == 0 ? 2 : i == 5 ? static_cast<std::uint8_t>(number) : 0;
     status.numa_node = -1;
     status.link_up = true;
-    status.link_mbps = 10'000;
+    status.link_mbps = without_speed_.contains(config.name) ? 0 : 10'000;
     status.rx_queues = status.tx_queues = 1;
     ports_.push_back(status);
     return number;
@@ -79,9 +87,8 @@ class fake_switch : public dp::l2_switch {
       const std::lock_guard hold(mutex_);
       const auto port = find(config.name);
       const bool is_asked = port != ports_.end() && port->config.storm != config.storm;
-      if (is_asked && port->link_mbps == 0 && config.storm.has_percent())
-        return fail(errc::unsupported, "port " + config.name + ": storm",
-                    "a share of what is not known: the link does not say how fast it is");
+      if (is_asked && port->link_mbps == 0)
+        if (auto known = check_storm(config); !known) return known;
     }
     return change_port(config);
   }
@@ -115,7 +122,7 @@ class fake_switch : public dp::l2_switch {
         std::ranges::any_of(all, [&](const auto& p) { return p.config.name == was.config.name; });
     if (is_there) {
       if (auto done = change_port(was.config); !done) return done;
-    } else if (auto added = fake_switch::add_port(was.config); !added) {
+    } else if (auto added = open_port(was.config, true); !added) {
       return tl::unexpected(added.error());
     }
     const std::lock_guard hold(mutex_);
@@ -292,6 +299,18 @@ class fake_switch : public dp::l2_switch {
   }
 
  private:
+  /// Of a port whose link does not say its speed.
+  static result<void> check_storm(const dp::port_config& config) {
+    const std::pair<const char*, const flood_limit*> kinds[] = {
+        {"broadcast", &config.storm.broadcast},
+        {"multicast", &config.storm.multicast},
+        {"unknown_unicast", &config.storm.unknown_unicast}};
+    for (const auto& [field, limit] : kinds)
+      if (limit->unit == flood_limit::units::percent)
+        return fail(errc::unsupported, "port " + config.name + ": storm." + field,
+                    "a share of what is not known: the link does not say how fast it is");
+    return {};
+  }
   static std::string driver_of(const std::string& devargs) {
     return devargs.substr(0, devargs.find_first_of("0123456789,"));
   }
@@ -364,6 +383,7 @@ class fake_switch : public dp::l2_switch {
   std::vector<dp::port_status> ports_;
   std::map<std::uint64_t, dp::fib_entry> fib_;
   std::map<std::string, error> failing_;
+  std::set<std::string> without_speed_;
   std::optional<error> reopen_error_, restore_error_;
   std::function<void()> on_dump_part_;
   std::function<packets(const dp::capture_spec&)> on_capture_;

@@ -194,7 +194,22 @@ TEST_F(port_api, a_share_of_an_unknown_speed_is_refused) {
   request.mutable_storm()->mutable_broadcast()->set_percent_hundredths(100);
   EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, request,
                     grpc::StatusCode::FAILED_PRECONDITION),
-            "port p1: storm");
+            "port p1: storm.broadcast");
+}
+
+TEST_F(port_api, a_share_of_a_speed_that_a_new_port_does_not_say_is_refused) {
+  sw_.forget_speed("p1");
+  v1::AddPortRequest request;
+  request.mutable_spec()->set_name("p1");
+  request.mutable_spec()->set_devargs("net_null1");
+  request.mutable_spec()->mutable_storm()->mutable_multicast()->set_percent_hundredths(100);
+  EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::AddPort, request,
+                    grpc::StatusCode::FAILED_PRECONDITION),
+            "port p1: storm.multicast");
+  EXPECT_TRUE(sw_.ports().empty());
+  request.mutable_spec()->mutable_storm()->mutable_multicast()->set_packets_per_second(9);
+  good(*ports_, &v1::PortService::Stub::AddPort, request);
+  EXPECT_EQ(sw_.ports().at(0).link_mbps, 0u);
 }
 
 TEST_F(port_api, a_set_that_cannot_reopen_changes_nothing) {
