@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/default_socket.h"
+#include "cli/output.h"
 #include "coua/v1/common.pb.h"
 
 namespace coua::cli {
@@ -116,6 +117,11 @@ call_context::~call_context() {
   of_.running_.erase(this);
 }
 
+bool call_context::is_stopped() const {
+  const std::lock_guard lock(of_.mutex_);
+  return of_.stopped_;
+}
+
 void client::stop() {
   const std::lock_guard lock(mutex_);
   stopped_ = true;
@@ -133,7 +139,9 @@ bool client::wait(std::chrono::duration<double> time) const {
   return changed_.wait_for(lock, time, [this] { return stopped_; });
 }
 
-error client::to_error(const grpc::Status& status, const grpc::ClientContext& context) {
+error client::to_error(const grpc::Status& status, const call_context& context) {
+  if (status.error_code() == grpc::StatusCode::CANCELLED && context.is_stopped())
+    return interrupted();
   const auto& trailer = context.GetServerTrailingMetadata();
   const auto found = trailer.find("coua-error-bin");
   v1::Error detail;

@@ -36,6 +36,9 @@ class call_context : public grpc::ClientContext {
   call_context(const call_context&) = delete;
   call_context& operator=(const call_context&) = delete;
 
+  /// The client was told to stop.
+  bool is_stopped() const;
+
  private:
   const client& of_;
 };
@@ -77,7 +80,7 @@ class client {
   /// Returns when that time has passed, or at stop(): true.
   bool wait(std::chrono::duration<double> time) const;
 
-  static error to_error(const grpc::Status& status, const grpc::ClientContext& context);
+  static error to_error(const grpc::Status& status, const call_context& context);
 
   const std::string& socket() const { return socket_; }
   v1::ConfigService::Stub& config() { return *config_; }

@@ -127,7 +127,7 @@ const auto& list_of(const v1::MeterBatch& batch) { return batch.meters(); }
 
 /// Prints what comes, as it comes. After a failure, JSON stays JSON.
 template <typename Batch, typename Stream>
-result<void> print_dump(const session& s, const char* name, grpc::ClientContext& context,
+result<void> print_dump(const session& s, const char* name, const call_context& context,
                         Stream& stream) {
   const bool stats = s.call.has("stats");
   const std::string head = std::string("{\n  \"") + name + "\": [";

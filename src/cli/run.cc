@@ -272,8 +272,7 @@ int runner::execute(const invocation& call, bool is_paged) {
     const int status = answer_of(s, made.done);
     if (!is_script_) return status;
   }
-  return tell({errc::io, "coua", "interrupted"}, !made.done && s.as_json && !s.answered,
-              exit_interrupted);
+  return tell(interrupted(), !made.done && s.as_json && !s.answered, exit_interrupted);
 }
 
 int runner::answer_of(const session& s, const result<void>& done) {
@@ -283,7 +282,8 @@ int runner::answer_of(const session& s, const result<void>& done) {
   }
   if (s.misused) return tell(done.error(), s.as_json, exit_usage);
   const bool is_unreachable = done.error().code == errc::unavailable;
-  const int failed = is_unreachable ? exit_unreachable : exit_failed;
+  const int other = is_unreachable ? exit_unreachable : exit_failed;
+  const int failed = is_interrupted(done.error()) ? exit_interrupted : other;
   return tell(done.error(), s.as_json && !s.answered, s.status != exit_ok ? s.status : failed);
 }
 

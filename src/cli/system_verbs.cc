@@ -57,7 +57,7 @@ result<void> run_rates(const session& s) {
   if (!first) return tl::unexpected(first.error());
   before.stats = std::move(*first);
   if (s.daemon.wait(std::chrono::duration<double>(s.call.real("rate", 1))))
-    return fail(errc::unavailable, "stats", "was interrupted");
+    return tl::unexpected(interrupted());
   auto last = read_stats(s);
   if (!last) return tl::unexpected(last.error());
   after.stats = std::move(*last);

@@ -54,7 +54,7 @@ result<void> look_until(const session& s, const std::string& what, const look& o
   const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(patience);
   auto found = look_once(s, once, patience);
   while (may_change(found) && clock::now() < end) {
-    if (s.daemon.wait(pause)) return fail(errc::io, "coua", "interrupted");
+    if (s.daemon.wait(pause)) return tl::unexpected(interrupted());
     found = look_once(s, once, end - clock::now());
   }
   if (!found) {

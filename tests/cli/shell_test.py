@@ -298,9 +298,9 @@ class test_script(cli_case):
         self.assertEqual((done.returncode, done.stderr),
                          (1, "coua: standard input: Is a directory\n"))
 
-    def begun(self, text):
+    def begun(self, text, *words):
         """A script whose first verb has printed something."""
-        process = subprocess.Popen([COUA, "-s", self.daemon.socket], stdin=subprocess.PIPE,
+        process = subprocess.Popen([COUA, "-s", self.daemon.socket, *words], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -317,6 +317,17 @@ class test_script(cli_case):
             # Between two verbs nothing takes it.
             self.assertIn(process.returncode, (130, -signal.SIGINT))
             self.assertLess(len(said.splitlines()), 1499)
+
+    def test_an_interrupted_verb_says_so_in_json(self):
+        for verb in ("stats --rate 1000", "-s /never.sock version --wait 1000"):
+            process = self.begun("fib ageing\n" + verb + "\n", "-j")
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate()[0]
+            self.assertEqual(process.returncode, 130)
+            answers = said[said.index("{\n  \"error\""):]
+            self.assertEqual(json.loads(answers)["error"], {
+                "code": "interrupted", "where": "coua", "what": "interrupted"})
 
     def test_signals_while_a_verb_ends_by_itself(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
