@@ -2,8 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <mutex>
+#include <optional>
 
 #include "cli/capture_format.h"
 #include "cli/interruption.h"
@@ -72,6 +76,58 @@ void print_end(const session& s, const capture_reader& from, const std::string& 
   s.answer({{"file", file}, {"captured", sum.written}, {"lost", sum.lost}, {"ports", ports}}, "");
 }
 
+/// How a capture ends before its limits. At a signal the daemon is told: it sends what it has
+/// captured up to then, and the stream ends as at a limit. Where nobody reads it any more, it is
+/// cut.
+class capture_end {
+ public:
+  capture_end(client& daemon, call_context& stream) : daemon_(daemon), stream_(stream) {}
+
+  /// The first batch has come. `id` 0: the daemon is too old to be told.
+  void began(std::uint64_t id) { id_ = id; }
+  /// In the thread of an interruption, once.
+  void run(int signal) {
+    const std::uint64_t id = id_;
+    if (signal == 0 || id == 0) return cut();
+    call_context context(daemon_, patience);
+    v1::EndCaptureRequest request;
+    request.set_id(id);
+    v1::EndCaptureResponse response;
+    const grpc::Status told = daemon_.captures().EndCapture(&context, request, &response);
+    if (told.ok()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = client::to_error(told, context);
+      failure_->what += "; frames that it still held are missing";
+    }
+    cut();
+  }
+  void cut() {
+    is_cut_ = true;
+    stream_.TryCancel();
+  }
+  /// After the end of the stream. Interrupted: it had not begun.
+  result<void> result_of(const grpc::Status& status, bool has_begun) {
+    if (status.ok()) return {};
+    const std::lock_guard lock(mutex_);
+    if (failure_) return tl::unexpected(*failure_);
+    if (!is_cut_) return tl::unexpected(client::to_error(status, stream_));
+    if (!has_begun) return tl::unexpected(interrupted());
+    return {};
+  }
+
+ private:
+  // To be told is no work for the daemon: one that does not answer by then hangs.
+  static constexpr std::chrono::seconds patience{5};
+
+  client& daemon_;
+  call_context& stream_;
+  std::atomic<std::uint64_t> id_{0};
+  std::atomic<bool> is_cut_{false};
+  std::mutex mutex_;
+  std::optional<error> failure_;
+};
+
 }  // namespace
 
 result<void> run_capture(const session& s) {
@@ -88,7 +144,8 @@ result<void> run_capture(const session& s) {
   const std::string name = file.empty() || file == "-" ? "standard output" : file;
 
   call_context context(s.daemon);
-  interruption stop([&] { context.TryCancel(); });
+  capture_end end(s.daemon, context);
+  interruption stop([&] { end.run(stop.signal()); });
   const auto stream = s.daemon.captures().Capture(&context, request);
   v1::CaptureBatch batch;
   std::string out;
@@ -103,6 +160,7 @@ result<void> run_capture(const session& s) {
         break;
       }
       fd = *opened;
+      end.began(batch.id());
       stop.watch(fd);
       format->begin(out);
       std::fputs("capturing; Ctrl-C ends it\n", stderr);
@@ -114,8 +172,7 @@ result<void> run_capture(const session& s) {
     written = stop.write(fd, name.c_str(), out);
     out.clear();
   }
-  const bool is_stopped = stop.is_stopped() || !written || !*written;
-  if (is_stopped) context.TryCancel();
+  if (!written || !*written) end.cut();
   const grpc::Status status = stream->Finish();
   if (!written) return tl::unexpected(written.error());
   if (fd >= 0) {
@@ -127,8 +184,7 @@ result<void> run_capture(const session& s) {
     if (auto closed = target.finish(name); !closed) return closed;
     print_end(s, reader, file);
   }
-  if (!status.ok() && !is_stopped) return tl::unexpected(client::to_error(status, context));
-  return {};
+  return end.result_of(status, fd >= 0);
 }
 
 }  // namespace coua::cli

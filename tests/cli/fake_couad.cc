@@ -3,7 +3,7 @@
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
-//        [pipeline none] [config FILE] [connect-after LOOKS]
+//        [pipeline none] [config FILE] [connect-after LOOKS] [captured FRAMES at each look]
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +36,15 @@ int main(int argc, char** argv) {
     if (what == "traffic") sw.set_traffic(std::stoull(value));
     if (what == "fail-port")
       sw.fail_port(value, {coua::errc::denied, "port " + value, "the device is not ours"});
+    if (what == "captured") {
+      static const std::vector<std::uint8_t> frame(60, 7);
+      coua::dp::captured_packet one;
+      one.time_ns = 1;
+      one.length = 60;
+      one.bytes = frame;
+      sw.on_capture([packets = coua::ctl::fake_switch::packets(std::stoull(value), one)](
+                        const coua::dp::capture_spec&) { return packets; });
+    }
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
     if (what == "pipeline" && value == "none") params.pipeline = nullptr;
     if (what == "connect-after")

@@ -247,6 +247,22 @@ class test_capture(with_hosts):
         self.assertEqual(hanging.wait(30), 0)
         lab.wait_for(lambda: self.captures_left() == 8, what="all captures given back")
 
+    def test_what_the_daemon_still_holds_at_the_end_is_in_the_file(self):
+        """The client takes nothing while frames pass, and is told to end before it goes on."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            path = self.switch.directory / "held.pcapng"
+            process = self.start("--port", "p1", "--direction", "in", "--filter", "ether proto 0x88b5",
+                                 "--buffer", "64Mi", "-w", path)
+            process.send_signal(signal.SIGSTOP)
+            for _ in range(5):
+                self.send(self.h1, station(9), station(1), bytes(1400), count=100)
+                self.settle()  # before h1's own queue is full of it
+            process.send_signal(number)
+            process.send_signal(signal.SIGCONT)
+            self.assertEqual(process.wait(30), 0)
+            packets, of = parse(path.read_bytes())
+            self.assertEqual((len(packets), of["p1"][5], of["p1"][8]), (500, 0, 500))
+
     def test_a_daemon_that_ends(self):
         other = lab.switch(self.switch.directory / "other", {"ports": [
             {"name": "n", "devargs": "net_null8"}]})

@@ -16,7 +16,16 @@ capture_service::capture_service(api_core& core) : core_(core), streams_(streams
 
 grpc::ServerWriteReactor<v1::CaptureBatch>* capture_service::Capture(
     grpc::CallbackServerContext* context, const v1::CaptureRequest* request) {
-  return capture_stream::start(core_, streams_, context, *request);
+  return capture_stream::start(core_, streams_, running_, context, *request);
+}
+
+grpc::ServerUnaryReactor* capture_service::EndCapture(grpc::CallbackServerContext* context,
+                                                      const v1::EndCaptureRequest* request,
+                                                      v1::EndCaptureResponse* response) {
+  response->set_changed(running_.end(request->id()));
+  auto* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
 }
 
 }  // namespace coua::ctl

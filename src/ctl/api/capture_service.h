@@ -3,6 +3,7 @@
 
 #include "coua/v1/capture.grpc.pb.h"
 #include "ctl/api/core.h"
+#include "ctl/api/running_captures.h"
 #include "ctl/api/stream_slots.h"
 
 namespace coua::ctl {
@@ -13,10 +14,13 @@ class capture_service final : public v1::CaptureService::CallbackService {
 
   grpc::ServerWriteReactor<v1::CaptureBatch>* Capture(grpc::CallbackServerContext*,
                                                       const v1::CaptureRequest*) override;
+  grpc::ServerUnaryReactor* EndCapture(grpc::CallbackServerContext*, const v1::EndCaptureRequest*,
+                                       v1::EndCaptureResponse*) override;
 
  private:
   api_core& core_;
-  stream_slots streams_;
+  running_captures running_;
+  stream_slots streams_;  // waits for the captures at its end
 };
 
 }  // namespace coua::ctl

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -95,6 +96,57 @@ TEST_F(api, a_capture_ends_with_its_time_and_tells_what_was_lost) {
   EXPECT_EQ(found[0].interface_names_size(), 2);
   ASSERT_EQ(found.back().counts_size(), 2);
   EXPECT_EQ(found.back().counts(0).lost(), 3u);
+}
+
+// The client reads nothing meanwhile: most of it waits in the switch and in the server.
+TEST_F(api, a_capture_that_is_ended_brings_what_was_captured_up_to_then) {
+  std::atomic<std::uint64_t> n_captured{0};
+  sw_.on_capture([&](const dp::capture_spec&) {
+    n_captured += 10'000;
+    return fake_switch::packets(10'000, packet(0));
+  });
+  grpc::ClientContext context;
+  const auto stream = captures_->Capture(&context, {});
+  v1::CaptureBatch first;
+  ASSERT_TRUE(stream->Read(&first));
+  v1::EndCaptureRequest end;
+  end.set_id(first.id());
+  EXPECT_TRUE(soon([&] { return n_captured > 0; }));
+  const auto end_it = [&] {
+    return good(*captures_, &v1::CaptureService::Stub::EndCapture, end).changed();
+  };
+  EXPECT_TRUE(end_it());
+  const auto found = all(*stream);
+  ASSERT_TRUE(stream->Finish().ok());
+  std::uint64_t n_read = 0;
+  for (const v1::CaptureBatch& batch : found)
+    n_read += static_cast<std::uint64_t>(batch.times_ns_size());
+  EXPECT_EQ(n_read, n_captured);
+  EXPECT_EQ(found.back().counts(0).captured(), n_captured);
+  EXPECT_TRUE(soon([&] { return sw_.captures() == 0; }));
+  EXPECT_TRUE(soon([&] { return !end_it(); })) << "it is over";
+  end.set_id(0);
+  EXPECT_FALSE(end_it());
+}
+
+TEST_F(api, who_ends_a_capture_ends_no_other) {
+  sw_.on_capture([](const dp::capture_spec&) { return fake_switch::packets(1, packet(0)); });
+  grpc::ClientContext one, two;
+  const auto ended = captures_->Capture(&one, {});
+  const auto going_on = captures_->Capture(&two, {});
+  v1::CaptureBatch batch;
+  ASSERT_TRUE(going_on->Read(&batch));
+  const std::uint64_t other = batch.id();
+  ASSERT_TRUE(ended->Read(&batch));
+  EXPECT_NE(batch.id(), other);
+  v1::EndCaptureRequest end;
+  end.set_id(batch.id());
+  EXPECT_TRUE(good(*captures_, &v1::CaptureService::Stub::EndCapture, end).changed());
+  all(*ended);
+  EXPECT_TRUE(ended->Finish().ok());
+  EXPECT_EQ(sw_.captures(), 1u);
+  EXPECT_TRUE(going_on->Read(&batch));
+  two.TryCancel();
 }
 
 // Red when one that hangs or goes away keeps the capture, or holds up the others.

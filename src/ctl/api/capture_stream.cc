@@ -47,12 +47,14 @@ result<dp::capture_spec> to_spec(const v1::CaptureRequest& request) {
 }  // namespace
 
 capture_stream::stream* capture_stream::start(api_core& core, stream_slots& slots,
+                                              running_captures& all,
                                               grpc::CallbackServerContext* context,
                                               const v1::CaptureRequest& request) {
   // The request lives only as long as the call that starts the capture.
-  return stream::start(core, slots, context, "capture", [&core, asked = request](stream& out) {
-    return capture_stream(core, asked, out).run();
-  });
+  return stream::start(core, slots, context, "capture",
+                       [&core, &all, asked = request](stream& out) {
+                         return capture_stream(core, all, asked, out).run();
+                       });
 }
 
 result<void> capture_stream::run() {
@@ -61,6 +63,7 @@ result<void> capture_stream::run() {
   auto begun = core_.sw.start_capture(*spec);
   if (!begun) return tl::unexpected(begun.error());
   from_ = std::move(*begun);
+  out_.filling().set_id(place_.id());
   announce();
   add_counts();
   if (!out_.send()) return {};
@@ -70,7 +73,8 @@ result<void> capture_stream::run() {
                              std::chrono::duration<double>(request_.seconds()));
   auto next_counts = now + counts_every;
   while (true) {
-    const bool is_over = from_->is_complete() || (is_timed && steady_clock::now() >= end);
+    const bool is_over =
+        place_.is_ended() || from_->is_complete() || (is_timed && steady_clock::now() >= end);
     if (is_over) from_->stop();
     bool full = fill();
     for (; full && is_over; full = fill())

@@ -9,6 +9,7 @@
 
 #include "coua/v1/capture.pb.h"
 #include "ctl/api/batch_stream.h"
+#include "ctl/api/running_captures.h"
 #include "dp/capture/capture.h"
 
 namespace coua::ctl {
@@ -18,12 +19,13 @@ class capture_stream {
   using stream = batch_stream<v1::CaptureBatch>;
 
   /// Answers the call; see batch_stream.h.
-  static stream* start(api_core& core, stream_slots& slots, grpc::CallbackServerContext* context,
-                       const v1::CaptureRequest& request);
+  static stream* start(api_core& core, stream_slots& slots, running_captures& all,
+                       grpc::CallbackServerContext* context, const v1::CaptureRequest& request);
 
  private:
-  capture_stream(api_core& core, const v1::CaptureRequest& request, stream& out)
-      : core_(core), request_(request), out_(out) {}
+  capture_stream(api_core& core, running_captures& all, const v1::CaptureRequest& request,
+                 stream& out)
+      : core_(core), place_(all), request_(request), out_(out) {}
 
   result<void> run();
   bool fill();
@@ -34,6 +36,7 @@ class capture_stream {
   void announce();
 
   api_core& core_;
+  const running_captures::capture place_;
   const v1::CaptureRequest& request_;
   stream& out_;
   std::unique_ptr<dp::capture> from_;
