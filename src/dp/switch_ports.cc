@@ -145,7 +145,7 @@ void switch_impl::tell_pipeline(unsigned number) {
 }
 
 void switch_impl::flush(const flush_filter& filter, const std::string& port) {
-  if (owner_->start_flush(filter)) return;
+  if (owner_->request_flush(filter)) return;
   log_warning("port %s: no memory to flush its entries: they stay until they age or move",
               port.c_str());
 }

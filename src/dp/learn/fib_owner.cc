@@ -218,6 +218,21 @@ std::shared_ptr<fib_owner::flush_job> fib_owner::start_flush(const flush_filter&
   return job;
 }
 
+bool fib_owner::request_flush(const flush_filter& filter) {
+  const auto takes_it = [&filter](const std::shared_ptr<flush_job>& job) {
+    return !job->is_awaited_ && !job->has_begun_ && job->filter_.ports == filter.ports &&
+           job->filter_.statics == filter.statics && job->filter_.dynamics == filter.dynamics;
+  };
+  const auto queued = std::ranges::find_if(flushes_, takes_it);
+  if (queued != flushes_.end()) {
+    (*queued)->filter_.vlans |= filter.vlans;
+    return true;
+  }
+  const auto job = start_flush(filter);
+  if (job) job->is_awaited_ = false;
+  return job != nullptr;
+}
+
 bool fib_owner::flush_slice(std::size_t budget) {
   constexpr std::size_t step = 256;
   std::array<coua_fib_record, step> records;
@@ -225,6 +240,7 @@ bool fib_owner::flush_slice(std::size_t budget) {
   while (!flushes_.empty() && budget > 0) {
     flush_job& job = *flushes_.front();
     const flush_filter& filter = job.filter_;
+    job.has_begun_ = true;
     const long n = coua_fib_cursor_step(job.cursor_, records.data(), step, 2 * step);
     if (n == -EOVERFLOW) {  // lost: what was removed so far is gone, so it may begin again
       coua_fib_cursor* again = nullptr;

@@ -113,6 +113,10 @@ class fib_owner {
   /// it removed. Null: no memory for a cursor.
   class flush_job;
   std::shared_ptr<flush_job> start_flush(const flush_filter& filter);
+  /// The same for whoever does not wait for it: one of the same ports that is queued and has not
+  /// begun does this one, too, so that there are at most two of them however often it is asked for.
+  /// False: no memory.
+  bool request_flush(const flush_filter& filter);
   /// Works on the running flushes, one after the other: looks at up to `records` entries, or at
   /// twice as many buckets where they are empty. False: none is left.
   bool flush_slice(std::size_t records);
@@ -188,8 +192,10 @@ class fib_owner::flush_job {
 
  private:
   friend class fib_owner;
-  const flush_filter filter_;
+  flush_filter filter_;
   coua_fib_cursor* cursor_ = nullptr;
+  bool is_awaited_ = true;
+  bool has_begun_ = false;
   std::uint64_t removed_ = 0;
   bool done_ = false;
 };

@@ -311,6 +311,59 @@ TEST_F(fib_owner_test, reports_from_before_a_port_came_are_stale) {
   EXPECT_EQ(port_of(key_of(10, 1)), 1);
 }
 
+// Red when each flush of a port is queued behind the one before.
+TEST_F(fib_owner_test, flushes_that_are_asked_for_again_wait_once) {
+  const auto slices_until_done = [&](const flush_filter& last) {
+    const auto job = owner_->start_flush(last);
+    std::size_t slices = 0;
+    while (!job->done()) {
+      owner_->flush_slice(256);
+      ++slices;
+    }
+    EXPECT_FALSE(owner_->flush_slice(1));
+    return slices;
+  };
+  const std::size_t alone = slices_until_done({});
+  flush_filter of_one;
+  of_one.ports = 0b10;
+  for (unsigned i = 0; i < 100; ++i) {
+    ASSERT_TRUE(owner_->request_flush(of_one));
+    if (i % 10 == 0) owner_->flush_slice(256);  // what runs already is too late to be asked again
+  }
+  EXPECT_LE(slices_until_done({}), 3 * alone);
+  // What comes behind one that runs needs another.
+  ASSERT_TRUE(owner_->request_flush(of_one));
+  for (std::size_t i = 1; i < alone; ++i) owner_->flush_slice(256);
+  for (std::uint64_t i = 0; i < 100; ++i) report(key_of(10, 0x020000000000 + i), 1, 100);
+  ASSERT_TRUE(owner_->request_flush(of_one));
+  while (owner_->flush_slice(256)) {
+  }
+  EXPECT_EQ(owner_->learned_on_port(1), 0u);
+}
+
+TEST_F(fib_owner_test, one_flush_does_what_several_asked_for) {
+  for (const std::uint16_t vlan : {10, 20})
+    for (const unsigned port : {1u, 2u})
+      report(key_of(vlan, 0x020000000000 + vlan + port), port, 100);
+  flush_filter by_vlan;
+  by_vlan.ports = 0b10;
+  const auto before = owner_->start_flush(by_vlan);  // somebody waits for its count
+  for (const std::size_t vlan : {10, 20}) {
+    by_vlan.vlans.reset().set(vlan);
+    ASSERT_TRUE(owner_->request_flush(by_vlan));
+  }
+  by_vlan.ports = 0b100;  // VLAN 20 alone
+  ASSERT_TRUE(owner_->request_flush(by_vlan));
+  while (!before->done()) owner_->flush_slice(16);
+  EXPECT_EQ(before->removed(), 2u);
+  for (const std::uint16_t vlan : {10, 20}) report(key_of(vlan, 0x020000000001), 1, 200);
+  while (owner_->flush_slice(16)) {
+  }
+  EXPECT_EQ(owner_->learned_on_port(1), 0u) << "in both VLANs";
+  EXPECT_EQ(owner_->learned_in_vlan(10), 1u);
+  EXPECT_EQ(owner_->learned_in_vlan(20), 0u);
+}
+
 // Red when a slice of a flush goes on until it meets entries.
 TEST_F(fib_owner_test, a_flush_passes_empty_buckets_in_slices_too) {
   const auto job = owner_->start_flush({});
