@@ -26,7 +26,8 @@ namespace {
 constexpr std::size_t kib4_bytes = std::size_t{4} << 10;
 constexpr std::size_t mib2_bytes = std::size_t{2} << 20;
 constexpr std::size_t gib1_bytes = std::size_t{1} << 30;
-constexpr std::size_t max_bytes = std::size_t{1} << 46;  // half of x86-64's user address space
+constexpr std::size_t large_bytes = std::size_t{16} << 20;  // of 2 M entries at load 0.95
+constexpr std::size_t max_bytes = std::size_t{1} << 46;     // half of x86-64's user address space
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -45,8 +46,7 @@ bool worthwhile(page_kind kind, std::size_t bytes) {
   if (kind == page_kind::transparent) {
     return bytes >= mib2_bytes && transparent_huge_pages_allowed();
   }
-  const std::size_t waste = round_up(bytes, page_bytes(kind)) - bytes;
-  return kind == page_kind::kib4 || waste <= page_bytes(kind) / 2 || waste <= bytes / 128;
+  return !is_hugetlb(kind) || rounding_pays(bytes, page_bytes(kind));
 }
 
 std::string where(page_kind kind, std::size_t bytes) {
@@ -194,6 +194,13 @@ result<mapping> attempt(const request& asked) {
 }
 
 }  // namespace
+
+bool rounding_pays(std::size_t bytes, std::size_t page) {
+  const std::size_t waste = round_up(bytes, page) - bytes;
+  if (bytes < large_bytes) return waste <= page / 2;
+  // 8.6 / (8 / 0.95) is 1 + 1/47; the fixed part is for what a table takes beside its slots.
+  return waste <= bytes / 48 - (std::size_t{32} << 10);
+}
 
 const char* to_string(page_kind kind) {
   switch (kind) {
