@@ -282,7 +282,7 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
   one_size(*app, "--packets", "In random order (not of l2); 0: one of each flow", 1,
            std::uint64_t{1} << 32, out.packets);
   add_case_variants(*app, out.which);
-  app->add_option("--seed", out.which.seed, "Of prefixes and of the order of packets (not of l2)")
+  app->add_option("--seed", out.which.seed, "Of prefixes and of the order of packets")
       ->capture_default_str();
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
   app->final_callback([app, &out, masks] {
@@ -291,8 +291,8 @@ CLI::App* add_traffic(CLI::App& root, traffic_options& out) {
     take_masks(*app, out.which.name, *masks, rules);
     if (!rules.empty()) out.which.rules = rules.front();
     if (out.which.name == l2_traffic::case_name) {
-      refuse_with_case(*app, out.which,
-                       {"--packets", "--single-table", "--users", "--direction", "--seed"});
+      refuse_with_case(*app, out.which, {"--packets", "--single-table", "--users", "--direction"});
+      out.traffic.seed = out.which.seed;
       return;
     }
     refuse_with_case(*app, out.which, {"--sources", "--vlan", "--port", "--addresses"});

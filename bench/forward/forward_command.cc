@@ -50,7 +50,7 @@ class forward_run {
                                                   unsigned serial) const {
     const std::string place = files_.path() + "/" + std::to_string(serial);
     if (options_.which.name == l2_traffic::case_name) {
-      const l2_traffic traffic{rules, flows, options_.sources, size, 1};
+      const l2_traffic traffic{rules, flows, options_.sources, size, 1, options_.run.seed};
       if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
       return std::make_unique<l2_forward_case>(options_, traffic, serial, place + ".pcap",
                                                crew_.get());

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/cases/use_case.h"
 #include "bench/harness/population.h"
 #include "bench/traffic/frame_gap.h"
 #include "net/ethernet.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr unsigned check_sequence_bytes = 4;
 constexpr unsigned least_size = 64, most_size = 1518;
 constexpr std::size_t ip_bytes = 20;
+constexpr std::uint64_t most_frames = std::uint64_t{1} << 32;  // their order is drawn in memory
 
 void store_be32(std::uint8_t* bytes, std::uint32_t value) {
   net::store_be16(bytes, static_cast<std::uint16_t>(value >> 16));
@@ -58,6 +60,9 @@ result<void> check_traffic(const l2_traffic& asked) {
     return fail(errc::invalid, "--flows " + std::to_string(asked.flows),
                 "must be 1 to the number of rules, " + std::to_string(asked.rules));
   }
+  if (asked.flows > most_frames) {
+    return fail(errc::invalid, "--flows " + std::to_string(asked.flows), "must be at most 2^32");
+  }
   if (asked.sources < 1) return fail(errc::invalid, "--sources 0", "must be at least 1");
   if (asked.size < least_size || asked.size > most_size) {
     return fail(errc::invalid, "--size " + std::to_string(asked.size), "must be 64 to 1518");
@@ -83,9 +88,11 @@ result<void> write_packets(const l2_traffic& asked, const std::string& path) {
   result<net::pcap_writer> file = net::pcap_writer::create(path);
   if (!file) return tl::unexpected(file.error());
   std::vector<std::uint8_t> frame(frame_bytes(asked));
-  for (std::uint64_t i = 0; i < asked.flows; ++i) {
+  std::uint64_t time_ns = 0;
+  for (const std::uint32_t i : draw_order(asked.flows, asked.flows, asked.seed)) {
     make_frame(asked, i, frame);
-    if (result<void> done = file->write(i * frame_gap_ns, frame); !done) return done;
+    if (result<void> done = file->write(time_ns, frame); !done) return done;
+    time_ns += frame_gap_ns;
   }
   return file->close();
 }

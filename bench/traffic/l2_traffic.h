@@ -21,6 +21,7 @@ struct l2_traffic {
   std::uint64_t sources = 1000;  // hosts that send, behind the other port
   unsigned size = 64;            // bytes on the wire with the check sequence, 64 to 1518
   std::uint16_t vlan = 1;        // of the addresses; the frames are not tagged
+  std::uint64_t seed = 1;        // of the order of the frames
 };
 
 /// The unicast address of rule `index`; sources have those from `rules` on.
@@ -35,7 +36,8 @@ unsigned frame_bytes(const l2_traffic&);
 /// Writes the frame of flow `index` (Ethernet, IPv4, UDP); `frame` has frame_bytes().
 void make_frame(const l2_traffic&, std::uint64_t index, std::span<std::uint8_t> frame);
 
-/// Writes all frames as a packet file. Errors: io.
+/// Writes all frames as a packet file, in random order: the rules are inserted in that of their
+/// index, and a table may keep neighbours of it together. Errors: io.
 result<void> write_packets(const l2_traffic&, const std::string& path);
 
 /// Writes "VLAN MAC PORT" for each rule, as `coua fib load` reads it. Errors: io.

@@ -53,7 +53,8 @@ result<report> run_traffic(const traffic_options& asked) {
   report out;
   out.bench = "traffic";
   out.params = {{"case", l2_traffic::case_name}, {"rules", traffic.rules}, {"flows", traffic.flows},
-                {"sources", traffic.sources},    {"size", traffic.size},   {"vlan", traffic.vlan}};
+                {"sources", traffic.sources},    {"size", traffic.size},   {"vlan", traffic.vlan},
+                {"seed", traffic.seed}};
   if (!asked.out.empty()) {
     if (result<void> done = write_packets(traffic, asked.out); !done) {
       return tl::unexpected(done.error());

@@ -35,6 +35,24 @@ class TrafficTest(CommandCase):
             self.assertTrue(targets <= known)
             self.assertFalse({frame[6:12].hex(":") for frame in frames} & known)
 
+    def test_packets_go_to_all_addresses_in_another_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            packets, addresses = folder + "/x.pcap", folder + "/x.txt"
+            orders = []
+            for seed in ("1", "1", "2"):
+                self.report("traffic", "--case", "l2", "--rules", "500", "--flows", "500", "--seed", seed,
+                            "--out", packets, "--addresses", addresses)
+                lines = pathlib.Path(addresses).read_text().splitlines()
+                index = {line.split()[1]: i for i, line in enumerate(lines)}
+                data = pathlib.Path(packets).read_bytes()[24:]
+                orders.append([index[data[at + 16:at + 22].hex(":")] for at in range(0, len(data), 16 + 60)])
+                self.assertEqual(sorted(orders[-1]), list(range(500)))
+                steps = [b - a for a, b in zip(orders[-1], orders[-1][1:])]
+                self.assertTrue(200 < sum(step > 0 for step in steps) < 300)
+                self.assertLess(sum(abs(step) < 8 for step in steps), 50)
+            self.assertEqual(orders[0], orders[1])
+            self.assertNotEqual(orders[0], orders[2])
+
     def test_traffic_of_pipelines(self):
         with tempfile.TemporaryDirectory() as parent:
             folder = parent + "/new"
