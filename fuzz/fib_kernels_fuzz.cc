@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All sets of look-up kernels give the same answers for the same table and keys, in every mode.
+// All sets of look-up kernels give the same answers for the same table and keys, in every mode:
+// those for tables beyond the second-level cache and those for tables in it.
 //
 //   byte 0  layout; byte 1  share of slots to fill; byte 2  size of the steps of ahead and
 //   pipeline; then one byte per key, which picks a present key, a neighbour of one, or any
@@ -16,6 +17,7 @@
 namespace {
 
 using coua::isa;
+using coua::simd::distance;
 using coua::simd::fib_kernels;
 using coua::simd::fib_reader_state;
 
@@ -131,12 +133,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (isa set : {isa::generic, isa::avx2, isa::avx512}) {
     if (set > coua::active_isa()) break;
-    const fib_kernels& kernels = coua::simd::select_fib_kernels(layout, set);
-    COUA_CHECK(kernels.instruction_set == set);
-    COUA_CHECK(run_batch(kernels, fib, keys) == truth);
-    COUA_CHECK(run_ahead(kernels, fib, keys, step) == truth);
-    COUA_CHECK(run_pipeline(kernels, fib, keys, step) == truth);
-    COUA_CHECK(run_refresh(kernels, fib, keys) == truth);
+    for (distance where : {distance::far, distance::near}) {
+      const fib_kernels& kernels = coua::simd::select_fib_kernels(layout, set, where);
+      COUA_CHECK(kernels.instruction_set == set);
+      COUA_CHECK(run_batch(kernels, fib, keys) == truth);
+      COUA_CHECK(run_ahead(kernels, fib, keys, step) == truth);
+      COUA_CHECK(run_pipeline(kernels, fib, keys, step) == truth);
+      COUA_CHECK(run_refresh(kernels, fib, keys) == truth);
+    }
   }
   return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The look-up kernels of the flow table give the same answers with every instruction set, on lines
-// of any content: also such as no writer would leave.
+// of any content: also such as no writer would leave. So they do for tables near and far, and after
+// batches that found much and little, which decide what they fetch.
 //
 //   byte 0  variant, timers, sync, shape; byte 1  buckets; 2 bytes  the time; then the lines as
 //   they are, one byte per entry (key and value), and two per key to look up: which key, with which
@@ -77,8 +78,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     hashes.push_back(low | std::uint64_t{key >> 2 & 15} << 60);
   }
 
-  const auto run = [&](const flow_kernels& kernels) {
+  const auto run = [&](const flow_kernels& kernels, unsigned situation) {
     flow_reader_state state(view);
+    state.is_near = (situation & 1) != 0;
+    state.found_few = (situation & 2) != 0;
     answers got = {0, std::vector<std::uint64_t>((hashes.size() + 63) / 64),
                    std::vector<std::uint8_t>(hashes.size() * widths.value_bytes)};
     got.n_hits = kernels.batch(view, state, keys.data(), hashes.data(), hashes.size(),
@@ -88,10 +91,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kernels_of = [&](coua::isa set) -> const flow_kernels& {
     return select_flow_kernels(kind, view.key_words, widths.value_bytes, set);
   };
-  const answers truth = run(kernels_of(coua::isa::generic));
-  for (const coua::isa set : {coua::isa::avx2, coua::isa::avx512}) {
+  const answers truth = run(kernels_of(coua::isa::generic), 0);
+  for (const coua::isa set : {coua::isa::generic, coua::isa::avx2, coua::isa::avx512}) {
     if (set > coua::best_isa()) break;
-    COUA_CHECK(run(kernels_of(set)) == truth);
+    for (unsigned situation = 0; situation < 4; ++situation)
+      COUA_CHECK(run(kernels_of(set), situation) == truth);
   }
   return 0;
 }
