@@ -7,7 +7,8 @@
 
 namespace coua {
 
-fib_cursor::fib_cursor(fib& table, moved_keys moved) : table_(table), moved_(std::move(moved)) {
+fib_cursor::fib_cursor(fib& table, moved_keys moved, std::uint64_t first)
+    : table_(table), position_(first), moved_(std::move(moved)) {
   table_.cursors_.push_back(this);
 }
 

@@ -21,7 +21,8 @@ namespace coua {
 
 class fib_cursor {
  public:
-  fib_cursor(fib& table, moved_keys moved);
+  /// `first`: the bucket to begin with, for tests of tables too large to be walked through.
+  fib_cursor(fib& table, moved_keys moved, std::uint64_t first = 0);
   ~fib_cursor();
   fib_cursor(const fib_cursor&) = delete;
   fib_cursor& operator=(const fib_cursor&) = delete;
@@ -42,7 +43,7 @@ class fib_cursor {
 
  private:
   fib& table_;
-  std::uint64_t position_ = 0;  // next bucket to visit
+  std::uint64_t position_;  // next bucket to visit
   moved_keys moved_;
   bool lost_ = false;
 };

@@ -8,9 +8,12 @@
 
 #include <array>
 #include <cstring>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fib_handles.h"
+#include "table/fib_cursor.h"
 
 namespace coua::test {
 namespace {
@@ -48,6 +51,35 @@ struct sparse_memory {
   }
 };
 
+/// Every thread delivers all keys in each round, with the round as value.
+struct rounds {
+  static constexpr unsigned n_threads = 4;
+  static constexpr std::uint64_t n_keys = 20'000;
+  std::uint32_t n;
+  std::array<std::uint64_t, n_threads> at{};
+
+  static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
+                          std::size_t max) {
+    auto* self = static_cast<rounds*>(context);
+    std::size_t count = 0;
+    for (std::uint64_t& i = self->at[thread]; count < max && i < n_keys * self->n; i++)
+      records[count++] = record_of(random_key(i % n_keys), static_cast<std::uint32_t>(i / n_keys));
+    return count;
+  }
+};
+
+/// Room in the address space for the table alone.
+coua_fib_params params_of(const table_shape& shape, sparse_memory& memory) {
+  coua_fib_params params = COUA_FIB_PARAMS_INIT;
+  params.buckets = shape.buckets;
+  params.layout = shape.layout;
+  params.value_bits = shape.value_bits;
+  params.allocate = sparse_memory::take;
+  params.release = sparse_memory::give;
+  params.context = &memory;
+  return params;
+}
+
 class fib_sparse : public testing::TestWithParam<table_shape> {};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -59,13 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(fib_sparse, indices_beyond_2_32_slots_do_not_overflow) {
   sparse_memory memory;
-  coua_fib_params params = COUA_FIB_PARAMS_INIT;
-  params.buckets = GetParam().buckets;
-  params.layout = GetParam().layout;
-  params.value_bits = GetParam().value_bits;
-  params.allocate = sparse_memory::take;
-  params.release = sparse_memory::give;
-  params.context = &memory;
+  const coua_fib_params params = params_of(GetParam(), memory);
   char message[200] = "";
   coua_fib* made = nullptr;
   int rc = coua_fib_create(&params, &made, message, sizeof message);
@@ -106,24 +132,86 @@ TEST_P(fib_sparse, indices_beyond_2_32_slots_do_not_overflow) {
   EXPECT_EQ(coua_fib_lookup_batch(reader.get(), keys.data(), n, entries.data()), n - n / 2);
   EXPECT_EQ(coua_fib_sweep(fib.get(), 1000, nullptr, nullptr), 0);
   EXPECT_EQ(stats_of(fib.get()).entries, n - n / 2);
+
+  // Of those that were erased.
+  rounds source{1};
+  ASSERT_EQ(coua_fib_bulk_load(fib.get(), rounds::next, &source, rounds::n_threads, 0), 0);
+  EXPECT_EQ(stats_of(fib.get()).entries, n - n / 2 + rounds::n_keys);
+  EXPECT_EQ(coua_fib_lookup_batch(reader.get(), keys.data(), n, entries.data()),
+            n - n / 2 + rounds::n_keys);
+  for (std::uint64_t i = 0; i < rounds::n_keys; i++) ASSERT_EQ(value_of(entries[i]), 0u);
 }
 
-/// Every thread delivers all keys in each round, with the round as value.
-struct rounds {
-  static constexpr unsigned n_threads = 4;
-  static constexpr std::uint64_t n_keys = 20'000;
-  std::uint32_t n;
-  std::array<std::uint64_t, n_threads> at{};
+/// Keys for single buckets of a table, which nobody knows without its hash key.
+class bucket_keys {
+ public:
+  explicit bucket_keys(const fib& table) : table_(table) {}
 
-  static std::size_t next(void* context, unsigned thread, coua_fib_record* records,
-                          std::size_t max) {
-    auto* self = static_cast<rounds*>(context);
-    std::size_t count = 0;
-    for (std::uint64_t& i = self->at[thread]; count < max && i < n_keys * self->n; i++)
-      records[count++] = record_of(random_key(i % n_keys), static_cast<std::uint32_t>(i / n_keys));
-    return count;
+  std::uint64_t primary(std::uint64_t key) const { return bucket(permutation().p(key)); }
+  std::uint64_t secondary(std::uint64_t key) const {
+    return bucket(permutation().q_of_p(permutation().p(key)));
   }
+  /// The i-th key whose primary bucket this is.
+  std::uint64_t key(std::uint64_t of, std::uint64_t i) const {
+    const auto place = (static_cast<unsigned __int128>(of) << key_permutation::key_bits) /
+                       table_.geometry().n_buckets;
+    return permutation().key_of_p((static_cast<std::uint64_t>(place) + 1 + 999 * i) << 4);
+  }
+
+ private:
+  const key_permutation& permutation() const { return table_.view().permutation; }
+  std::uint64_t bucket(std::uint64_t permuted) const { return table_.view().bucket(permuted); }
+
+  const fib& table_;
 };
+
+// Full buckets at the far end: entries must move, and their keys come back out of the slots.
+TEST_P(fib_sparse, keys_move_and_are_read_back_beyond_2_32_slots) {
+  sparse_memory memory;
+  auto made = fib::create(params_of(GetParam(), memory));
+  if (!made) GTEST_SKIP() << "no address space: " << made.error().message();
+  fib& table = **made;
+  const bucket_keys craft(table);
+  const unsigned n_slots = table.geometry().n_slots();
+  for (std::uint64_t back = 1; back <= 1000; back += 37) {
+    const std::uint64_t last = table.geometry().n_buckets - back;
+    ASSERT_GT(last * n_slots, std::uint64_t{1} << 32);
+    std::unordered_map<std::uint64_t, std::uint32_t> values;
+    const auto insert = [&](std::uint64_t key) {
+      const std::uint32_t value = static_cast<std::uint32_t>(mix(key)) & 0xffff;
+      ASSERT_EQ(table.insert(record_of(key, value)), COUA_FIB_ADDED);
+      values[key] = value;
+    };
+    const std::uint64_t key = craft.key(last, n_slots), second = craft.secondary(key);
+    for (unsigned i = 0; i < n_slots; i++) {
+      ASSERT_EQ(craft.primary(craft.key(last, i)), last);
+      insert(craft.key(last, i));
+      insert(craft.key(second, i));
+    }
+    coua_fib_stats before{}, after{};
+    table.get_stats(before);
+    insert(key);
+    table.get_stats(after);
+    EXPECT_GT(after.moves, before.moves);
+    // Wherever an entry went: a cursor reads it there, and once.
+    std::unordered_map<std::uint64_t, std::uint32_t> found;
+    std::unordered_set<std::uint64_t> buckets;
+    for (const auto& [each, value] : values) {
+      coua_fib_record record{};
+      ASSERT_TRUE(table.find(each, record));
+      EXPECT_EQ(record.value, value);
+      buckets.insert({craft.primary(each), craft.secondary(each)});
+    }
+    for (const std::uint64_t bucket : buckets) {
+      fib_cursor cursor(table, *moved_keys::create(1, table.view().permutation), bucket);
+      std::array<coua_fib_record, 8> records;
+      const std::size_t n = cursor.next(records, 1);
+      for (std::size_t i = 0; i < n; i++)
+        EXPECT_TRUE(found.emplace(records[i].key, records[i].value).second);
+    }
+    EXPECT_EQ(found, values) << "bucket " << last;
+  }
+}
 
 /// 2 GiB: loads sort keys by region.
 fib_ptr make_sorting(sparse_memory& memory) {
