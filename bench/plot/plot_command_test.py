@@ -39,9 +39,13 @@ class PlotTest(CommandCase):
             self.assertEqual(json.loads(source.read_text())["params"]["figure"], 6)
             self.assertIn("fib/batch batch 8", svg)
             self.assertIn("figure 6", svg)
-            picture = run("plot", source, "-o", folder + "/run.png")
-            if picture.returncode != 0:
-                self.assertIn("rsvg-convert", picture.stderr)
+            picture = pathlib.Path(folder, "run.png")
+            done = run("plot", source, "-o", picture)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(picture.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+            done = run("plot", source, "-o", picture, env={"PATH": folder})
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("rsvg-convert", done.stderr)
             for words in ((source, "-o", "x.gif"), (folder + "/none.json",), (__file__,)):
                 self.assertEqual(run("plot", *words).returncode, 1, words)
 
