@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fib_command_test.py COUA_BENCH: short runs of coua-bench limit and fib."""
 
+import os
 import pathlib
 import sys
 import unittest
@@ -11,13 +12,20 @@ sys.dont_write_bytecode = True
 
 from command_case import FIELDS, CommandCase, run  # noqa: E402  (the path is set above)
 
+# As the paper compares them, and what each is asked by.
+PEERS = {"rte_hash": ["batch"], "rte_hash_lf": ["batch"], "absl": ["single", "prefetch"], "boost": ["single"],
+         "dense_hash_map": ["single", "prefetch"], "sparse_hash_map": ["single"], "libcuckoo": ["single"],
+         "tbb": ["single"], "unordered_map": ["single"]}
+THREADS = "1,2" if len(os.sched_getaffinity(0)) > 1 else "1"
+
 
 class TableTest(CommandCase):
     def test_limit(self):
-        out = self.report("limit", "--size", "64Ki,1Mi", "--pages", "auto,4K", "--threads", "1",
+        out = self.report("limit", "--size", "64Ki,1Mi", "--pages", "auto,4K", "--threads", THREADS,
                           "--prefetch", "t0,t1", "--seconds", "0.002")
         rows = out["rows"]
-        self.assertEqual(len(rows), 2 * 2 * 2)
+        self.assertEqual(len(rows), 2 * 2 * 2 * len(THREADS.split(",")))
+        self.assertEqual({str(r["params"]["threads"]) for r in rows}, set(THREADS.split(",")))
         self.assertEqual({r["name"] for r in rows}, {"limit"})
         self.assertEqual({r["params"]["size"] for r in rows}, {65536, 1048576})
         self.assertEqual({r["params"]["prefetch"] for r in rows}, {"t0", "t1"})
@@ -46,14 +54,51 @@ class TableTest(CommandCase):
         self.assertGreater(rates[64000]["ratio_to_none"], 0)
         self.assertEqual(rates[64000]["pairs"], 3)
 
+    def built_peers(self):
+        words = run("fib", "--peers", "nobody").stderr.split("this build has ")[1]
+        return [each for each in PEERS if each in words.strip().split(", ")]
+
+    def check_peers(self, peers, *words):
+        rows = self.report("fib", *words, "--entries", "5K", "--seconds", "0.002", "--repetitions",
+                           "2")["rows"]
+        asked = {f"{peer}/{how}" for peer in peers for how in PEERS[peer]}
+        modes = {r["name"] for r in rows} - asked - {f"{peer}/load" for peer in peers}
+        self.assertTrue(asked <= {r["name"] for r in rows}, rows)
+        return rows, modes
+
     def test_fib_peers(self):
-        out = self.report("fib", "--entries", "5K", "--mode", "batch", "--peers", "--seconds",
-                          "0.002")
-        names = {r["name"] for r in out["rows"]}
-        self.assertIn("unordered_map/single", names)
-        some = self.report("fib", "--entries", "5K", "--mode", "batch", "--peers", "unordered_map",
-                           "--seconds", "0.002")
-        self.assertLess(len(some["rows"]), len(out["rows"]) + 1)
+        peers = self.built_peers()
+        rows, modes = self.check_peers(peers, "--mode", "batch", "--batch", "1,32", "--peers",
+                                       "--misses", "0,50")
+        self.assertEqual(modes, {"fib/load", "fib/batch"})
+        of = {(r["name"], r["params"]["batch"], r["params"]["misses"]): r for r in rows if "misses" in r["params"]}
+        lookups = {f"{peer}/{how}" for peer in peers for how in PEERS[peer]}
+        batched = {each for each in lookups if not each.endswith("/single")}
+        for batch, compared in ((32, batched), (1, lookups)):
+            for misses in (0, 50):
+                ours = of["fib/batch", batch, misses]
+                fields = {"ratio_to_" + name.replace("/", "_"): name for name in compared}
+                self.assertEqual(set(fields), {f for f in ours if f.startswith("ratio_to_")} - {"ratio_to_limit"})
+                for field, name in fields.items():
+                    # A median of ratios, and a ratio of medians, of very short windows.
+                    off = ours["mops"] / of[name, batch, misses]["mops"] / ours[field]
+                    self.assertTrue(0.1 < off < 10, (field, off))
+        _, modes = self.check_peers(["unordered_map"], "--mode", "batch", "--peers", "unordered_map")
+        self.assertEqual(modes, {"fib/load", "fib/batch"})
+        if missing := sorted(set(PEERS) - set(peers)):
+            self.skipTest("built without " + ", ".join(missing))
+
+    def test_fib_figures(self):
+        _, modes = self.check_peers([], "--figure", "5", "--load", "0.9")
+        steps = {"factor/" + step for step in ("baseline", "+hugepage", "+memorder", "+batching", "+prefetch")}
+        self.assertEqual(modes, {"fib/load", "fib/batch"} | steps | {step + "/load" for step in steps})
+        _, modes = self.check_peers(self.built_peers(), "--figure", "7")
+        self.assertEqual(modes, {"fib/load", "fib/batch", "fib/ahead", "fib/pipeline"})
+
+    def test_fib_threads(self):
+        rows, _ = self.check_peers([], "--mode", "batch", "--threads", THREADS)
+        self.assertEqual([str(r["params"]["threads"]) for r in rows if r["name"] == "fib/batch"],
+                         THREADS.split(","))
 
     def test_plain_table(self):
         done = run("fib", "--entries", "5K", "--mode", "batch", "--seconds", "0.002")

@@ -4,9 +4,13 @@
 #include <algorithm>
 
 #include "bench/fib/fib_writer.h"
+#include "bench/harness/peer_field.h"
 
 namespace coua::bench {
 namespace {
+
+/// What our own table says of itself.
+bool is_ours(const compared_lookup& each) { return each.params.contains("layout"); }
 
 /// A table of our own, through its C API.
 class table_writer final : public fib_writer {
@@ -82,9 +86,19 @@ result<void> measurement::run(std::vector<row>& rows) {
   for (const compared_lookup& each : comparison_->lookups()) {
     for (const auto& [at, rates] : each.rates) {
       rows.push_back(make_row(each, at, 0, summarise(rates)));
+      if (is_ours(each) && !options_.peers.empty()) compare_with_peers(each, at, rows.back());
     }
   }
   return {};
+}
+
+void measurement::compare_with_peers(const compared_lookup& each, comparison_point at,
+                                     row& out) const {
+  for (const compared_lookup& peer : comparison_->lookups()) {
+    if (is_ours(peer) || peer.params.at("batch") != each.params.at("batch")) continue;
+    const summary ratio = paired_ratio(each.rates.at(at), peer.rates.at(at));
+    out.more[peer_field("ratio_to", peer.how->name())] = ratio.median;
+  }
 }
 
 row measurement::make_row(const compared_lookup& each, comparison_point at, std::uint64_t updates,
@@ -106,7 +120,7 @@ result<void> measurement::run_updates(coua_fib* fib, std::uint64_t per_second,
     comparison_->run_limit(narrow(threads));
     for (const std::uint64_t misses : options_.misses) {
       for (compared_lookup& each : comparison_->lookups()) {
-        if (!each.params.contains("layout")) continue;  // a peer
+        if (!is_ours(each)) continue;
         const comparison_point at = {narrow(threads), narrow(misses)};
         result<churn_pairs> pairs =
             comparison_->run_pairs(each, at, writer, options_.pairs, "updates");

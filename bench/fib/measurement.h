@@ -36,6 +36,9 @@ class measurement {
   row make_row(const compared_lookup&, comparison_point, std::uint64_t updates,
                const summary& rate) const;
 
+  /// Adds ratios of our table to the peers that are given as many keys at a time.
+  void compare_with_peers(const compared_lookup&, comparison_point, row&) const;
+
   const fib_options& options_;
   population people_;
   progress& progress_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/forward/peer_field.h"
+#include "bench/harness/peer_field.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {

@@ -2,6 +2,7 @@
 #include "bench/forward/forward_case.h"
 
 #include "bench/forward/testpmd.h"
+#include "bench/harness/peer_field.h"
 
 namespace coua::bench {
 namespace {
@@ -58,6 +59,33 @@ result<row> forward_case::run_updates(std::uint64_t per_second, progress& shown)
   return out;
 }
 
+bool forward_case::differs_in_rules(const forward_case& other) const {
+  json mine = params(), others = other.params();
+  if (mine.at("rules") == others.at("rules")) return false;
+  mine.erase("rules");
+  others.erase("rules");
+  return mine == others;
+}
+
+result<void> forward_case::compare_with(forward_case& first, progress& shown) {
+  std::vector<double> own, of_first;
+  for (unsigned pair = 0; pair < options_.pairs; ++pair) {
+    shown.step("coua beside its first case");
+    for (const bool mine : {pair % 2 == 0, pair % 2 != 0}) {
+      forward_case& each = mine ? *this : first;
+      const result<double> rate = each.switching().run(pair_seconds(options_.run));
+      if (!rate) return tl::unexpected(rate.error());
+      (mine ? own : of_first).push_back(*rate);
+    }
+  }
+  const summary ratio = paired_ratio(own, of_first);
+  to_first_ = {{"ratio_to_first", ratio.median},
+               {"ratio_spread", ratio.spread},
+               {"first_mops", median(of_first)},
+               {"pairs", own.size()}};
+  return {};
+}
+
 double forward_case::rate_of(const std::string& name) const {
   for (const entrant& each : entrants_) {
     if (each.who->name() == name) return median(each.rates);
@@ -89,11 +117,11 @@ std::vector<row> forward_case::rows() const {
     if (each.bytes_per_entry > 0) made.bytes_per_entry = each.bytes_per_entry;
     made.more["gbps"] = rate.median * frame_size() * 8 / 1000;
     if (other > 0) made.more["ratio_to_testpmd"] = rate.median / other;
-    for (const auto& [name, field] : {std::pair("ovs", "ratio_to_ovs"),
-                                      {"ovs/smc", "ratio_to_ovs_smc"},
-                                      {"ovs/none", "ratio_to_ovs_none"}}) {
-      if (const double ovs = rate_of(name); ovs > 0) made.more[field] = rate.median / ovs;
+    for (const char* const peer : {"ovs", "ovs/smc", "ovs/none"}) {
+      const double ovs = rate_of(peer);
+      if (ovs > 0) made.more[peer_field("ratio_to", peer)] = rate.median / ovs;
     }
+    if (made.name == "coua" && !to_first_.is_null()) made.more.update(to_first_);
     made.more.update(each.who->more());
     out.push_back(std::move(made));
   }

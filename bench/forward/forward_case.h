@@ -30,6 +30,11 @@ class forward_case {
   /// Paired windows of the switch with and without updates.
   result<row> run_updates(std::uint64_t per_second, progress&);
 
+  /// Whether this is the same but for the number of rules.
+  bool differs_in_rules(const forward_case& other) const;
+  /// Paired windows of the switch and of that of `first`, whose ratio the row `coua` gets.
+  result<void> compare_with(forward_case& first, progress&);
+
   /// Rows of what run_round() collected.
   std::vector<row> rows() const;
 
@@ -71,6 +76,7 @@ class forward_case {
   port_plan ports_;
   std::vector<std::unique_ptr<mover>> movers_;
   std::vector<entrant> entrants_;
+  json to_first_;  // of compare_with()
 };
 
 }  // namespace coua::bench

@@ -37,6 +37,11 @@ class forward_run {
     }
     result<std::vector<case_list>> groups = plan();
     if (!groups) return tl::unexpected(groups.error());
+    if (groups->size() > 1) {
+      out_.notes.push_back(
+          "The cases do not fit into memory together: " + std::to_string(groups->size()) +
+          " groups of them ran after one another, without ratios between groups");
+    }
     for (case_list& group : *groups) {
       if (result<void> done = run_group(group); !done) return done;
       group.clear();
@@ -139,6 +144,7 @@ class forward_run {
         if (result<void> done = each->run_round(round, progress_); !done) return done;
       }
     }
+    if (result<void> done = compare_sizes(cases); !done) return done;
     for (auto& each : cases) {
       for (row& made : each->rows()) {
         const bool is_switch = made.name == "coua";
@@ -154,6 +160,19 @@ class forward_run {
         if (!done) return tl::unexpected(done.error());
         out_.rows.push_back(std::move(*done));
       }
+    }
+    return {};
+  }
+
+  /// What a larger FIB costs. The figures show rates by size as they are.
+  result<void> compare_sizes(case_list& cases) {
+    if (options_.which.name != l2_traffic::case_name || options_.figure != 0) return {};
+    for (auto& each : cases) {
+      const auto first = std::find_if(cases.begin(), cases.end(), [&](const auto& other) {
+        return &other == &each || each->differs_in_rules(*other);
+      });
+      if (*first == each) continue;
+      if (result<void> done = each->compare_with(**first, progress_); !done) return done;
     }
     return {};
   }

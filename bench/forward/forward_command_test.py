@@ -35,6 +35,55 @@ class ForwardTest(CommandCase):
             self.assertIn(row["params"]["size"], (64, 128))
         self.assertEqual(sum("ratio_to_none" in r for r in out["rows"]), 2)
 
+    def test_sizes_are_compared_in_pairs(self):
+        self.need_dpdk()
+        words = ("forward", "--case", "l2", "--rules", "300,700", "--flows", "200", "--no-testpmd",
+                 "--seconds", "0.01", "--repetitions", "2", "--pairs", "3")
+        rows = [r for r in self.report(*words)["rows"] if r["name"] == "coua"]
+        self.assertEqual([r["params"]["rules"] for r in rows], [300, 700])
+        self.assertNotIn("ratio_to_first", rows[0])
+        self.assertEqual(rows[1]["pairs"], 3)
+        self.assertTrue(0.2 < rows[1]["ratio_to_first"] < 5, rows[1])
+        self.assertGreater(rows[1]["first_mops"], 0)
+
+    def test_figures_and_tables(self):
+        self.need_dpdk()
+        short = ("--no-testpmd", "--seconds", "0.01", "--repetitions", "1", "--pairs", "1")
+
+        def rows(*words):
+            out = self.report("forward", *words, *short)
+            self.assertEqual(out["params"][words[0][2:]], int(words[1]))
+            return out["rows"]
+
+        def names(*words):
+            return [r["name"] for r in rows(*words)]
+
+        base = ["coua", "raw-io"]
+        steps = [f"bare/factor/{step}" for step in ("baseline", "+hugepage", "+memorder", "+batching", "+prefetch")]
+        self.assertEqual(names("--figure", "8", "--rules", "2K"), [*base, *steps, "bare/fib/batch"])
+        dense = "built without the peers" if "dense_hash_map" not in run("fib", "--peers", "nobody").stderr else None
+        if not dense:
+            self.assertEqual(names("--figure", "9", "--rules", "2K,3K"),
+                             [*base, "bare/fib/batch", "bare/dense_hash_map/single",
+                              "bare/dense_hash_map/prefetch"] * 2)
+        updated = rows("--figure", "10", "--rules", "2K", "--updates", "0,64K")
+        self.assertEqual([r["name"] for r in updated], [*base, "coua"])
+        self.assertGreater(updated[2]["ratio_to_none"], 0)
+        sizes = rows("--table", "2", "--size", "64,1518")
+        self.assertEqual([(r["name"], r["params"]["size"]) for r in sizes],
+                         [(name, size) for size in (64, 1518) for name in base])
+        for row in sizes:
+            self.assertAlmostEqual(row["gbps"], row["mops"] * row["params"]["size"] * 8 / 1000, 3)
+        if dense:
+            self.skipTest(dense)
+        tables = rows("--table", "3", "--rules", "64K,100G")
+        self.assertEqual([(r["name"], r["params"]["rules"]) for r in tables],
+                         [(name, n) for n in (64_000, 100_000_000_000) for name in ("fib", "dense_hash_map")])
+        for row in tables[:2]:
+            self.assertAlmostEqual(row["bytes_per_entry"] * 64_000 / 2**30, row["gib"], 4)
+        for row in tables[2:]:
+            self.assertIn({"fib": "are available", "dense_hash_map": "no memory"}[row["name"]], row["does_not_fit"])
+
     def test_forward_pipelines(self):
         self.need_dpdk()
         short = ("--seconds", "0.02", "--repetitions", "2", "--pairs", "2")

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "bench/forward/peer_field.h"
+#include "bench/harness/peer_field.h"
 #include "bench/harness/stats.h"
 
 namespace coua::bench {
