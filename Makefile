@@ -34,7 +34,7 @@ demo:
 	@tools/deps ensure build demo
 	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
 	@$(NINJA) --quiet couad coua demo/raw_io
-	@tools/osken >/dev/null 2>&1 || true
+	@tools/osken --try || true
 	@demo/run
 
 ## make demo-openflow: a controller drives the switch, and a gateway's routes change at full rate

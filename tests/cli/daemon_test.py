@@ -29,6 +29,8 @@ ports:
 
 
 class daemon_case(unittest.TestCase):
+    before = []  # the words before couad
+
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="coua-daemon-")
         self.addCleanup(holder.cleanup)
@@ -49,7 +51,7 @@ class daemon_case(unittest.TestCase):
                           "workers: {count: 1, idle: sleep}\n" + more)
 
     def launch(self, file, prepare=None):
-        process = subprocess.Popen([COUAD, "--config", str(file)], text=True,
+        process = subprocess.Popen([*self.before, COUAD, "--config", str(file)], text=True,
                                    stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    env=self.environment, preexec_fn=prepare)
         self.addCleanup(process.stderr.close)
@@ -109,6 +111,16 @@ class test_life(daemon_case):
         self.assertEqual(process.wait(60), 0)
         self.assertIn("stopped", process.stderr.read())
         self.assertEqual(self.left(), [])
+
+    def test_needs_no_privilege(self):
+        if os.geteuid() == 0:
+            self.before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
+                           "--inh-caps=-all", "--no-new-privs"]
+            if subprocess.run([*self.before, "test", "-x", COUAD], check=False).returncode:
+                self.skipTest(f"an ordinary user cannot reach {COUAD}")
+            for path in (self.directory, self.directory / "dpdk"):
+                os.chown(path, 65534, 65534)
+        self.test_start_use_and_stop()
 
     def test_systemd_hears_of_it(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

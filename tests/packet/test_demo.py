@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo, for as long as it takes to interrupt it."""
+"""The demo: to its end, for as long as it takes to interrupt it, and where it cannot begin."""
 
 import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -43,16 +44,26 @@ def take_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-class test_demo(unittest.TestCase):
-    def interrupt_after(self, seconds, number=signal.SIGINT):
-        """What the demo said and its exit status, when it gets a signal that soon."""
-        environment = {name: value for name, value in os.environ.items() if name != lab.INSIDE}
-        demo = subprocess.Popen([lab.ROOT / "demo" / "run"], stdout=subprocess.PIPE, text=True,
-                                stderr=subprocess.STDOUT, env={**environment, MARK: "1"},
+def outside():
+    """The environment of a program that is to make namespaces of its own."""
+    return {name: value for name, value in os.environ.items() if name != lab.INSIDE}
+
+
+class demo_case(unittest.TestCase):
+    def start(self, *before):
+        demo = subprocess.Popen([*before, lab.ROOT / "demo" / "run"], stdout=subprocess.PIPE, text=True,
+                                stderr=subprocess.STDOUT, env={**outside(), MARK: "1"},
                                 start_new_session=True, preexec_fn=take_interrupts)
         self.addCleanup(demo.stdout.close)
         self.addCleanup(demo.wait)
         self.addCleanup(demo.kill)
+        return demo
+
+
+class test_demo(demo_case):
+    def interrupt_after(self, seconds, number=signal.SIGINT):
+        """What the demo said and its exit status, when it gets a signal that soon."""
+        demo = self.start()
         time.sleep(seconds)
         self.assertIsNone(demo.poll(), "it ended before the signal")
         os.killpg(demo.pid, number)  # as a terminal does
@@ -82,3 +93,84 @@ class test_demo(unittest.TestCase):
     def test_nothing_outlives_a_demo_that_was_killed(self):
         self.interrupt_after(3, signal.SIGKILL)
         lab.wait_for(lambda: not marked(), what="no process of the demo")
+
+
+class test_whole_demo(demo_case):
+    def test_to_its_end(self):
+        before, links = namespaces(), os.listdir("/sys/class/net")
+        demo = self.start()
+        said = demo.communicate(timeout=300)[0]
+        self.assertEqual(demo.returncode, 0, said)
+        self.assertNotIn("FAILED", said)
+        summary = said.partition("\nSummary\n")[2]
+        for line in (r"mode  .*FIB 10\.1 M entries", r"ping  .*not between the VLANs", r"iperf3 TCP  [0-9,]+ Mbit/s",
+                     r"FIB  +10,000,\d+ entries, \d+\.\d bytes each",
+                     r"forwarding  +\d+\.\d+ M packets/s over 10 M addresses on one core; raw I/O",
+                     r"gateway  +\d+\.\d+ M packets/s; .* routes/s change", r"time  +\d+ s$"):
+            self.assertRegex(summary, f"(?m)^   {line}")
+        self.assertEqual(marked(), [])
+        self.assertLessEqual(namespaces(), before)
+        self.assertEqual(os.listdir("/sys/class/net"), links)
+        self.assertFalse(os.path.exists("/run/demo"))
+
+    def test_without_the_tun_driver_it_says_what_to_do(self):
+        demo = self.start("unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/net && exec "$0"')
+        said = demo.communicate(timeout=60)[0]
+        self.assertEqual(demo.returncode, 2, said)
+        self.assertRegex(said, r"^demo: /dev/net/tun is missing, .*modprobe tun.*--device /dev/net/tun`, or try "
+                               r"DEMO_PORTS=af_packet\n$")
+
+
+class test_ordinary_user(unittest.TestCase):
+    """Who may make namespaces needs no other privilege."""
+
+    DROP = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
+            "--inh-caps=-all"]
+
+    def test_a_switch_and_its_hosts(self):
+        words = [*self.DROP, "unshare", "-Urnm", "-pf", "--mount-proc", "sh", "-c",
+                 'test -x "$0" && test -w /dev/net/tun', lab.COUAD]
+        trial = subprocess.run(words, capture_output=True, text=True)
+        if trial.returncode:
+            why = trial.stderr.strip() or f"{lab.COUAD} or /dev/net/tun is out of reach"
+            self.skipTest(f"an ordinary user cannot: {why}")
+        done = subprocess.run([*self.DROP, lab.ROOT / "tests/packet/run", "-k", "test_arp_and_ping"],
+                              env=outside(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("packet tests: 1 passed, 0 failed", done.stdout)
+
+
+class test_os_ken(unittest.TestCase):
+    """What the demo does for its controller, with a PyPI that does not answer."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)
+        self.calls = self.directory / "calls"
+        self.calls.touch()
+        program = self.directory / "python3"  # that makes a pip
+        program.write_text('#!/bin/sh\nmkdir -p "$3/bin"\ncat > "$3/bin/pip" <<E\n#!/bin/sh\n'
+                           f'echo \\$PIP_DEFAULT_TIMEOUT \\$PIP_RETRIES >> {self.calls}\nexit 1\nE\n'
+                           'chmod +x "$3/bin/pip"\n')
+        program.chmod(0o755)
+
+    def osken(self, *words):
+        environment = {**{name: value for name, value in os.environ.items() if not name.startswith("PIP_")},
+                       "COUA_CACHE": str(self.directory / "cache"),
+                       "PATH": f"{self.directory}:{os.environ['PATH']}"}
+        done = subprocess.run([lab.ROOT / "tools/osken", *words], env=environment, capture_output=True,
+                              text=True, timeout=60)
+        return done.returncode, done.stdout.splitlines(), self.calls.read_text().splitlines()
+
+    def test_is_tried_for_once_a_day_and_not_long(self):
+        status, said, calls = self.osken("--try")
+        self.assertEqual((status, len(said), calls), (0, 2, ["5 1"]))
+        self.assertIn("from PyPI", said[0])
+        self.assertIn("goes without it", said[1])
+        self.assertEqual(self.osken("--try"), (0, [], ["5 1"]))
+        failed = self.directory / "cache/os-ken.failed"
+        os.utime(failed, (time.time() - 90_000,) * 2)
+        self.assertEqual(self.osken("--try")[1:], (said, ["5 1"] * 2))
+        # Who asks for it is not put off.
+        self.assertEqual(self.osken(), (1, said[:1], ["5 1", "5 1", ""]))
