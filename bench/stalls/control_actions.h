@@ -19,9 +19,16 @@ struct control_action {
   std::function<result<void>()> go, back;  // `back` leaves the switch as it was
 };
 
-/// `bystander` is a port without traffic, `entries` addresses from `first` on are in nobody's FIB.
-/// All must outlive the actions.
-std::vector<control_action> control_actions(dp::l2_switch& sw, const dp::port_config& bystander,
+/// The ports of the switch, as they were added.
+struct stalls_ports {
+  dp::port_config in;         // what packets come in by
+  dp::port_config bystander;  // without traffic
+  dp::port_config bond;       // static, without traffic
+  dp::port_config stormy;     // disabled; brings broadcasts without end when it is enabled
+};
+
+/// Addresses from `first` on are in nobody's FIB. The switch must outlive the actions.
+std::vector<control_action> control_actions(dp::l2_switch& sw, const stalls_ports& ports,
                                             std::uint64_t first, const stalls_options& options);
 
 }  // namespace coua::bench

@@ -19,6 +19,7 @@
 #include "bench/stalls/poll_watch.h"
 #include "bench/traffic/l2_traffic.h"
 #include "dp/bench_hooks.h"
+#include "net/pcap_file.h"
 
 namespace coua::bench {
 namespace {
@@ -29,6 +30,17 @@ constexpr std::uint64_t flows_most = 100'000;
 constexpr std::uint64_t spare_mib = 256;  // for ports that come, and their packets
 // After an action that has answered: a worker may still take what it made.
 constexpr milliseconds aftermath{5};
+
+/// One broadcast, for a port to bring again and again.
+result<void> write_storm(const std::string& file) {
+  auto writer = net::pcap_writer::create(file);
+  if (!writer) return tl::unexpected(writer.error());
+  std::vector<std::uint8_t> frame(60);
+  std::fill_n(frame.begin(), 6, 0xff);
+  frame[6] = 0x02;  // from a station
+  if (result<void> done = writer->write(0, frame); !done) return done;
+  return writer->close();
+}
 
 class bed {
  public:
@@ -50,21 +62,12 @@ class bed {
     if (!device) return tl::unexpected(device.error());
     std::unique_ptr<bed> made(new bed);
     made->switch_ = std::move(*device);
-    for (const auto& [name, devargs] : {std::pair<const char*, std::string>{"out", ports.out},
-                                        {"in", ports.in},
-                                        {"bystander", "net_null997,no-rx=1"}}) {
-      dp::port_config port;
-      port.name = name;
-      port.devargs = devargs;
-      port.mtu = 500;
-      if (port.name == std::string("bystander")) made->bystander_ = port;
-      if (const auto added = made->switch_->add_port(port); !added)
-        return tl::unexpected(added.error());
-    }
+    if (result<void> added = made->add_ports(ports, place); !added)
+      return tl::unexpected(added.error());
     shown.step("loading addresses");
     if (result<void> loaded = load_addresses(made->device(), traffic, 0); !loaded)
       return tl::unexpected(loaded.error());
-    auto watch = poll_watch::create(ports.in.substr(0, ports.in.find(',')));
+    auto watch = poll_watch::create(ports.in.substr(0, ports.in.find(',')), made->worker());
     if (!watch) return tl::unexpected(watch.error());
     made->watch_ = std::move(*watch);
     dp::set_paused(made->device(), false);
@@ -76,16 +79,41 @@ class bed {
   }
 
   dp::l2_switch& device() { return switch_->device(); }
-  const dp::port_config& bystander() const { return bystander_; }
+  const stalls_ports& ports() const { return ports_; }
   poll_watch& watch() { return *watch_; }
   pid_t worker() const { return switch_->workers().front(); }
 
  private:
   bed() = default;
 
+  result<void> add_ports(const port_plan& plan, const std::string& place) {
+    const std::string storm = place + "/storm.pcap";
+    if (result<void> made = write_storm(storm); !made) return made;
+    dp::port_config port;
+    port.mtu = 500;
+    dp::port_config out = port;
+    out.name = "out";
+    out.devargs = plan.out;
+    ports_.in = ports_.bystander = ports_.bond = ports_.stormy = port;
+    ports_.in.name = "in";
+    ports_.in.devargs = plan.in;
+    ports_.bystander.name = "bystander";
+    ports_.bystander.devargs = "net_null997,no-rx=1";
+    ports_.bond.name = "bond";
+    ports_.bond.bond.members = {"net_null995,no-rx=1", "net_null994,no-rx=1"};
+    ports_.stormy.name = "stormy";
+    ports_.stormy.devargs = "net_pcap996,rx_pcap=" + storm + ",infinite_rx=1";
+    ports_.stormy.enabled = false;
+    ports_.stormy.storm.broadcast = 1000;
+    ports_.stormy.storm.action = dp::storm_action::shutdown;
+    for (const auto& each : {out, ports_.in, ports_.bystander, ports_.bond, ports_.stormy})
+      if (const auto added = switch_->add_port(each); !added) return tl::unexpected(added.error());
+    return {};
+  }
+
   std::unique_ptr<poll_watch> watch_;
   std::unique_ptr<bench_switch> switch_;
-  dp::port_config bystander_;
+  stalls_ports ports_;
 };
 
 /// For how long a thread was ready to run and had no CPU, since it started: others were on it.
@@ -97,7 +125,7 @@ double cpu_wait_s(pid_t thread) {
 }
 
 struct measured {
-  std::vector<double> gaps_s, waits_s, took_s;
+  std::vector<double> gaps_s, own_s, waits_s, took_s;
 };
 
 result<void> measure(bed& on, const control_action& action, measured& to) {
@@ -108,7 +136,9 @@ result<void> measure(bed& on, const control_action& action, measured& to) {
   if (result<void> gone = action.go(); !gone) return gone;
   to.took_s.push_back(1e-9 * static_cast<double>(now_ns() - start));
   std::this_thread::sleep_for(aftermath);
-  to.gaps_s.push_back(on.watch().longest());
+  const poll_watch::gaps gaps = on.watch().end();
+  to.gaps_s.push_back(gaps.longest);
+  to.own_s.push_back(gaps.own);
   to.waits_s.push_back(cpu_wait_s(on.worker()) - waited);
   return action.back();
 }
@@ -125,12 +155,12 @@ result<report> run_stalls(const stalls_options& asked) {
                 {"repetitions", asked.run.repetitions}};
   auto files = scratch_folder::create();
   if (!files) return tl::unexpected(files.error());
-  set_log_level(log_level::warning);  // what drivers say of ports that come and go
+  set_log_level(log_level::error);  // ports come and go, and one is shut down again and again
   auto made = bed::create(asked, (*files)->path(), shown);
   if (!made) return tl::unexpected(made.error());
   bed& on = **made;
   const std::vector<control_action> actions =
-      control_actions(on.device(), on.bystander(), asked.entries + 1, asked);
+      control_actions(on.device(), on.ports(), asked.entries + 1, asked);
   std::vector<measured> all(actions.size());
   for (unsigned turn = 0; turn < asked.run.repetitions; ++turn) {
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -148,6 +178,7 @@ result<report> run_stalls(const stalls_options& asked) {
     const auto longest = std::max_element(gaps.begin(), gaps.end()) - gaps.begin();
     one.more["longest_gap_us"] = 1e6 * gaps[static_cast<std::size_t>(longest)];
     one.more["cpu_wait_us"] = 1e6 * all[i].waits_s[static_cast<std::size_t>(longest)];
+    one.more["longest_own_us"] = 1e6 * *std::max_element(all[i].own_s.begin(), all[i].own_s.end());
     one.more["action_ms"] = 1e3 * median(all[i].took_s);
     out.rows.push_back(std::move(one));
   }

@@ -20,10 +20,13 @@ class StallsTest(CommandCase):
         with self.nothing_left() as environment:
             rows = self.report(*words, env=environment)["rows"]
         self.assertEqual([r["name"] for r in rows[:2]], ["nothing", "another CPU busy"])
-        for wanted in ("port add", "port remove", "fib flush", "capture of all", "flow bundle"):
+        for wanted in ("port add", "port remove", "bond members", "mirror", "storm recovers", "fib flush",
+                       "learned flush", "capture of all", "flow bundle", "meter"):
             [row] = [r for r in rows if r["name"] == wanted]
             self.assertLessEqual(row["gap_us"], row["longest_gap_us"])
             self.assertGreater(row["gap_us"], 0)
+            self.assertLessEqual(row["longest_own_us"], row["longest_gap_us"])
+            self.assertGreater(row["longest_own_us"], 0)
         self.assertGreater(rows[0]["action_ms"], 19)
 
 
