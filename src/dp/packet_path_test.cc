@@ -16,6 +16,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "base/cpu.h"
 #include "dp/test_pipeline.h"
 
 namespace {
@@ -106,6 +107,10 @@ pid_t thread_of(const std::string& name) {
 
 class packet_path_test : public pipeline_test {
  protected:
+  void SetUp() override {
+    cores_ = {allowed_cpus().back()};  // all ports are those of one worker
+    pipeline_test::SetUp();
+  }
   void TearDown() override {
     watched = 0;
     pipeline_test::TearDown();
@@ -114,16 +119,18 @@ class packet_path_test : public pipeline_test {
     allocations = locks = 0;
     watched = thread;
   }
-  static void watch_worker() {
-    pid_t found = 0;
-    ASSERT_TRUE(eventually([&] { return (found = thread_of("coua-worker0")) != 0; }));
-    watch(found);
+  /// From its second frame on: as it starts, its thread allocates.
+  void watch_worker() {
+    ASSERT_TRUE(rings_.at("c")->send(make_frame(broadcast, host(4))));
+    ASSERT_TRUE(eventually([&] { return received() == 1; }));
+    watch(thread_of("coua-worker0"));
+    ASSERT_NE(watched, 0);
   }
   /// Frames to learned, unknown and all stations, from new, known and moved ones, until they are
   /// through; nothing of them is looked at.
   void send_all_kinds() {
     constexpr unsigned rounds = 40;
-    std::uint64_t n = 0;
+    std::uint64_t n = received();
     for (unsigned i = 0; i < rounds; ++i) {
       for (const auto& [name, port] : rings_) {
         for (const std::uint64_t to : {host(1), host(2), host(3), host(5000 + i), broadcast}) {
