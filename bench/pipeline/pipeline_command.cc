@@ -163,8 +163,11 @@ class pipeline_run {
     one.params["batch"] = each.batch;
     if (each.simd) one.params["simd"] = to_string(*each.simd);
     const summary ns = summarise(each.ns);
-    one.set_rate(1000 / ns.median);
-    one.spread = ns.spread;
+    // Where other programs held up the copying alone, nothing is left for the pipeline: no rate.
+    if (ns.median > 0) {
+      one.set_rate(1000 / ns.median);
+      one.spread = ns.spread;
+    }
     const double lower = median(each.lower_ns), upper = median(each.upper_ns);
     one.more["lower_ns"] = lower;
     one.more["upper_ns"] = upper;

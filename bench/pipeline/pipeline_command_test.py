@@ -22,8 +22,12 @@ class PipelineTest(CommandCase):
             self.assertEqual(row["name"], "pipeline")
             self.assertEqual(row["tables"], "0:exact")
             self.assertEqual(row["all_rules"], row["params"]["rules"])
-            self.assertGreater(row["ns_per_op"], 0)
-            self.assertAlmostEqual(row["with_copy_ns"] / (row["ns_per_op"] + row["copy_ns"]), 1, 0)
+            if row["with_copy_ns"] > row["copy_ns"]:
+                sum_ns = row["ns_per_op"] + row["copy_ns"]
+                self.assertAlmostEqual(row["with_copy_ns"] / sum_ns, 1, 0)
+            else:  # in so short a time that other programs held up the copying alone
+                self.assertNotIn("ns_per_op", row)
+        self.assertTrue(any("ns_per_op" in row for row in rows))
         gateway = "0-1:direct 2-21:exact 110:lpm"
         for words, rules, all_rules, tables in (
                 (("l3",), 2000, 2000, "0:lpm"),
