@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* package = "openvswitch-switch-dpdk";
 constexpr const char* schema = "/usr/share/openvswitch/vswitch.ovsschema";
-constexpr double answer_seconds = 60;
+constexpr double tool_seconds = 60;
 constexpr double rules_seconds = 600;
 constexpr double start_seconds = 60;
 // A pool for each port has 2,048 packets for each queue and 16,384; the one that ports share has
@@ -47,7 +47,7 @@ result<void> wait_for_file(const std::string& path, foreign_program& maker,
 /// machine.
 word_list network_of_its_own() {
   const std::string tool = find_program("unshare");
-  if (tool.empty() || !run_program({tool, "--net", "true"}, {}, answer_seconds)) return {};
+  if (tool.empty() || !run_program({tool, "--net", "true"}, {}, tool_seconds)) return {};
   return {tool, "--net"};
 }
 
@@ -127,7 +127,7 @@ result<void> ovs_process::start_database() {
   if (tool.empty() || server.empty()) {
     return fail(errc::not_found, ovs_product, std::string("install Debian's package ") + package);
   }
-  if (auto made = run_program({tool, "create", file, schema}, environment(), answer_seconds); !made)
+  if (auto made = run_program({tool, "create", file, schema}, environment(), tool_seconds); !made)
     return tl::unexpected(made.error());
   auto started = foreign_program::start(
       {server, file, "--remote=punix:" + folder_ + "/db.sock", "--unixctl=" + folder_ + "/db.ctl",
@@ -220,13 +220,13 @@ error ovs_process::with_log(error of) const {
 result<std::string> ovs_process::ask(const word_list& words) const {
   word_list all = {find_program("ovs-appctl"), "-t", folder_ + "/switch.ctl"};
   all.insert(all.end(), words.begin(), words.end());
-  return run_program(all, environment(), answer_seconds);
+  return run_program(all, environment(), tool_seconds);
 }
 
 result<std::string> ovs_process::set(const word_list& words) const {
   word_list all = {find_program("ovs-vsctl"), "--db=unix:" + folder_ + "/db.sock", "--timeout=60"};
   all.insert(all.end(), words.begin(), words.end());
-  return run_program(all, environment(), 2 * answer_seconds);
+  return run_program(all, environment(), 2 * tool_seconds);
 }
 
 std::vector<pid_t> ovs_process::worker_threads() const {

@@ -30,9 +30,9 @@ namespace {
 
 constexpr const char* program = "dpdk-testpmd";
 constexpr const char* prompt = "testpmd> ";
-constexpr double ready_seconds = 120;   // reading a large packet file takes its time
-constexpr double answer_seconds = 60;   // on a busy machine; else it takes milliseconds
-constexpr double start_seconds = 0.05;  // of a first window that nobody sees
+constexpr double ready_seconds = 120;  // reading a large packet file takes its time
+constexpr double answer_seconds = 60;  // on a busy machine; else it takes milliseconds
+constexpr double first_seconds = 0.05;  // of a first window that nobody sees
 constexpr const char* worker_prefix = "rte-worker";
 constexpr unsigned headroom_bytes = 128;
 
@@ -107,7 +107,7 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   }
   made->threads_ = threads_named(made->process_, worker_prefix);
   if (made->threads_.size() != workers) return fail(errc::io, program, "its workers are not found");
-  if (result<double> warm = made->run(start_seconds); !warm) return tl::unexpected(warm.error());
+  if (result<double> warm = made->run(first_seconds); !warm) return tl::unexpected(warm.error());
   return made;
 }
 

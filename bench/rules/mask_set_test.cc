@@ -12,7 +12,7 @@
 namespace coua::bench {
 namespace {
 
-five_tuple_set make(std::uint64_t masks) {
+five_tuple_set make_masks(std::uint64_t masks) {
   result<five_tuple_set> made = make_mask_set(masks);
   EXPECT_TRUE(made) << made.error().message();
   return std::move(*made);
@@ -29,7 +29,7 @@ bool overlap(const ternary_set& set, std::size_t a, std::size_t b) {
 
 TEST(mask_set, every_rule_has_a_mask_of_its_own_and_matches_no_packet_of_another) {
   for (const std::uint64_t masks : {1, 2, 10, 20, 30, 32, 33, 512, 513, 4096}) {
-    const five_tuple_set set = make(masks);
+    const five_tuple_set set = make_masks(masks);
     EXPECT_EQ(set.rules.size(), masks);
     EXPECT_FALSE(set.ends_in_default);
     const ternary_set entries = expand(set);
@@ -46,7 +46,7 @@ TEST(mask_set, every_rule_has_a_mask_of_its_own_and_matches_no_packet_of_another
 }
 
 TEST(mask_set, up_to_32_masks_differ_in_the_bits_of_the_source_address) {
-  const five_tuple_set set = make(20);
+  const five_tuple_set set = make_masks(20);
   for (unsigned i = 0; i < 20; ++i) {
     const five_tuple_rule& rule = set.rules[i];
     EXPECT_EQ(rule.source.bits, i + 1);
@@ -58,7 +58,7 @@ TEST(mask_set, up_to_32_masks_differ_in_the_bits_of_the_source_address) {
 }
 
 TEST(mask_set, more_masks_differ_in_the_bits_of_the_ports) {
-  const five_tuple_set set = make(4096);
+  const five_tuple_set set = make_masks(4096);
   const five_tuple_rule& rule = set.rules[5 + 32 * 9 + 512 * 3];
   EXPECT_EQ(rule.source.bits, 6u);
   EXPECT_EQ(rule.source_port, (port_range{0xff80, 0xffbf}));       // 1111111110, 10 bits
@@ -67,7 +67,7 @@ TEST(mask_set, more_masks_differ_in_the_bits_of_the_ports) {
 
 TEST(mask_set, flows_are_shared_equally_and_match_their_rule_alone) {
   for (const std::uint64_t masks : {1, 20, 600}) {
-    const five_tuple_set set = make(masks);
+    const five_tuple_set set = make_masks(masks);
     const result<flow_list> flows = make_mask_flows(set, masks * 7);
     ASSERT_TRUE(flows);
     std::vector<int> counts(masks);
@@ -87,7 +87,7 @@ TEST(mask_set, flows_are_shared_equally_and_match_their_rule_alone) {
 }
 
 TEST(mask_set, misses_match_no_rule) {
-  const five_tuple_set set = make(600);
+  const five_tuple_set set = make_masks(600);
   const result<flow_list> flows = make_mask_flows(set, 6000, 20);
   ASSERT_TRUE(flows);
   unsigned n_missed = 0;
@@ -105,7 +105,7 @@ TEST(mask_set, misses_match_no_rule) {
 TEST(mask_set, refuses_what_it_cannot_make) {
   EXPECT_EQ(make_mask_set(0).error().code, errc::invalid);
   EXPECT_EQ(make_mask_set(4097).error().message(), "4097 masks: must be 1 to 4096");
-  EXPECT_EQ(make_mask_flows(make(2), 0).error().code, errc::invalid);
+  EXPECT_EQ(make_mask_flows(make_masks(2), 0).error().code, errc::invalid);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace coua::bench {
 namespace {
 
-wide_set make(std::uint64_t rules, std::uint64_t seed = 1, bool with_default = true) {
+wide_set make_wide(std::uint64_t rules, std::uint64_t seed = 1, bool with_default = true) {
   result<wide_set> made = make_wide_set({rules, seed, with_default});
   EXPECT_TRUE(made) << made.error().message();
   return std::move(*made);
@@ -20,7 +20,7 @@ wide_set make(std::uint64_t rules, std::uint64_t seed = 1, bool with_default = t
 
 TEST(wide_set, fields_are_matched_together_as_often_as_published) {
   std::map<std::uint16_t, double> made;
-  const wide_set set = make(30'000);
+  const wide_set set = make_wide(30'000);
   for (const wide_rule& rule : set.rules) made[fields_of(rule)] += 1.0 / 30'000;
   double all = 0;
   for (const field_set_share& each : wide_field_sets()) {
@@ -34,7 +34,7 @@ TEST(wide_set, fields_are_matched_together_as_often_as_published) {
 TEST(wide_set, shares_of_values_are_as_published) {
   std::map<std::uint64_t, double> protocols, halves, lengths;
   double with_protocol = 0, with_ethernet = 0, with_source = 0;
-  for (const wide_rule& rule : make(30'000).rules) {
+  for (const wide_rule& rule : make_wide(30'000).rules) {
     if (rule[wide_field::ip_proto].bits > 0 && rule[wide_field::tp_dst].bits == 0) {
       ++protocols[rule[wide_field::ip_proto].value];
       ++with_protocol;
@@ -57,7 +57,7 @@ TEST(wide_set, shares_of_values_are_as_published) {
 }
 
 TEST(wide_set, rules_are_ones_that_a_switch_takes) {
-  for (const wide_rule& rule : make(20'000).rules) {
+  for (const wide_rule& rule : make_wide(20'000).rules) {
     const auto matched = [&](wide_field field) { return rule[field].bits > 0; };
     for (std::size_t i = 0; i < n_wide_fields; ++i) {
       const unsigned width = wide_layout::fields[i].bits;
@@ -76,7 +76,7 @@ TEST(wide_set, rules_are_ones_that_a_switch_takes) {
 
 TEST(wide_set, a_host_has_one_ethernet_address) {
   std::map<std::uint64_t, std::set<std::uint64_t>> addresses;
-  for (const wide_rule& rule : make(20'000).rules) {
+  for (const wide_rule& rule : make_wide(20'000).rules) {
     if (rule[wide_field::ip_dst].bits == 32 && rule[wide_field::eth_dst].bits > 0) {
       addresses[rule[wide_field::ip_dst].value].insert(rule[wide_field::eth_dst].value);
     }
@@ -86,7 +86,7 @@ TEST(wide_set, a_host_has_one_ethernet_address) {
 }
 
 TEST(wide_set, no_rule_is_there_twice_or_behind_one_that_contains_it) {
-  const std::vector<wide_rule> rules = make(2000).rules;
+  const std::vector<wide_rule> rules = make_wide(2000).rules;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     EXPECT_EQ(rules[i].number, i);
     EXPECT_EQ(rules[i].priority, rules.size() - i);
@@ -98,14 +98,14 @@ TEST(wide_set, no_rule_is_there_twice_or_behind_one_that_contains_it) {
 }
 
 TEST(wide_set, seeds_sizes_and_refusals) {
-  EXPECT_EQ(to_text(make(500, 7)), to_text(make(500, 7)));
-  EXPECT_NE(to_text(make(500, 7)), to_text(make(500, 8)));
+  EXPECT_EQ(to_text(make_wide(500, 7)), to_text(make_wide(500, 7)));
+  EXPECT_NE(to_text(make_wide(500, 7)), to_text(make_wide(500, 8)));
   for (const std::uint64_t rules : {1, 2, 10, 20'000}) {
-    const wide_set set = make(rules);
+    const wide_set set = make_wide(rules);
     EXPECT_EQ(set.rules.size(), rules);
     EXPECT_EQ(set.ends_in_default, rules > 1);
   }
-  EXPECT_FALSE(make(100, 1, false).ends_in_default);
+  EXPECT_FALSE(make_wide(100, 1, false).ends_in_default);
   EXPECT_EQ(make_wide_set({0, 1, true}).error().code, errc::invalid);
 }
 

@@ -36,7 +36,7 @@ std::uint64_t count_wrong(lookup_table& table, lookup& how, const population& pe
   return wrong;
 }
 
-std::string share(std::uint64_t wrong, std::uint64_t n) {
+std::string share_text(std::uint64_t wrong, std::uint64_t n) {
   return std::to_string(wrong) + " of " + std::to_string(n) + " keys";
 }
 
@@ -61,7 +61,7 @@ result<std::unique_ptr<lookup_table>> trusted_rte_efd(const peer_params& params,
     return nullptr;
   }
   const std::string what =
-      "rte_efd as packaged gives wrong values for " + share(*packaged, few.entries);
+      "rte_efd as packaged gives wrong values for " + share_text(*packaged, few.entries);
   const auto narrow = wrong_with(narrow_bits);
   const bool right = narrow && *narrow == 0;
   notes.push_back(what + (right ? ": compared without its vectors" : ": left out"));
@@ -142,8 +142,8 @@ result<std::unique_ptr<setsep_peers::loaded>> setsep_peers::load(
     for (std::unique_ptr<lookup>& each : table.lookups()) {
       const std::shared_ptr<lookup> how = std::move(each);
       if (const auto wrong = count_wrong(table, *how, people, people.entries); wrong != 0) {
-        notes.push_back(how->name() + " gives wrong values for " + share(wrong, people.entries) +
-                        ": left out");
+        notes.push_back(how->name() + " gives wrong values for " +
+                        share_text(wrong, people.entries) + ": left out");
         continue;
       }
       setsep_contender one;

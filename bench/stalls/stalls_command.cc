@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t flows_most = 100'000;
+constexpr std::uint64_t most_flows = 100'000;
 constexpr std::uint64_t spare_mib = 256;  // for ports that come, and their packets
 // After an action that has answered: a worker may still take what it made.
 constexpr milliseconds aftermath{5};
@@ -46,7 +46,7 @@ class bed {
  public:
   static result<std::unique_ptr<bed>> create(const stalls_options& asked, const std::string& place,
                                              progress& shown) {
-    const l2_traffic traffic{asked.entries, std::min(asked.entries, flows_most), 1, 64, 1};
+    const l2_traffic traffic{asked.entries, std::min(asked.entries, most_flows), 1, 64, 1};
     if (result<void> good = check_traffic(traffic); !good) return tl::unexpected(good.error());
     shown.step("writing packets");
     const std::string file = place + "/packets.pcap";

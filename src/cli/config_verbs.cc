@@ -23,7 +23,7 @@ struct text_file {
   std::string name, text;
 };
 
-result<text_file> read(const std::string& path) {
+result<text_file> read_text(const std::string& path) {
   const bool is_input = path == "-";
   text_file out{is_input ? "standard input" : path, {}};
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
@@ -56,7 +56,7 @@ std::string to_text(const file_problem& problem, const std::string& file) {
 
 /// The file as the daemon will see it, or all that is wrong with it.
 result<text_file> read_good(const session& s) {
-  auto file = read(s.call.text("FILE"));
+  auto file = read_text(s.call.text("FILE"));
   if (!file) return file;
   const file_report report = s.check(file->text, file->name);
   if (report.problems.empty()) return file;
@@ -151,7 +151,7 @@ result<v1::GetConfigResponse> get(const session& s, v1::GetConfigRequest::Format
 bool says_the_same(const session& s, const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return false;
-  const auto file = read(path);
+  const auto file = read_text(path);
   if (!file || !s.check(file->text, path).problems.empty()) return false;
   const auto compared = send(s, *file, config_request::MODE_COMPARE);
   return compared && compared->changes_size() == 0;
@@ -160,7 +160,7 @@ bool says_the_same(const session& s, const std::string& path) {
 }  // namespace
 
 result<void> run_config_check(const session& s) {
-  const auto file = read(s.call.text("FILE"));
+  const auto file = read_text(s.call.text("FILE"));
   if (!file) return tl::unexpected(file.error());
   const file_report report = s.check(file->text, file->name);
   json errors = json::array();

@@ -32,7 +32,7 @@ of_result<void> put(store& in, const meter_mod& asked, time_ns now) {
   return {};
 }
 
-void remove(store& in, meter_id id) {
+void remove_meter(store& in, meter_id id) {
   const meter_entry* old = in.find_meter(id);
   if (old == nullptr) return;
   if (old->state.n_rules != 0) {
@@ -55,7 +55,7 @@ of_result<void> perform(store& in, const meter_mod& asked, time_ns now) {
   if (asked.what.id == meter_all) {
     remove_all_meters(in);
   } else {
-    remove(in, asked.what.id);
+    remove_meter(in, asked.what.id);
   }
   return {};
 }

@@ -177,7 +177,7 @@ of_result<void> modify(store& in, const rule_mod& asked) {
   return {};
 }
 
-void remove(store& in, const rule_mod& asked) {
+void remove_rules(store& in, const rule_mod& asked) {
   for (std::size_t id = 0; id < in.tables().size(); ++id) {
     if (asked.table != table_all && asked.table != id) continue;
     for (store::rule_entry* one : find_meant(in.tables()[id], asked)) {
@@ -201,7 +201,7 @@ of_result<void> perform(store& in, const rule_mod& asked, time_ns now) {
     case rule_command::modify:
     case rule_command::modify_strict: return modify(in, asked);
     case rule_command::remove:
-    case rule_command::remove_strict: remove(in, asked); return {};
+    case rule_command::remove_strict: remove_rules(in, asked); return {};
     case rule_command::learn: return learn(in, asked, now);
   }
   return {};
