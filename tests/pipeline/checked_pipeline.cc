@@ -88,7 +88,8 @@ void compare_counts(const std::string& what, const traffic& got, const traffic& 
                            std::to_string(expected.bytes));
 }
 
-/// The rules that went, with what they counted in the end.
+/// The rules that went, with what they counted in the end. In which order those of one moment go is
+/// not said: packets that came meanwhile leave the two stores with different lists of what is due.
 void compare_gone(const change_list& got, const change_list& expected) {
   const auto gone_of = [](const change_list& changes) {
     std::vector<const rule_change*> gone;
@@ -96,6 +97,9 @@ void compare_gone(const change_list& got, const change_list& expected) {
       const auto* one = std::get_if<rule_change>(&each);
       if (one != nullptr && one->after == nullptr) gone.push_back(one);
     }
+    std::sort(gone.begin(), gone.end(), [](const rule_change* a, const rule_change* b) {
+      return name_of(*a->before) < name_of(*b->before);
+    });
     return gone;
   };
   const auto a = gone_of(got), b = gone_of(expected);
