@@ -30,8 +30,8 @@ namespace {
 
 constexpr const char* program = "dpdk-testpmd";
 constexpr const char* prompt = "testpmd> ";
-constexpr double ready_seconds = 120;  // reading a large packet file takes its time
-constexpr double answer_seconds = 60;  // on a busy machine; else it takes milliseconds
+constexpr double ready_seconds = 120;   // reading a large packet file takes its time
+constexpr double answer_seconds = 60;   // on a busy machine; else it takes milliseconds
 constexpr double first_seconds = 0.05;  // of a first window that nobody sees
 constexpr const char* worker_prefix = "rte-worker";
 constexpr unsigned headroom_bytes = 128;

@@ -27,8 +27,8 @@ constexpr std::array<rte_acl_field_def, n_fields> fields = {{
     {RTE_ACL_FIELD_TYPE_RANGE, 2, 4, 3, five_tuple_layout::tp_dst},
 }};
 
-// Of the tries (83 to 683 bytes a rule where sets have 300 to 10,000), its rules and build trees. Not
-// 4 GiB for all, as all of it is written to before the first look-up.
+// Of the tries (83 to 683 bytes a rule where sets have 300 to 10,000), its rules and build trees.
+// Not 4 GiB for all, as all of it is written to before the first look-up.
 std::uint64_t heap_bytes(std::size_t rules) {
   constexpr std::uint64_t mib = std::uint64_t{1} << 20;
   return std::min((128 + rules) * mib, 4096 * mib);
