@@ -73,7 +73,7 @@ class ForwardTest(CommandCase):
         self.assertEqual([(r["name"], r["params"]["size"]) for r in sizes],
                          [(name, size) for size in (64, 1518) for name in base])
         for row in sizes:
-            self.assertAlmostEqual(row["gbps"], row["mops"] * row["params"]["size"] * 8 / 1000, 3)
+            self.assertAlmostEqual(row["gbps"] / (row["mops"] * row["params"]["size"] * 8 / 1000), 1, 4)
         if dense:
             self.skipTest(dense)
         tables = rows("--table", "3", "--rules", "64K,100G")
