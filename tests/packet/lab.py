@@ -196,6 +196,8 @@ class host:
         for address in addresses:
             self.run(f"ip addr add {address} dev {device}" + (" nodad" if ":" in address else ""))
         self.run(f"ip link set {device} up")
+        # A switch that does not get a CPU may be late for longer than the three seconds of three questions.
+        self.run(f"ip ntable change name arp_cache dev {device} mcast_probes 20")
 
     @property
     def mac(self):
