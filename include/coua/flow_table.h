@@ -226,7 +226,7 @@ COUA_API size_t coua_flow_pipeline_drain(coua_flow_reader* reader, void* values,
  *
  * `units` is the life of the entry, 1 to 1,024 units from now, in a table with timers, and 0 in one
  * without; anything else is -EINVAL, and nothing is changed. All are bounded work without
- * allocation, except that an open cursor remembers keys that move. In a concurrent table, an update
+ * allocation. In a concurrent table, an update
  * of a value wider than 8 bytes takes a free slot for the new value before it gives up the old
  * one's: it can be refused as FULL, and the old value then stays. */
 
@@ -298,14 +298,18 @@ COUA_API long coua_flow_drain(coua_flow_table* table, void* keys, void* values, 
  */
 
 /* A cursor returns every entry that stays in the table from opening to end exactly once, also when
- * entries are inserted, erased and moved between the calls. -EINVAL, -ENOMEM. [writer] */
+ * entries are inserted, erased and moved between the calls. It remembers those that were moved
+ * across it, as many as the table has slots, at least 65,536 and at most 1,048,576. When more moved
+ * since it last came by, it is lost: all calls answer -EOVERFLOW, and a new one must begin again.
+ * -EINVAL, -ENOMEM. [writer] */
 COUA_API int coua_flow_cursor_open(coua_flow_table* table, coua_flow_cursor** cursor);
 /* Writes up to `max` (at least 8) keys, values, and units left (0 without timers); `values` and
  * `units` may be null. Looks at no more than `max_buckets` (at least 1) buckets, so that one call
  * takes bounded time. Returns how many entries, which may be 0 before the end; -ENODATA: the end;
- * -EINVAL, -ENOMEM. [writer] */
+ * -EINVAL; -EOVERFLOW. [writer] */
 COUA_API long coua_flow_cursor_next(coua_flow_cursor* cursor, void* keys, void* values,
                                     uint32_t* units, size_t max, uint64_t max_buckets);
+/* Closes it; null is allowed. [writer] */
 COUA_API void coua_flow_cursor_close(coua_flow_cursor* cursor);
 
 /* Slab. ----------------------------------------------------------------------------------------

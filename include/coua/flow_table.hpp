@@ -139,8 +139,8 @@ class flow_reader {
 template <flow_key Key, flow_value Value>
 class flow_cursor {
  public:
-  /// As coua_flow_cursor_next: the number of entries, -ENODATA at the end. `keys` has room for at
-  /// least 8; `values` and `units` are as long, or empty.
+  /// As coua_flow_cursor_next: the number of entries, -ENODATA at the end, -EOVERFLOW. `keys` has
+  /// room for at least 8; `values` and `units` are as long, or empty.
   long next(std::span<Key> keys, std::span<Value> values, std::span<std::uint32_t> units,
             std::uint64_t max_buckets) noexcept {
     return coua_flow_cursor_next(get(), keys.data(), detail::unless_empty(values, keys.size()),

@@ -223,8 +223,7 @@ int coua_fib_next_epoch(coua_fib* fib) { return fib->table->next_epoch() ? 0 : -
 int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
   if (fib == nullptr || cursor == nullptr) return -EINVAL;
   const coua::fib& table = *fib->table;
-  auto moved = coua::moved_keys::create(table.geometry().n_buckets * table.geometry().n_slots(),
-                                        table.view().permutation);
+  auto moved = coua::moved_keys::create(table.geometry().n_buckets * table.geometry().n_slots());
   if (!moved) return -ENOMEM;
   auto opened = std::make_unique<coua_fib_cursor>(fib, std::move(*moved));
   const std::lock_guard guard(fib->handles_mutex);

@@ -39,7 +39,8 @@ struct coua_flow_reader {
 struct coua_flow_cursor {
   coua_flow_table* owner;
   coua::flow_cursor cursor;
-  explicit coua_flow_cursor(coua_flow_table* table) : owner(table), cursor(*table->table) {}
+  coua_flow_cursor(coua_flow_table* table, coua::moved_keys moved)
+      : owner(table), cursor(*table->table, std::move(moved)) {}
 };
 
 struct coua_flow_slab {
@@ -262,7 +263,11 @@ long coua_flow_drain(coua_flow_table* table, void* keys, void* values, size_t ma
 
 int coua_flow_cursor_open(coua_flow_table* table, coua_flow_cursor** cursor) try {
   if (table == nullptr || cursor == nullptr) return -EINVAL;
-  auto opened = std::make_unique<coua_flow_cursor>(table);
+  const coua::flow_geometry& geometry = table->table->geometry();
+  auto moved =
+      coua::moved_keys::create(geometry.n_buckets * geometry.n_slots, geometry.key_words());
+  if (!moved) return -ENOMEM;
+  auto opened = std::make_unique<coua_flow_cursor>(table, std::move(*moved));
   const std::lock_guard guard(table->handles_mutex);
   table->cursors.push_back(opened.get());
   *cursor = opened.release();
@@ -272,13 +277,12 @@ int coua_flow_cursor_open(coua_flow_table* table, coua_flow_cursor** cursor) try
 }
 
 long coua_flow_cursor_next(coua_flow_cursor* cursor, void* keys, void* values, uint32_t* units,
-                           size_t max, uint64_t max_buckets) try {
+                           size_t max, uint64_t max_buckets) {
   if (cursor == nullptr || keys == nullptr || max < 8 || max_buckets == 0) return -EINVAL;
+  if (cursor->cursor.lost()) return -EOVERFLOW;
   if (cursor->cursor.at_end()) return -ENODATA;
   return static_cast<long>(
       cursor->cursor.next(bytes(keys), bytes(values), units, max, max_buckets));
-} catch (...) {
-  return -ENOMEM;
 }
 
 void coua_flow_cursor_close(coua_flow_cursor* cursor) {

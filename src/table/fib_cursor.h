@@ -42,6 +42,8 @@ class fib_cursor {
   double progress() const;
 
  private:
+  std::uint32_t hash(std::uint64_t key) const noexcept;
+
   fib& table_;
   std::uint64_t position_;  // next bucket to visit
   moved_keys moved_;

@@ -203,7 +203,7 @@ TEST_P(fib_sparse, keys_move_and_are_read_back_beyond_2_32_slots) {
       buckets.insert({craft.primary(each), craft.secondary(each)});
     }
     for (const std::uint64_t bucket : buckets) {
-      fib_cursor cursor(table, *moved_keys::create(1, table.view().permutation), bucket);
+      fib_cursor cursor(table, std::move(*moved_keys::create(1)), bucket);
       std::array<coua_fib_record, 8> records;
       const std::size_t n = cursor.next(records, 1);
       for (std::size_t i = 0; i < n; i++)

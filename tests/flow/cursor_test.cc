@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cursors while entries move: the writer's calls allocate nothing, nothing is left out or repeated,
+// and a cursor that cannot remember all says so.
+#include "flow/flow_cursor.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <set>
+
+#include "flow_handles.h"
+
+namespace {
+std::atomic<std::uint64_t> n_allocations;
+}  // namespace
+
+// Not inline: the compiler would take malloc and delete for a pair that does not match.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  ++n_allocations;
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace coua::test {
+namespace {
+
+constexpr std::uint64_t n_entries = 40'000;
+
+TEST(flow_cursor, the_writer_allocates_nothing_while_entries_move_across_it) {
+  for (const std::uint32_t key_bytes : {16u, 128u}) {
+    coua_flow_params params = flow_params(n_entries);
+    params.key_bytes = key_bytes;
+    const flow_ptr table = make_flow(params);
+    std::vector<std::uint64_t> key(key_bytes / 8);
+    const auto put = [&](std::uint64_t i) {
+      key.front() = key.back() = i;
+      return coua_flow_insert(table.get(), key.data(), key.data(), 0);
+    };
+    for (std::uint64_t i = 0; i < n_entries; ++i) ASSERT_EQ(put(i), COUA_FLOW_ADDED);
+    coua_flow_cursor* cursor = nullptr;
+    ASSERT_EQ(coua_flow_cursor_open(table.get(), &cursor), 0);
+    std::vector<std::uint64_t> keys(n_entries * key.size());
+    std::multiset<std::uint64_t> seen;
+    const auto step = [&](std::uint64_t n_buckets) {
+      const long n =
+          coua_flow_cursor_next(cursor, keys.data(), nullptr, nullptr, n_entries, n_buckets);
+      for (long i = 0; i < n; ++i) {
+        const std::size_t at = static_cast<std::size_t>(i) * key.size();
+        EXPECT_EQ(keys[at], keys[at + key.size() - 1]);
+        seen.insert(keys[at]);
+      }
+      return n;
+    };
+    ASSERT_GT(step(stats_of(table).buckets / 2), 0);
+    const coua_flow_stats before = stats_of(table);
+    const std::uint64_t n_before = n_allocations;
+    for (std::uint64_t i = 0; i < 2 * n_entries; ++i) {
+      // The first half of the keys stays.
+      const std::uint64_t last = n_entries / 2 + i;
+      key.front() = key.back() = last;
+      ASSERT_EQ(coua_flow_erase(table.get(), key.data(), nullptr), 0);
+      ASSERT_EQ(put(last + n_entries / 2), COUA_FLOW_ADDED);
+      if (i % 16 == 0) coua_flow_sweep(table.get(), 8);
+    }
+    EXPECT_EQ(n_allocations, n_before);
+    EXPECT_GT(stats_of(table).moves + stats_of(table).sent_home,
+              before.moves + before.sent_home + n_entries / 2);
+    while (step(100) >= 0) continue;
+    for (std::uint64_t i = 0; i < n_entries / 2; ++i) ASSERT_EQ(seen.count(i), 1u) << i;
+    for (const std::uint64_t i : seen) ASSERT_EQ(seen.count(i), 1u) << i;
+  }
+}
+
+TEST(flow_cursor, one_that_cannot_remember_all_is_lost) {
+  auto made = coua::flow_table::create(flow_params(n_entries));
+  ASSERT_TRUE(made);
+  coua::flow_table& table = **made;
+  const auto bytes = [](key16& key) { return reinterpret_cast<std::uint8_t*>(key.data()); };
+  key16 key;
+  std::uint64_t next = 0;
+  const auto put = [&] {
+    key = key_number(next++);
+    return table.put(coua::put_mode::replace, bytes(key), bytes(key), 0);
+  };
+  while (next < n_entries) ASSERT_EQ(put(), COUA_FLOW_ADDED);
+  const auto churn = [&](std::uint64_t times) {
+    for (std::uint64_t i = 0; i < times; ++i) {
+      key = key_number(next - n_entries);
+      ASSERT_TRUE(table.erase(bytes(key), nullptr));
+      ASSERT_EQ(put(), COUA_FLOW_ADDED);
+    }
+  };
+  coua::flow_cursor small(table, std::move(*moved_keys::with_room(64, 2)));
+  coua::flow_cursor large(table, std::move(*moved_keys::create(n_entries, 2)));
+  std::vector<key16> keys(n_entries);
+  const std::uint64_t half = table.geometry().n_buckets / 2;
+  for (coua::flow_cursor* each : {&small, &large}) {
+    ASSERT_GT(each->next(bytes(keys.front()), nullptr, nullptr, keys.size(), half), 0u);
+  }
+  churn(20);
+  EXPECT_FALSE(small.lost());
+  churn(n_entries);
+  EXPECT_TRUE(small.lost());
+  EXPECT_FALSE(small.at_end());
+  EXPECT_FALSE(large.lost());
+}
+
+}  // namespace
+}  // namespace coua::test
