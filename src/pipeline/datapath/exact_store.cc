@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "flow/flow_cursor.h"
@@ -107,7 +109,10 @@ void exact_store::erase_table(std::uint8_t table) {
   constexpr std::size_t n_most = 64;
   constexpr std::uint64_t n_buckets = 1024;
   std::vector<std::uint64_t> keys(n_most * n_words_);
-  flow_cursor cursor(*table_);
+  // Nothing is inserted meanwhile, so no entry moves across the cursor.
+  auto moved = moved_keys::with_room(1, n_words_);
+  if (!moved) throw std::bad_alloc();  // as the list above would
+  flow_cursor cursor(*table_, std::move(*moved));
   while (!cursor.at_end()) {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(keys.data());
     const std::size_t n = cursor.next(bytes, nullptr, nullptr, n_most, n_buckets);
