@@ -241,7 +241,10 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
   if (signals.came()) return {};
-  const auto sw = coua::dp::l2_switch::create(*environment, config.tables);
+  coua::dp::switch_config tables = config.tables;
+  // Those that the file says come when the ports are there.
+  if (config.rules.given) tables.pipeline.start = coua::dp::first_rules::none;
+  const auto sw = coua::dp::l2_switch::create(*environment, tables);
   if (!sw) return tl::unexpected(sw.error());
   std::vector<unsigned> numbers;
   if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
@@ -254,6 +257,8 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   coua::ctl::running_config running(**sw, config);
   coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline(), running);
   params.pipeline = &pipeline;
+  running.set_pipeline(pipeline);
+  if (auto brought = running.start_pipeline(config); !brought) return brought;
   const auto openflow =
       coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
   if (!openflow) return tl::unexpected(openflow.error());

@@ -10,6 +10,12 @@ parameter file(std::string help) {
   return {.name = "FILE", .help = std::move(help), .names = thing::file};
 }
 
+parameter flows_flag() {
+  return {.name = "flows",
+          .help = "rules, groups and meters, too, where the file that runs leaves them to others",
+          .type = kind::flag};
+}
+
 constexpr const char* changes_json =
     R"("changes": [
   {"kind": "changed", "item": "port p0", "line": 4,
@@ -33,6 +39,7 @@ std::vector<verb> config_verbs() {
        .summary = "Shows the running configuration as a file that would bring it back",
        .details = "Whatever is the default is left out. The JSON is the same tree, and is a "
                   "configuration file, too.",
+       .options = {flows_flag()},
        .example = "coua config show",
        .json = R"({"fib": {"ageing_s": 60},
  "ports": [{"name": "p0", "devargs": "net_tap0,iface=tap0", "vlan": 10}]})",
@@ -48,6 +55,7 @@ std::vector<verb> config_verbs() {
                       .help = "the file (where not given: that which couad was started with)",
                       .optional = true,
                       .names = thing::file}},
+       .options = {flows_flag()},
        .example = "coua config save",
        .json = R"({"changed": true, "file": "/etc/coua/couad.yaml"})",
        .id = config_save},

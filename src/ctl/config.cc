@@ -136,6 +136,7 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
   check_ports(reader, out);
   check_statics(reader, out);
   check_openflow(reader, out.openflow);
+  check_pipeline(reader, out);
   if (!reader.errors.empty()) {
     std::ranges::stable_sort(reader.errors, {}, &config_error::line);
     return tl::unexpected(std::move(reader.errors));

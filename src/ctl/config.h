@@ -29,6 +29,13 @@ struct static_entry {
   bool operator==(const static_entry&) const = default;
 };
 
+/// The rules, groups and meters of the pipeline, each as `coua flow add` (group, meter) takes it.
+struct pipeline_texts {
+  bool given = false;  // by any of the lists, also by an empty one; else they are left to others
+  std::vector<std::string> flows, groups, meters;
+  bool operator==(const pipeline_texts&) const = default;
+};
+
 enum class fail_mode { secure, standalone };
 
 /// Controllers of the bridge.
@@ -58,6 +65,7 @@ struct config {
   pci_mode pci = pci_mode::automatic;
   std::vector<std::string> eal_arguments;
   dp::switch_config tables;
+  pipeline_texts rules;
   openflow_config openflow;
   std::vector<dp::port_config> ports;
   std::vector<static_entry> statics;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/default_socket.h"
@@ -16,7 +18,7 @@ namespace {
 
 // What an owner of a value at run time exists for: running_config.cc sets these.
 bool can_change_while_running(const std::string& field) {
-  return field == "fib.ageing_s" || field == "log.level";
+  return field == "fib.ageing_s" || field == "log.level" || field == "pipeline.flows";
 }
 
 void compare_members(const config_value& before, const config_value& after,
@@ -37,12 +39,16 @@ void compare_members(const config_value& before, const config_value& after,
 config_value settings_of(config c) {
   c.ports.clear();
   c.statics.clear();
+  c.rules = {};
   if (c.socket.empty()) c.socket = default_socket();
   return write_mapping(file_fields(), c, extent::all);
 }
 
-void compare_settings(const config& now, const config& wanted, config_difference& out) {
+void compare_settings(const config& now, config wanted, config_difference& out) {
   static const config_value none;
+  // It says nothing where rules are said, and else nothing before the next start.
+  if (now.rules.given || wanted.rules.given)
+    wanted.tables.pipeline.start = now.tables.pipeline.start;
   const config_value before = settings_of(now), after = settings_of(wanted);
   std::vector<field_change> changes;
   for (const auto& field : file_fields()) {
@@ -52,6 +58,80 @@ void compare_settings(const config& now, const config& wanted, config_difference
   }
   for (field_change& each : changes)
     (can_change_while_running(each.field) ? out.running : out.restart).push_back(std::move(each));
+  if (now.rules.given != wanted.rules.given) {
+    const std::string others = "left to others", file = "said by the file";
+    out.running.push_back(
+        {"pipeline.flows", now.rules.given ? file : others, wanted.rules.given ? file : others});
+  }
+}
+
+/// The texts that only one of them has, by their places.
+std::vector<std::size_t> only_in(const std::vector<std::string>& one,
+                                 const std::vector<std::string>& other) {
+  const std::unordered_set<std::string_view> known(other.begin(), other.end());
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < one.size(); i++)
+    if (!known.contains(one[i])) out.push_back(i);
+  return out;
+}
+
+void compare_list(text_list list, const pipeline_texts& now, const pipeline_texts& wanted,
+                  const ofp::port_names& names, std::vector<text_change>& out) {
+  struct part {
+    std::size_t index;
+    text_parts is;
+    bool is_met = false;
+  };
+  const auto parts_of = [&](const std::vector<std::string>& texts, std::size_t index) -> part {
+    const auto one = parse_text(list, texts[index], names);
+    return {index, one ? describe_text(*one, names) : text_parts{texts[index], {}}};
+  };
+  const std::vector<std::string>&before = list_of(now, list), &after = list_of(wanted, list);
+  std::map<std::string, part> coming;
+  for (const std::size_t i : only_in(after, before)) {
+    part one = parts_of(after, i);
+    const std::string item = one.is.item;
+    coming.insert_or_assign(item, std::move(one));
+  }
+  const auto tree = [](const part* from) {
+    config_value made{.is = config_value::shape::mapping};
+    if (from == nullptr) return made;
+    for (const auto& [name, value] : from->is.parts)
+      made.members.emplace_back(name, word_value(value));
+    return made;
+  };
+  const auto note = [&](const part* from, const part* to) {
+    text_change change{to != nullptr,
+                       from != nullptr,
+                       list,
+                       to != nullptr ? to->index : 0,
+                       (to != nullptr ? to : from)->is.item,
+                       {}};
+    compare_members(tree(from), tree(to), "", change.fields);
+    // Of one that another way of writing says.
+    if (from == nullptr || to == nullptr || !change.fields.empty())
+      out.push_back(std::move(change));
+  };
+  for (const std::size_t i : only_in(before, after)) {
+    const part one = parts_of(before, i);
+    const auto found = coming.find(one.is.item);
+    if (found != coming.end()) found->second.is_met = true;
+    note(&one, found != coming.end() ? &found->second : nullptr);
+  }
+  std::vector<const part*> added;
+  for (const auto& [item, one] : coming)
+    if (!one.is_met) added.push_back(&one);
+  std::ranges::sort(added, {}, &part::index);
+  for (const part* one : added) note(nullptr, one);
+}
+
+void compare_texts(const config& now, const config& wanted, config_difference& out) {
+  if (!wanted.rules.given) return;
+  ofp::port_names names;
+  add_guesses(now, names);
+  add_guesses(wanted, names);
+  for (const text_list list : text_lists)
+    compare_list(list, now.rules, wanted.rules, names, out.texts);
 }
 
 std::set<std::string> devices_in_use(const config& now) {
@@ -163,6 +243,7 @@ config_difference compare(const config& now, const config& wanted) {
   compare_settings(now, wanted, out);
   compare_ports(now, wanted, out);
   compare_statics(now, wanted, out);
+  compare_texts(now, wanted, out);
   return out;
 }
 
@@ -175,19 +256,32 @@ std::vector<config_change> describe(const config_difference& difference, const c
   for (const auto& each : difference.statics)
     out.push_back(describe_item(each, "fib.static", wanted));
   for (const auto& each : difference.ports) out.push_back(describe_item(each, "ports", wanted));
+  for (const text_change& each : difference.texts) {
+    const change_kind kind = !each.goes    ? change_kind::added
+                             : !each.comes ? change_kind::removed
+                                           : change_kind::changed;
+    const std::string path = path_of_text(each.list, each.index);
+    out.push_back(
+        {kind, each.item, each.fields, each.comes ? nearest_line(wanted.lines, path) : 0});
+  }
   settings(difference.running, change_kind::changed);
   settings(difference.restart, change_kind::restart);
   const auto rank = [](const config_change& change) {
     // Entries go before their ports and come after them.
     const int is_port = change.item.starts_with("port ") ? 1 : 0;
+    // Rules come when the ports are there, and what they need before them.
+    const bool is_rule = change.item.starts_with("flow ");
+    if (is_rule) return change.kind == change_kind::removed ? 6 : 8;
+    if (change.item.starts_with("group ") || change.item.starts_with("meter "))
+      return change.kind == change_kind::removed ? 9 : 7;
     switch (change.kind) {
       case change_kind::removed: return is_port;
       case change_kind::replaced: return 2;
       case change_kind::changed: return change.item.starts_with("static ") ? 5 : 3;
       case change_kind::added: return 5 - is_port;
-      case change_kind::restart: return 6;
+      case change_kind::restart: return 10;
     }
-    return 7;
+    return 11;
   };
   std::ranges::stable_sort(out, {}, rank);
   return out;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ctl/config.h"
+#include "ctl/pipeline_texts.h"
 
 namespace coua::ctl {
 
@@ -24,18 +25,30 @@ struct field_change {
   std::string field, before, after;
 };
 
+/// A rule, group or meter that comes, goes or changes.
+struct text_change {
+  bool comes = false, goes = false;
+  text_list list = text_list::flows;
+  std::size_t index = 0;  // in the wanted configuration, where it comes
+  std::string item;       // "flow priority=10,tcp"
+  std::vector<field_change> fields;
+};
+
 struct config_difference {
   std::vector<field_change> restart;  // what only a restart can change
   std::vector<field_change> running;  // single values that can change while the switch runs
   std::vector<item_change<dp::port_config>> ports;
   std::vector<item_change<static_entry>> statics;
+  std::vector<text_change> texts;
 
   bool any() const {
-    return !restart.empty() || !running.empty() || !ports.empty() || !statics.empty();
+    return !restart.empty() || !running.empty() || !ports.empty() || !statics.empty() ||
+           !texts.empty();
   }
 };
 
-/// The order of ports and of static entries does not matter.
+/// The order of ports, static entries and rules does not matter. Where `wanted` says rules, those
+/// of `now` are what runs, whoever made them.
 config_difference compare(const config& now, const config& wanted);
 
 enum class change_kind { removed, replaced, changed, added, restart };

@@ -87,6 +87,47 @@ TEST(config_diff, what_only_a_restart_changes) {
             lines{"openflow.controllers: none -> [\"tcp:10.0.0.1:6653\"] (needs a restart)"});
 }
 
+TEST(config_diff, rules_groups_and_meters) {
+  const std::string ports =
+      "ports: [{name: p0, devargs: net_null0}, {name: p1, devargs: net_null1}]\n";
+  const std::string before =
+      ports +
+      "pipeline:\n  flows:\n    - priority=10,tcp actions=output:p0\n"
+      "    - priority=10,udp actions=drop\n    - cookie=0x1,arp actions=drop\n"
+      "  groups: [\"group_id=1,type=all\"]\n"
+      "  meters: [\"meter=1,kbps,band=type=drop,rate=1000\"]\n";
+  const std::string after =
+      ports +
+      "pipeline:\n  flows:\n    - priority=10,udp,in_port=p1 actions=group:2\n"
+      "    - arp actions=drop\n    - priority=10,tcp actions=output:p1\n"
+      "  groups: [\"group_id=2,type=all,bucket=output:p0\"]\n"
+      "  meters: [\"meter=1,kbps,band=type=drop,rate=2000\"]\n";
+  EXPECT_EQ(
+      texts(before, after),
+      (lines{"flow priority=10,udp: removed",
+             "meter 1: is: kbps bands= type=drop rate=1000 -> kbps bands= type=drop rate=2000",
+             "group 2: added: type: all, buckets: bucket=actions=output:p0",
+             "flow priority=10,tcp: actions: output:p0 -> output:p1", "flow arp: cookie: 1 -> none",
+             "flow priority=10,udp,in_port=p1: added: actions: group:2", "group 1: removed"}));
+  EXPECT_EQ(texts(after, after), lines{});
+  // Other words and another order.
+  EXPECT_EQ(texts(ports + "pipeline: {flows: [\"in_port=p0,tcp,priority=9,actions=drop\", arp "
+                          "actions=drop]}",
+                  ports + "pipeline: {flows: [arp actions=drop, \"priority=9,tcp,in_port=p0 "
+                          "actions=drop\"]}"),
+            lines{});
+  const std::string nothing = ports + "pipeline: {flows: []}";
+  EXPECT_EQ(texts(ports, nothing), lines{"pipeline.flows: left to others -> said by the file"});
+  EXPECT_EQ(texts(nothing, ports + "pipeline: {start: none}"),
+            lines{"pipeline.flows: said by the file -> left to others"});
+  const config wanted = parsed(after);
+  for (const auto& change : describe(compare(parsed(before), wanted), wanted)) {
+    if (change.item == "flow priority=10,tcp") {
+      EXPECT_EQ(change.line, 6);
+    }
+  }
+}
+
 TEST(config_diff, nothing_differs_from_itself_and_anything_from_something_else) {
   EXPECT_TRUE(rc::check([] {
     const config one = random::whole(), other = random::whole();

@@ -298,37 +298,6 @@ const field_table<config>& fib_fields() {
 
 }  // namespace
 
-const field_table<config>& pipeline_fields() {
-  static const field_table<config> fields = {
-      choice_field<config>(
-          {.name = "start",
-           .meaning = "The rules at first: `normal` is one for all packets with actions=NORMAL, an "
-                      "L2 switch; `none` drops all packets until there are rules",
-           .example = "normal"},
-          {"normal", "none"}, [](config& c) -> auto& { return c.tables.pipeline.start; }),
-      size_field<config>({.name = "rules",
-                          .meaning = "Rules that all tables may have; K, M are powers of ten, Ki, "
-                                     "Mi powers of two",
-                          .example = "1M"},
-                         1, limits::rules_max,
-                         [](config& c) -> auto& { return c.tables.pipeline.rules_max; }),
-      integer_field<config>({.name = "packet_in_rate",
-                             .meaning = "Packets to the controller; those above it are dropped and "
-                                        "counted. Each worker has its share",
-                             .example = "1000",
-                             .unit = "packets/s"},
-                            1, limits::packet_in_rate_max,
-                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_rate; }),
-      integer_field<config>({.name = "packet_in_burst",
-                             .meaning = "Packets to the controller that may come at once",
-                             .example = "250",
-                             .unit = "packets"},
-                            1, limits::packet_in_burst_max,
-                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_burst; }),
-  };
-  return fields;
-}
-
 const field_table<config>& file_fields() {
   static const field_table<config> fields = {
       section_field<config>("api", "The management API", "{socket: /run/coua/couad.sock}",

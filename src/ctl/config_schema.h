@@ -37,6 +37,11 @@ field<Owner> vlan_field(field_info info, Get get) {
 const field_table<dp::port_config>& port_fields();
 field<config> ports_field();
 
+// config_pipeline.cc
+const field_table<config>& pipeline_fields();
+/// What the rules, groups and meters ask of each other and of the ports.
+void check_pipeline(config_reader& reader, const config& c);
+
 // config_openflow.cc
 const field_table<openflow_config>& openflow_fields();
 /// What fields of `openflow` ask of each other.

@@ -320,6 +320,9 @@ TEST(config_document, the_example_of_each_field_is_valid) {
       else if (section.path == "openflow.tls")
         text = "openflow: {tls: {key: " + field.example + ", certificate: " + field.example +
                ", authority: " + field.example + "}}";
+      else if (section.path == "pipeline")
+        text = "pipeline: {" + pair +
+               "}\nports: [{name: p1, devargs: net_null1}, {name: p2, devargs: net_null2}]";
       else
         text =
             section.path + ": {" + pair + "}\n" + (field.name == "static" ? port("mtu: 1500") : "");

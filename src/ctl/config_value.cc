@@ -72,7 +72,11 @@ std::string flow(const config_value& value) {
 }
 
 bool has_mappings(const config_value& list) {
-  return list.is == shape::list && list.items[0].is == shape::mapping;
+  return list.is == shape::list && !list.items.empty() && list.items[0].is == shape::mapping;
+}
+
+bool has_texts(const config_value& list) {
+  return list.is == shape::list && !list.items.empty() && list.items[0].is == shape::text;
 }
 
 /// The members of a mapping, each on a line of its own. `first` stands before the first one, where
@@ -92,6 +96,11 @@ std::string block(const config_value& mapping, std::size_t indent, std::string f
     }
     const bool nests = member.is == shape::mapping;
     const std::string line = head + " " + flow(member);
+    if (has_texts(member) && line.size() > width) {
+      out += head + "\n";
+      for (const config_value& item : member.items) out += pad + "  - " + flow(item) + "\n";
+      continue;
+    }
     out += nests && (indent == 0 || line.size() > width) ? head + "\n" + block(member, indent + 2)
                                                          : line + "\n";
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "ctl/pipeline_bundle.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
@@ -21,26 +22,49 @@ std::string path_of(const char* list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
+running_config::rules rules_for(const config& wanted) {
+  return wanted.rules.given ? running_config::rules::always : running_config::rules::if_said;
+}
+
+/// "f:7: pipeline.flows[2]: output", of an error of apply_texts(), which begins with the path.
+std::string place_in(const config& of, const std::string& where) {
+  const std::size_t end = std::min(where.find(": "), where.size());
+  return of.place(where.substr(0, end)) + where.substr(end);
+}
+
 /// What the switch does not know.
 config settings_only(config c) {
   c.lines.clear();
   c.ports.clear();
   c.statics.clear();
+  c.rules = {c.rules.given, {}, {}, {}};
   return c;
 }
 
 }  // namespace
 
 running_config::running_config(dp::l2_switch& sw, config started)
-    : switch_(sw), started_(settings_only(std::move(started))) {}
+    : switch_(sw), started_(settings_only(std::move(started))), file_(started_.file) {}
 
-result<config> running_config::now() {
+result<config> running_config::now(rules which) {
   const auto hold = changing();
-  return read();
+  return read(which);
 }
 
-result<config> running_config::read() {
+result<void> running_config::start_pipeline(const config& from) {
+  if (!from.rules.given || pipeline_ == nullptr) return {};
+  auto done = apply_texts(*pipeline_, from.rules);
+  if (!done) done.error().where = place_in(from, done.error().where);
+  return done;
+}
+
+result<config> running_config::read(rules which) {
   config out = started_;
+  if (pipeline_ != nullptr && (out.rules.given || which == rules::always)) {
+    const bool said = out.rules.given;
+    out.rules = print_pipeline(read_pipeline(*pipeline_), pipeline_->port_names());
+    out.rules.given = said;
+  }
   out.log = highest_log_level();
   std::map<unsigned, std::string> names;
   for (const dp::port_status& port : switch_.ports()) {
@@ -74,26 +98,34 @@ result<config> running_config::read() {
   return out;
 }
 
-result<std::string> running_config::print(config_format format) {
-  auto c = now();
+result<std::string> running_config::print(config_format format, rules which) {
+  auto c = now(which);
   if (!c) return tl::unexpected(c.error());
+  c->rules.given |= which == rules::always;
+  for (const text_list list : text_lists) {
+    for (const std::string& each : list_of(c->rules, list))
+      if (each.size() > ofp::text_max)
+        return fail(errc::no_room, "pipeline",
+                    "'" + each.substr(0, 40) + "...' has more than " +
+                        std::to_string(ofp::text_max) + " characters");
+  }
   std::string text = print_config(std::move(*c), format);
   if (text.size() > config_bytes_max)
-    return fail(errc::no_room, "fib.static", "the file would have more than 64 MiB");
+    return fail(errc::no_room, "the configuration", "the file would have more than 64 MiB");
   return text;
 }
 
 result<std::vector<config_change>> running_config::difference(const config& wanted) {
-  const auto there = now();
+  const auto there = now(rules_for(wanted));
   if (!there) return tl::unexpected(there.error());
-  return describe(compare(*there, wanted), wanted);
+  return describe(compare(*there, with_names(wanted)), wanted);
 }
 
 result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
   const auto hold = changing();
-  const auto there = read();
+  const auto there = read(rules_for(wanted));
   if (!there) return tl::unexpected(there.error());
-  const config_difference difference = compare(*there, wanted);
+  const config_difference difference = compare(*there, with_names(wanted));
   if (!difference.restart.empty()) {
     std::string all;
     for (const field_change& each : difference.restart)
@@ -105,7 +137,19 @@ result<std::vector<config_change>> running_config::apply(const config& wanted, b
   auto changes = describe(difference, wanted);
   if (dry_run) return changes;
   if (auto done = run(plan(*there, wanted, difference)); !done) return tl::unexpected(done.error());
+  if (started_.rules.given || wanted.rules.given)
+    started_.tables.pipeline.start = wanted.tables.pipeline.start;
+  started_.rules.given = wanted.rules.given;
   return changes;
+}
+
+/// The texts as those of what runs are: with the names and numbers that ports have now.
+config running_config::with_names(config wanted) const {
+  if (!wanted.rules.given || pipeline_ == nullptr) return wanted;
+  ofp::port_names names = pipeline_->port_names();
+  add_guesses(wanted, names);
+  wanted.rules = resolve_texts(std::move(wanted.rules), names);
+  return wanted;
 }
 
 result<void> running_config::run(const steps& steps) {
@@ -128,11 +172,12 @@ result<void> running_config::run(const steps& steps) {
 
 running_config::steps running_config::plan(const config& now, const config& wanted,
                                            const config_difference& difference) {
-  steps out, ports_leaving, ports_changing, coming, statics_coming;
+  steps out, ports_leaving, ports_changing, coming, statics_coming, texts_coming;
+  plan_texts(now, wanted, difference, out, texts_coming);
   plan_statics(now, wanted, difference, out, statics_coming);
   plan_ports(wanted, difference, ports_leaving, ports_changing, coming);
   plan_settings(now, wanted, difference, ports_changing);
-  for (auto* part : {&ports_leaving, &ports_changing, &coming, &statics_coming})
+  for (auto* part : {&ports_leaving, &ports_changing, &coming, &statics_coming, &texts_coming})
     std::ranges::move(*part, std::back_inserter(out));
   return out;
 }
@@ -244,10 +289,32 @@ void running_config::plan_statics(const config& now, const config& wanted,
   }
 }
 
+void running_config::plan_texts(const config& now, const config& wanted,
+                                const config_difference& difference, steps& before, steps& after) {
+  if (pipeline_ == nullptr) return;
+  const bool renumbers =
+      std::ranges::any_of(difference.ports, [](const item_change<dp::port_config>& each) {
+        return !each.before || !each.after || each.is_replaced;
+      });
+  // A port that came back has another number, and rules that the file says are of its name.
+  if (now.rules.given && renumbers) {
+    before.push_back({"", []() -> result<void> { return {}; },
+                      [this, was = now.rules] { return apply_texts(*pipeline_, was); }});
+  }
+  if (!wanted.rules.given || (difference.texts.empty() && !renumbers)) return;
+  const auto go = [this, &wanted]() -> result<void> {
+    auto done = apply_texts(*pipeline_, wanted.rules);
+    if (!done) done.error().where = place_in(wanted, done.error().where);
+    return done;
+  };
+  after.push_back({"", go, []() -> result<void> { return {}; }});
+}
+
 void running_config::plan_settings(const config& now, const config& wanted,
                                    const config_difference& difference, steps& out) {
   for (const field_change& each : difference.running) {
     const std::string place = wanted.place(each.field);
+    if (each.field == "pipeline.flows") continue;  // apply() notes it when all is done
     if (each.field == "fib.ageing_s") {
       const auto set = [this](unsigned seconds) {
         return [this, seconds] { return switch_.set_ageing(seconds); };

@@ -6,7 +6,10 @@
 // A change by difference is a list of steps, each with the one that takes it back:
 //
 //   static entries that go or whose port goes -> ports that go -> ports that change -> settings
-//     -> ports that come -> static entries that come or change
+//     -> ports that come -> static entries that come or change -> rules, groups and meters
+//
+// Rules come last, as one bundle: so nothing that was done needs to be taken back of them, and the
+// ports that they name are there.
 //
 // Everything that can be checked is checked before the first. When a step fails, those before it
 // are taken back from the last to the first, so the switch is what it was, with the ports shut down
@@ -21,6 +24,7 @@
 #include <span>
 
 #include "ctl/config_diff.h"
+#include "ctl/pipeline_control.h"
 #include "dp/switch.h"
 
 namespace coua::ctl {
@@ -30,15 +34,24 @@ class running_config {
   /// `started`: what the switch was started with. `sw` must outlive this.
   running_config(dp::l2_switch& sw, config started);
 
+  /// Whose rules, groups and meters they are, before anything is asked; without one there are none.
+  /// It may have this as its owner.
+  void set_pipeline(pipeline_control& of) { pipeline_ = &of; }
+  /// At the start: brings those of the file, if it says any. Errors have their place.
+  result<void> start_pipeline(const config& from);
+
   /// Held while one thing is changed, from looking at it to the end. Any thread.
   [[nodiscard]] std::unique_lock<std::mutex> changing() { return std::unique_lock(mutex_); }
 
+  /// Whether rules, groups and meters are told also when the file leaves them to others.
+  enum class rules { if_said, always };
+
   /// What runs. Waits for who changes it. Errors: of the switch, when entries move faster than they
   /// are read (busy).
-  result<config> now();
+  result<config> now(rules which = rules::if_said);
 
   /// The same as a file. no_room: no file could be that long.
-  result<std::string> print(config_format format);
+  result<std::string> print(config_format format, rules which = rules::if_said);
 
   /// What would have to change.
   result<std::vector<config_change>> difference(const config& wanted);
@@ -48,7 +61,7 @@ class running_config {
   result<std::vector<config_change>> apply(const config& wanted, bool dry_run = false);
 
   /// The file that the switch was started with; empty: none.
-  const std::string& file() const { return started_.file; }
+  const std::string& file() const { return file_; }
 
  private:
   struct step {
@@ -58,7 +71,10 @@ class running_config {
   };
   using steps = std::vector<step>;
 
-  result<config> read();
+  result<config> read(rules which);
+  config with_names(config wanted) const;
+  void plan_texts(const config& now, const config& wanted, const config_difference& difference,
+                  steps& before, steps& after);
   result<void> run(const steps& steps);
   steps plan(const config& now, const config& wanted, const config_difference& difference);
   void plan_ports(const config& wanted, const config_difference& difference, steps& leaving,
@@ -71,7 +87,9 @@ class running_config {
   result<void> erase(std::span<const static_entry> entries);
 
   dp::l2_switch& switch_;
-  const config started_;  // without what is asked of the switch
+  pipeline_control* pipeline_ = nullptr;
+  config started_;  // without what is asked of the switch
+  const std::string file_;
   std::mutex mutex_;
 };
 

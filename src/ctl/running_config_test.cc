@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/test_random_config.h"
 
@@ -126,6 +127,130 @@ TEST_F(running_config_of_a_switch, entries_of_a_replaced_port_are_there_again) {
   ASSERT_TRUE(running_.apply(replaced));
   EXPECT_TRUE(runs(running_, replaced));
   EXPECT_TRUE(sw_.fib_find(1, 0x020000000001));
+}
+
+/// Knows the ports of a switch by their names, and refuses when that would.
+class switch_pipeline : public fake_pipeline {
+ public:
+  explicit switch_pipeline(refusing_switch& sw) : switch_(sw) {}
+  ofp::port_names port_names() override {
+    ofp::port_names made;
+    for (const dp::port_status& each : switch_.ports()) made.add(each.number + 1, each.config.name);
+    return made;
+  }
+  pipeline::of_result<pipeline::change_list> apply(
+      std::span<const pipeline::operation> bundle) override {
+    if (refuses_) return pipeline::refuse(pipeline::of_error::flow_mod_table_full, "table", "full");
+    return fake_pipeline::apply(bundle);
+  }
+  void refuse(bool yes) { refuses_ = yes; }
+
+ private:
+  refusing_switch& switch_;
+  bool refuses_ = false;
+};
+
+class running_config_with_rules : public running_config_of_a_switch {
+ protected:
+  running_config_with_rules() { running_.set_pipeline(pipeline_); }
+
+  std::vector<std::string> flows() {
+    std::vector<std::string> out;
+    pipeline_.dump_rules({}, [&](std::span<const rule_record> some) {
+      for (const rule_record& one : some)
+        out.push_back(ofp::print_rule(*one.rule, pipeline_.port_names()));
+      return true;
+    });
+    return out;
+  }
+  void flow(const std::string& text) {
+    const auto one = parse_text(text_list::flows, text, pipeline_.port_names());
+    ASSERT_TRUE(one);
+    ASSERT_TRUE(pipeline_.apply({&*one, 1}));
+  }
+
+  using lines = std::vector<std::string>;
+  const std::string ports_ = "ports: [{name: a, devargs: x0}, {name: b, devargs: x1}]\n";
+  switch_pipeline pipeline_{sw_};
+};
+
+TEST_F(running_config_with_rules, are_what_the_file_says) {
+  const config wanted = file(ports_ + "pipeline: {flows: [tcp actions=output:b], groups: []}");
+  ASSERT_TRUE(running_.apply(wanted));
+  EXPECT_EQ(flows(), lines{"tcp actions=output:b"});
+  EXPECT_TRUE(running_.apply(wanted)->empty());
+  // Others change them; the file that is saved says so, and applied it changes nothing.
+  flow("udp actions=output:1");
+  EXPECT_EQ(running_.difference(wanted)->size(), 1u);
+  const auto saved = running_.print(config_format::yaml);
+  ASSERT_TRUE(saved);
+  EXPECT_TRUE(running_.apply(file(*saved))->empty());
+  ASSERT_TRUE(running_.apply(wanted));
+  EXPECT_EQ(flows(), lines{"tcp actions=output:b"});
+  // An empty list says that there are none.
+  ASSERT_TRUE(running_.apply(file(ports_ + "pipeline: {flows: []}")));
+  EXPECT_EQ(flows(), lines{});
+}
+
+TEST_F(running_config_with_rules, are_left_alone_by_a_file_that_says_nothing_of_them) {
+  ASSERT_TRUE(running_.apply(file(ports_)));
+  flow("udp actions=output:1");
+  EXPECT_TRUE(running_.apply(file(ports_))->empty());
+  EXPECT_EQ(running_.print(config_format::yaml)->find("flows"), std::string::npos);
+  const auto all = running_.print(config_format::yaml, running_config::rules::always);
+  ASSERT_TRUE(all);
+  // What is new is only that the file says it.
+  const auto done = running_.apply(file(*all));
+  ASSERT_TRUE(done);
+  ASSERT_EQ(done->size(), 1u);
+  EXPECT_EQ((*done)[0].item, "pipeline.flows");
+  EXPECT_TRUE(running_.apply(file(*all))->empty());
+  // And back.
+  ASSERT_TRUE(running_.apply(file(ports_)));
+  EXPECT_EQ(flows(), lines{"udp actions=output:a"});
+  EXPECT_EQ(running_.print(config_format::yaml)->find("flows"), std::string::npos);
+}
+
+TEST_F(running_config_with_rules, follow_ports_by_their_names) {
+  const std::string rules = "pipeline: {flows: [in_port=b actions=drop]}\n";
+  ASSERT_TRUE(running_.apply(file(ports_ + rules)));
+  const auto number = [this] { return sw_.ports().back().number; };
+  EXPECT_EQ(number(), 1u);
+  // a goes, b comes again and has its number; then they come back, as a later step fails.
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  ASSERT_FALSE(
+      running_.apply(file(rules + "ports: [{name: b, devargs: x8}, {name: d, devargs: x9}]")));
+  EXPECT_EQ(flows(), lines{"in_port=b actions=drop"});
+  ASSERT_TRUE(running_.apply(file(rules + "ports: [{name: b, devargs: x8}]")));
+  EXPECT_EQ(number(), 0u);
+  EXPECT_EQ(flows(), lines{"in_port=b actions=drop"});
+  // The first port that comes back has the first number: b, which went last.
+  ASSERT_TRUE(
+      running_.apply(file(rules + "ports: [{name: b, devargs: x8}, {name: a, devargs: x0}]")));
+  ASSERT_FALSE(running_.apply(file(
+      rules + "ports: [{name: b, devargs: x5}, {name: a, devargs: x6}, {name: d, devargs: x9}]")));
+  EXPECT_EQ(flows(), lines{"in_port=b actions=drop"});
+}
+
+TEST_F(running_config_with_rules, are_taken_back_with_the_rest) {
+  const config first = file(ports_ + "pipeline: {flows: [tcp actions=output:b]}");
+  ASSERT_TRUE(running_.apply(first));
+  // A port that fails: the rules have not changed.
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  ASSERT_FALSE(running_.apply(
+      file("ports: [{name: a, devargs: x0}, {name: b, devargs: x1}, {name: d, devargs: x2}]\n"
+           "pipeline: {flows: [udp actions=output:b]}")));
+  EXPECT_EQ(flows(), lines{"tcp actions=output:b"});
+  // Rules that are refused: the port goes again.
+  pipeline_.refuse(true);
+  const auto done = running_.apply(
+      file("ports: [{name: a, devargs: x0}, {name: b, devargs: x1}, {name: c, devargs: x2}]\n"
+           "pipeline:\n  flows:\n    - tcp actions=output:b\n    - udp actions=output:c\n"));
+  pipeline_.refuse(false);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message(), "f:3: pipeline.flows: table: full; nothing was changed");
+  EXPECT_TRUE(runs(running_, first));
+  EXPECT_EQ(flows(), lines{"tcp actions=output:b"});
 }
 
 TEST_F(running_config_of_a_switch, a_restart_is_asked_for_before_anything_is_done) {

@@ -216,6 +216,17 @@ inline config whole() {
   t.pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
   t.pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
   t.pipeline.packet_in_burst = number(1u, 65'537u, 250u);
+  if (coin()) {
+    out.rules.given = true;
+    t.pipeline.start = dp::first_rules::normal;  // which is then not said
+    t.pipeline.rules_max = 1'000;
+    if (coin())
+      out.rules.flows = {"priority=0 actions=NORMAL", "tcp,in_port=3 actions=group:1,output:4"};
+    if (coin()) out.rules.meters = {"meter=1 kbps bands= type=drop rate=1000"};
+    if (coin() || !out.rules.flows.empty())
+      out.rules.groups = {"group_id=2,type=all,bucket=actions=output:1",
+                          "group_id=1,type=select,bucket=actions=group:2"};
+  }
   out.openflow = controllers();
   std::set<std::string> seen, devices;
   const auto n = *rc::gen::inRange(0, 6);

@@ -112,9 +112,10 @@ result<void> config_service::get(const v1::GetConfigRequest& request,
                                  v1::GetConfigResponse& response) {
   if (!v1::GetConfigRequest::Format_IsValid(request.format()))
     return fail(errc::invalid, "format", std::to_string(request.format()) + " is not a format");
-  auto text = core_.running.print(request.format() == v1::GetConfigRequest::FORMAT_JSON
-                                      ? config_format::json
-                                      : config_format::yaml);
+  const auto format = request.format() == v1::GetConfigRequest::FORMAT_JSON ? config_format::json
+                                                                            : config_format::yaml;
+  auto text = core_.running.print(
+      format, request.flows() ? running_config::rules::always : running_config::rules::if_said);
   if (!text) return tl::unexpected(text.error());
   response.set_text(std::move(*text));
   response.set_file(core_.running.file());

@@ -66,7 +66,7 @@ struct traffic {
 struct rule_state {
   traffic counted;
   time_ns used = 0;     // when it was added, or last met a packet
-  time_ns learned = 0;  // when a packet last asked for it again; 0: never
+  time_ns learned = 0;  // when a packet last asked for it; 0: never
 
   bool operator==(const rule_state&) const = default;
 };
