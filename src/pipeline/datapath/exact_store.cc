@@ -109,18 +109,21 @@ void exact_store::erase_table(std::uint8_t table) {
   constexpr std::size_t n_most = 64;
   constexpr std::uint64_t n_buckets = 1024;
   std::vector<std::uint64_t> keys(n_most * n_words_);
-  // Nothing is inserted meanwhile, so no entry moves across the cursor.
-  auto moved = moved_keys::with_room(1, n_words_);
-  if (!moved) throw std::bad_alloc();  // as the list above would
-  flow_cursor cursor(*table_, std::move(*moved));
-  while (!cursor.at_end()) {
-    auto* const bytes = reinterpret_cast<std::uint8_t*>(keys.data());
-    const std::size_t n = cursor.next(bytes, nullptr, nullptr, n_most, n_buckets);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint64_t word = keys[i * n_words_ + mark_word_];
-      if ((word >> mark_shift_ & 0xff) != table) continue;
-      if (table_->erase(bytes + i * n_words_ * key_word_bytes, nullptr)) --n_entries_;
+  for (bool is_whole = false; !is_whole;) {
+    const flow_geometry& geometry = table_->geometry();
+    auto moved = moved_keys::create(geometry.n_buckets * geometry.n_slots, geometry.key_words());
+    if (!moved) throw std::bad_alloc();
+    flow_cursor cursor(*table_, std::move(*moved));
+    while (!cursor.at_end() && !cursor.lost()) {
+      auto* const bytes = reinterpret_cast<std::uint8_t*>(keys.data());
+      const std::size_t n = cursor.next(bytes, nullptr, nullptr, n_most, n_buckets);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t word = keys[i * n_words_ + mark_word_];
+        if ((word >> mark_shift_ & 0xff) != table) continue;
+        if (table_->erase(bytes + i * n_words_ * key_word_bytes, nullptr)) --n_entries_;
+      }
     }
+    is_whole = !cursor.lost();  // what was erased is gone: it begins again with fewer
   }
 }
 
