@@ -107,8 +107,8 @@ class flow_writer final : public churned {
   }
   std::size_t insert(std::uint64_t first, std::size_t count) override {
     make(first, count);
-    return coua_flow_insert_batch(table_, keys_.data(), nullptr, values_.data(), count, units_,
-                                  nullptr);
+    return static_cast<std::size_t>(coua_flow_insert_batch(table_, keys_.data(), nullptr,
+                                                           values_.data(), count, units_, nullptr));
   }
 
  private:
@@ -186,9 +186,9 @@ std::size_t coua_flows::insert(unsigned thread, const std::uint64_t* keys,
   const std::size_t value_words = params_.people.value_words();
   std::size_t taken = 0;
   for (std::size_t i = 0; i < n; i += insert_batch) {
-    taken += coua_flow_insert_batch(tables_[thread]->table, keys + i * key_words, nullptr,
-                                    values + i * value_words, std::min(insert_batch, n - i),
-                                    units(), nullptr);
+    taken += static_cast<std::size_t>(coua_flow_insert_batch(
+        tables_[thread]->table, keys + i * key_words, nullptr, values + i * value_words,
+        std::min(insert_batch, n - i), units(), nullptr));
   }
   return taken;
 }

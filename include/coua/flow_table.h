@@ -207,9 +207,10 @@ COUA_API size_t coua_flow_lookup_ahead(coua_flow_reader* reader, const void* key
  * from now, by a compare-exchange of the word that was read: a concurrent change by the writer
  * wins, and an erased or expired entry never comes back. The exchange is tried only when the time
  * changes by at least 1 / 16 of `units` (at least one unit), so that busy flows do not store each
- * time. 0 found when `units` is out of range (1 to 1,024) or the table has no timers. [reader] */
-COUA_API size_t coua_flow_lookup_refresh(coua_flow_reader* reader, const void* keys, size_t n,
-                                         void* values, uint64_t* hits, uint32_t units);
+ * time. Returns how many were found; -EINVAL, and no hits, when `units` is out of range (1 to
+ * 1,024) or the table has no timers. [reader] */
+COUA_API long coua_flow_lookup_refresh(coua_flow_reader* reader, const void* keys, size_t n,
+                                       void* values, uint64_t* hits, uint32_t units);
 
 /* Asynchronous look-up: submits `n` keys (copies: the array is free after the call), and gives the
  * answers for up to `n` keys that were submitted before, in the order of submission; returns how
@@ -247,16 +248,15 @@ COUA_API int coua_flow_find_or_add(coua_flow_table* table, const void* key, void
 
 /* The three for `n` keys, with their buckets prefetched. `hashes` may be null; `results`, when not
  * null, receives what the single call would return for each. Return the number that are in the
- * table now (ADDED, UPDATED or PRESENT). [writer] */
-COUA_API size_t coua_flow_insert_batch(coua_flow_table* table, const void* keys,
-                                       const uint64_t* hashes, const void* values, size_t n,
-                                       uint32_t units, int8_t* results);
-COUA_API size_t coua_flow_add_batch(coua_flow_table* table, const void* keys,
-                                    const uint64_t* hashes, const void* values, size_t n,
-                                    uint32_t units, int8_t* results);
-COUA_API size_t coua_flow_find_or_add_batch(coua_flow_table* table, const void* keys,
-                                            const uint64_t* hashes, void* values, size_t n,
-                                            uint32_t units, int8_t* results);
+ * table now (ADDED, UPDATED or PRESENT), or -EINVAL. [writer] */
+COUA_API long coua_flow_insert_batch(coua_flow_table* table, const void* keys,
+                                     const uint64_t* hashes, const void* values, size_t n,
+                                     uint32_t units, int8_t* results);
+COUA_API long coua_flow_add_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
+                                  const void* values, size_t n, uint32_t units, int8_t* results);
+COUA_API long coua_flow_find_or_add_batch(coua_flow_table* table, const void* keys,
+                                          const uint64_t* hashes, void* values, size_t n,
+                                          uint32_t units, int8_t* results);
 
 /* Removes one entry: 0, -ENOENT. `value`, when not null, receives the value that it had; `expired`
  * is not told. [writer] */

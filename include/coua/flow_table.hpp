@@ -102,8 +102,9 @@ class flow_reader {
     return coua_flow_lookup_ahead(get(), keys.data(), keys.size(), of(values, keys), of(hits, keys),
                                   next_keys.data(), next_keys.size());
   }
-  std::size_t lookup_refresh(keys_in keys, values_out values, hits_out hits,
-                             std::uint32_t units) noexcept {
+  /// How many were found, or -EINVAL.
+  long lookup_refresh(keys_in keys, values_out values, hits_out hits,
+                      std::uint32_t units) noexcept {
     return coua_flow_lookup_refresh(get(), keys.data(), keys.size(), of(values, keys),
                                     of(hits, keys), units);
   }
@@ -223,7 +224,8 @@ class flow_table {
     coua_flow_hash_batch(get(), keys.data(), keys.size(), hashes.data());
   }
 
-  // `units`: the life of the entry in a table with timers, 0 in one without.
+  // `units`: the life of the entry in a table with timers, 0 in one without. The batches return how
+  // many are in the table now, or -EINVAL.
 
   int insert(const Key& key, const Value& value, std::uint32_t units = 0) noexcept {
     return coua_flow_insert(get(), &key, &value, units);
@@ -241,20 +243,20 @@ class flow_table {
     return coua_flow_refresh(get(), &key, units);
   }
 
-  std::size_t insert_batch(keys_in keys, values_in values, std::uint32_t units = 0,
-                           results_out results = {}, hashes_in hashes = {}) noexcept {
+  long insert_batch(keys_in keys, values_in values, std::uint32_t units = 0,
+                    results_out results = {}, hashes_in hashes = {}) noexcept {
     assert(values.size() >= keys.size());
     return coua_flow_insert_batch(get(), keys.data(), of(hashes, keys), values.data(), keys.size(),
                                   units, of(results, keys));
   }
-  std::size_t add_batch(keys_in keys, values_in values, std::uint32_t units = 0,
-                        results_out results = {}, hashes_in hashes = {}) noexcept {
+  long add_batch(keys_in keys, values_in values, std::uint32_t units = 0, results_out results = {},
+                 hashes_in hashes = {}) noexcept {
     assert(values.size() >= keys.size());
     return coua_flow_add_batch(get(), keys.data(), of(hashes, keys), values.data(), keys.size(),
                                units, of(results, keys));
   }
-  std::size_t find_or_add_batch(keys_in keys, std::span<Value> values, std::uint32_t units = 0,
-                                results_out results = {}, hashes_in hashes = {}) noexcept {
+  long find_or_add_batch(keys_in keys, std::span<Value> values, std::uint32_t units = 0,
+                         results_out results = {}, hashes_in hashes = {}) noexcept {
     assert(values.size() >= keys.size());
     return coua_flow_find_or_add_batch(get(), keys.data(), of(hashes, keys), values.data(),
                                        keys.size(), units, of(results, keys));

@@ -42,13 +42,13 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
     return put_key(mode, wanted, value, units);
   }
 
-  std::size_t put_batch(put_mode mode, bytes_in keys, const std::uint64_t* hashes,
-                        std::uint8_t* values, std::size_t n, std::uint32_t units,
-                        std::int8_t* results) override {
-    std::size_t n_there = 0;
-    const bool valid = valid_units(units);
-    if (!valid && results != nullptr) std::fill_n(results, n, static_cast<std::int8_t>(-EINVAL));
-    if (!valid) return 0;
+  long put_batch(put_mode mode, bytes_in keys, const std::uint64_t* hashes, std::uint8_t* values,
+                 std::size_t n, std::uint32_t units, std::int8_t* results) override {
+    if (!valid_units(units)) {
+      if (results != nullptr) std::fill_n(results, n, static_cast<std::int8_t>(-EINVAL));
+      return -EINVAL;
+    }
+    long n_there = 0;
     each_fetched(keys, hashes, n, [&](std::size_t i, const wanted_key& wanted) {
       std::uint8_t* one = values != nullptr ? values + i * geometry_.value_stride : nullptr;
       const int done = put_key(mode, wanted, one, units);

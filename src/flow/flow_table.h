@@ -45,9 +45,10 @@ class flow_table {
 
   // Writer.
   virtual int put(put_mode mode, bytes_in key, std::uint8_t* value, std::uint32_t units) = 0;
-  virtual std::size_t put_batch(put_mode mode, bytes_in keys, const std::uint64_t* hashes,
-                                std::uint8_t* values, std::size_t n, std::uint32_t units,
-                                std::int8_t* results) = 0;
+  /// How many are in the table now, or -EINVAL.
+  virtual long put_batch(put_mode mode, bytes_in keys, const std::uint64_t* hashes,
+                         std::uint8_t* values, std::size_t n, std::uint32_t units,
+                         std::int8_t* results) = 0;
   virtual bool erase(bytes_in key, std::uint8_t* value) = 0;
   virtual std::size_t erase_batch(bytes_in keys, const std::uint64_t* hashes, std::size_t n) = 0;
   /// Replaces one word of an entry's value in place, by one store: readers may see it beside the

@@ -181,14 +181,14 @@ size_t coua_flow_lookup_ahead(coua_flow_reader* reader, const void* keys, size_t
                                 bytes(next_keys), n_next);
 }
 
-size_t coua_flow_lookup_refresh(coua_flow_reader* reader, const void* keys, size_t n, void* values,
-                                uint64_t* hits, uint32_t units) {
+long coua_flow_lookup_refresh(coua_flow_reader* reader, const void* keys, size_t n, void* values,
+                              uint64_t* hits, uint32_t units) {
   if (!reader->timed || units - 1 >= COUA_FLOW_UNITS_MAX) {
     if (hits != nullptr) std::fill_n(hits, COUA_FLOW_WORDS(n), 0);
-    return 0;
+    return -EINVAL;
   }
-  return reader->kernels->refresh(reader->view, reader->state, bytes(keys), n, bytes(values), hits,
-                                  units);
+  return static_cast<long>(reader->kernels->refresh(reader->view, reader->state, bytes(keys), n,
+                                                    bytes(values), hits, units));
 }
 
 size_t coua_flow_pipeline(coua_flow_reader* reader, const void* keys, size_t n, void* values,
@@ -217,20 +217,20 @@ int coua_flow_find_or_add(coua_flow_table* table, const void* key, void* value, 
   return table->table->put(put_mode::find, bytes(key), bytes(value), units);
 }
 
-size_t coua_flow_insert_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
-                              const void* values, size_t n, uint32_t units, int8_t* results) {
+long coua_flow_insert_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
+                            const void* values, size_t n, uint32_t units, int8_t* results) {
   return table->table->put_batch(put_mode::replace, bytes(keys), hashes, bytes_in(values), n, units,
                                  results);
 }
 
-size_t coua_flow_add_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
-                           const void* values, size_t n, uint32_t units, int8_t* results) {
+long coua_flow_add_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
+                         const void* values, size_t n, uint32_t units, int8_t* results) {
   return table->table->put_batch(put_mode::keep, bytes(keys), hashes, bytes_in(values), n, units,
                                  results);
 }
 
-size_t coua_flow_find_or_add_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
-                                   void* values, size_t n, uint32_t units, int8_t* results) {
+long coua_flow_find_or_add_batch(coua_flow_table* table, const void* keys, const uint64_t* hashes,
+                                 void* values, size_t n, uint32_t units, int8_t* results) {
   return table->table->put_batch(put_mode::find, bytes(keys), hashes, bytes(values), n, units,
                                  results);
 }

@@ -297,15 +297,60 @@ TEST(flow_api, look_ups_renew_the_time_when_asked) {
   insert(table, 2, 10);
   const key16 key = key_number(1);
   std::uint64_t hits = 0;
-  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 0), 0u);
-  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 1025), 0u);
-  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 20), 1u);
+  EXPECT_EQ(coua_flow_lookup_refresh(reader, &key, 1, nullptr, &hits, 20), 1);
   EXPECT_EQ(hits, 1u);
   coua_flow_set_time(table.get(), 19);
   EXPECT_EQ(lost(reader, {1}, 1), 0u);
   EXPECT_EQ(lost(reader, {2}, 1), 1u);
   coua_flow_set_time(table.get(), 20);
   EXPECT_EQ(lost(reader, {1}, 1), 1u);
+}
+
+// Nothing found, and nothing taken, would else look like an answer.
+TEST(flow_api, every_call_that_takes_units_refuses_others) {
+  for (const bool timed : {false, true}) {
+    coua_flow_params params = flow_params(100);
+    params.timers = timed;
+    const flow_ptr table = make_flow(params);
+    coua_flow_reader* reader = reader_of(table);
+    ASSERT_EQ(insert(table, 1, timed ? 10 : 0), COUA_FLOW_ADDED);
+    const key16 keys[2] = {key_number(1), key_number(2)};
+    key16 values[2] = {{7, 7}, {8, 8}};
+    const std::vector<std::uint32_t> wrong =
+        timed ? std::vector<std::uint32_t>{0, 1025, UINT32_MAX}
+              : std::vector<std::uint32_t>{1, 1024, 1025, UINT32_MAX};
+    for (const std::uint32_t units : wrong) {
+      EXPECT_EQ(coua_flow_insert(table.get(), keys, values, units), -EINVAL) << units;
+      EXPECT_EQ(coua_flow_add(table.get(), keys, values, units), -EINVAL) << units;
+      EXPECT_EQ(coua_flow_find_or_add(table.get(), keys, values, units), -EINVAL) << units;
+      EXPECT_EQ(coua_flow_refresh(table.get(), keys, units), -EINVAL) << units;
+      std::int8_t results[2] = {};
+      const auto refused = [&](long answer, bool named) {
+        EXPECT_EQ(answer, -EINVAL) << units;
+        if (named) {
+          EXPECT_EQ(results[0], -EINVAL);
+          EXPECT_EQ(results[1], -EINVAL);
+        }
+        results[0] = results[1] = 0;
+      };
+      for (std::int8_t* out : {results, static_cast<std::int8_t*>(nullptr)}) {
+        const bool named = out != nullptr;
+        refused(coua_flow_insert_batch(table.get(), keys, nullptr, values, 2, units, out), named);
+        refused(coua_flow_add_batch(table.get(), keys, nullptr, values, 2, units, out), named);
+        refused(coua_flow_find_or_add_batch(table.get(), keys, nullptr, values, 2, units, out),
+                named);
+      }
+      std::uint64_t hits = 3;
+      refused(coua_flow_lookup_refresh(reader, keys, 2, values, &hits, units), false);
+      EXPECT_EQ(hits, 0u);
+      refused(coua_flow_lookup_refresh(reader, keys, 2, nullptr, nullptr, units), false);
+    }
+    std::uint64_t hits = 0;
+    EXPECT_EQ(coua_flow_lookup_refresh(reader, keys, 2, nullptr, &hits, 0), -EINVAL);
+    EXPECT_EQ(stats_of(table).entries, 1u);
+    EXPECT_EQ(stats_of(table).updated, 0u);
+    EXPECT_EQ(lost(reader, {1}, 1), 0u);
+  }
 }
 
 TEST(flow_api, entries_may_be_erased_while_a_cursor_walks) {

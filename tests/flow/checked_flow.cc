@@ -201,7 +201,7 @@ bool checked_flow::writer_op(const flow_op& op) {
       const std::uint64_t* ready = op.arg % 2 == 0 ? hashes.data() : nullptr;
       std::vector<std::int8_t> results(n);
       const bool insert = op.kind == flow_op_kind::insert_batch;
-      const std::size_t n_there =
+      const long n_there =
           insert ? coua_flow_insert_batch(table_, keys.data(), ready, values.data(), n, units,
                                           results.data())
                  : coua_flow_find_or_add_batch(table_, keys.data(), ready, values.data(), n, units,
@@ -216,7 +216,7 @@ bool checked_flow::writer_op(const flow_op& op) {
           return false;
         }
       }
-      return n_there == n - n_full || fail("batch: wrong count");
+      return n_there == static_cast<long>(n - n_full) || fail("batch: wrong count");
     }
     case flow_op_kind::erase: {
       entry* there = visible(key);
@@ -255,7 +255,7 @@ bool checked_flow::writer_op(const flow_op& op) {
                            coua_flow_add(table_, bytes.data(), value.data(), wrong) == -EINVAL &&
                            coua_flow_refresh(table_, bytes.data(), wrong) == -EINVAL &&
                            coua_flow_insert_batch(table_, bytes.data(), nullptr, value.data(), 1,
-                                                  wrong, &result) == 0 &&
+                                                  wrong, &result) == -EINVAL &&
                            result == -EINVAL &&
                            (now_ms_ == 0 || coua_flow_set_time(table_, now_ms_ - 1) == -EINVAL);
       return refused || fail("a wrong parameter was taken");
@@ -346,8 +346,10 @@ bool checked_flow::reader_op(const flow_op& op) {
     }
     case flow_op_kind::lookup_refresh: {
       const std::uint32_t units = shape_.timed ? units_of(op.arg) : 7;
-      n_hits = coua_flow_lookup_refresh(reader_, keys.data(), n, values.data(), hits.data(), units);
-      if (!shape_.timed) return n_hits == 0 || fail("refresh in a table without timers");
+      const long n_found =
+          coua_flow_lookup_refresh(reader_, keys.data(), n, values.data(), hits.data(), units);
+      if (!shape_.timed) return n_found == -EINVAL || fail("refresh in a table without timers");
+      n_hits = static_cast<std::size_t>(n_found);
       if (!check_found(first, n, n_hits, values, hits)) return false;
       for (std::size_t i = 0; i < n; ++i) {
         entry* there = visible(wrapped(first + i));

@@ -152,7 +152,7 @@ TEST(flow_hpp, batches_take_spans) {
     EXPECT_EQ(got[i].port, i < n / 2 ? i : 99);
   }
 
-  EXPECT_EQ(table.find_or_add_batch(keys, values, 5, results), n);
+  EXPECT_EQ(table.find_or_add_batch(keys, values, 5, results), static_cast<long>(n));
   EXPECT_EQ(results[0], COUA_FLOW_PRESENT);
   EXPECT_EQ(results[n - 1], COUA_FLOW_ADDED);
   EXPECT_EQ(table.erase_batch(even_keys, hashes), n / 2);
