@@ -165,7 +165,7 @@ result<void> coua_flows::make(unsigned thread) {
   params.value_stride = static_cast<std::uint32_t>(params_.people.value_words() * 8);
   params.variant = variant_.variant;
   params.sync = sync_;
-  params.timers = variant_.timers ? 1 : 0;
+  params.timers = variant_.timers ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
   params.allocate = allocate_block;
   params.release = release_block;
   params.context = made.get();

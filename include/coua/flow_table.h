@@ -23,7 +23,9 @@
  *     of hits[i / 64] is set. A call writes all COUA_FLOW_WORDS(n) words. The value of a key that
  *     was not found is left as it was. `values` and `hits` may be null when they are not wanted.
  *  7. Time is the caller's: milliseconds of a clock that never goes back (coua_flow_set_time), cut
- *     into units of `unit_ms`. An entry set at time t for d units is visible while now < t + d.
+ *     into units of `unit_ms`: both t and now are whole units, and what is over is left
+ *     out. An entry set at time t for d units is visible while now < t + d: for more than d - 1 and
+ *     at most d units of the clock.
  *  8. A hash is 64 bits, keyed with the table's secret (coua_flow_hash). A caller that has the
  *     hashes of its keys already hands them in; they must be those of this table or of one with the
  *     same `hash_key` and `key_bytes`.
@@ -67,6 +69,12 @@ enum coua_flow_sync COUA_ANY_INT {
   COUA_FLOW_ONE_WRITER  /* one writer and any number of readers at the same time */
 };
 
+enum coua_flow_timers COUA_ANY_INT {
+  COUA_FLOW_TIMERS_DEFAULT = 0, /* on with one writer, off in a table of one thread */
+  COUA_FLOW_TIMERS_ON,          /* entries expire */
+  COUA_FLOW_TIMERS_OFF          /* they stay until erased; units are 0 */
+};
+
 enum coua_flow_pages COUA_ANY_INT {
   COUA_FLOW_PAGES_AUTO = 0,
   COUA_FLOW_PAGES_1G,
@@ -92,13 +100,13 @@ struct coua_flow_params {
   uint32_t value_stride; /* from value to value; at least value_bytes; 0: value_bytes */
   enum coua_flow_variant variant;
   enum coua_flow_sync sync;
-  uint32_t timers;       /* 1: entries expire; 0: they stay until erased. Same memory */
+  uint32_t timers;       /* an enum coua_flow_timers. On and off take the same memory */
   uint32_t unit_ms;      /* unit of expiry times; 1 to 86,400,000; 0: 30,000 */
   uint64_t now_ms;       /* the time at creation */
   uint32_t bucket_slots; /* 1, 2, 4 or 8 slots of each bucket are used; 0: 8. Fewer save no memory:
                             they are for experiments */
   enum coua_flow_pages pages;
-  int32_t numa_node;         /* -1: not bound */
+  int32_t numa_node;         /* a node that the system has; -1: not bound */
   uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
   uint32_t search_budget;    /* buckets that one insert may look at; 0: 2,048 */
   const uint8_t* hash_key;   /* 32 bytes; null: drawn from the kernel. Who knows the key can fill a
@@ -128,8 +136,10 @@ enum coua_flow_insert_result {
 
 /* Creation and description. ------------------------------------------------------------------- */
 
-/* Creates a table. Errors: -EINVAL (a parameter out of range; `message`, when not null, receives
- * up to `message_bytes` of text that names it), -ENOMEM. [any] */
+/* Creates a table. `message`, when not null, receives up to `message_bytes` of text that says what
+ * is wrong. Errors: -EINVAL (a parameter out of range), -ENOMEM, -ENOENT (no such NUMA node),
+ * -EPERM (memory may not be bound to it), -ENOTSUP (the kernel lacks these pages), -EIO (another
+ * failure of the system). [any] */
 COUA_API int coua_flow_create(const struct coua_flow_params* params, coua_flow_table** table,
                               char* message, size_t message_bytes);
 
@@ -156,7 +166,7 @@ struct coua_flow_stats {
   uint32_t key_bytes, value_bytes;
   enum coua_flow_variant variant;
   enum coua_flow_sync sync;
-  uint32_t timers;
+  uint32_t timers; /* 1: entries expire */
   uint32_t unit_ms;
   enum coua_flow_pages pages; /* what the memory is on */
   int32_t numa_node;
@@ -218,6 +228,7 @@ COUA_API long coua_flow_lookup_refresh(coua_flow_reader* reader, const void* key
  * [reader] */
 COUA_API size_t coua_flow_pipeline(coua_flow_reader* reader, const void* keys, size_t n,
                                    void* values, uint64_t* hits);
+/* Keys that may be in flight. [any] */
 COUA_API size_t coua_flow_pipeline_depth(const coua_flow_reader* reader);
 /* Gives the answers for all keys in flight (room for the depth is needed); returns how many.
  * [reader] */
@@ -319,7 +330,7 @@ COUA_API void coua_flow_cursor_close(coua_flow_cursor* cursor);
  * is its 4-byte index. */
 
 /* `n` (1 to 2^32 - 3) cells of `cell_bytes` (1 to 2^20), zeroed, each aligned to the largest power
- * of two that divides cell_bytes, up to 64. -EINVAL, -ENOMEM. [any] */
+ * of two that divides cell_bytes, up to 64. -EINVAL, -ENOMEM, -EIO. [any] */
 COUA_API int coua_flow_slab_create(uint64_t n, size_t cell_bytes, coua_flow_slab** slab);
 COUA_API void coua_flow_slab_destroy(coua_flow_slab* slab); /* null is allowed; [exclusive] */
 /* Takes a cell: 0 and its index in `index`, or -ENOSPC. Its bytes are as they were left. [writer]

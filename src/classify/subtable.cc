@@ -42,6 +42,7 @@ result<subtable_table> subtable::make_table(std::uint64_t n_buckets) const {
   params.key_bytes = 8 * mask_.n();
   params.value_bytes = 16;
   params.sync = COUA_FLOW_ONE_WRITER;
+  params.timers = COUA_FLOW_TIMERS_OFF;
   params.search_budget = search_budget;
   params.populate_threads = 1;
   params.hash_key = hash_key_.data();

@@ -25,10 +25,14 @@ result<void> plan_kind(const coua_flow_params& params, flow_geometry& plan) {
   if (params.sync < COUA_FLOW_SINGLE || params.sync > COUA_FLOW_ONE_WRITER) {
     return invalid("sync", "is not a value of enum coua_flow_sync");
   }
-  if (params.timers > 1) return invalid("timers", "must be 0 or 1");
+  if (params.timers > COUA_FLOW_TIMERS_OFF) {
+    return invalid("timers", "is not a value of enum coua_flow_timers");
+  }
   plan.kind.variant = static_cast<simd::flow_variant>(params.variant);
   plan.kind.sync = static_cast<simd::flow_sync>(params.sync);
-  plan.kind.timed = params.timers == 1;
+  plan.kind.timed = params.timers == COUA_FLOW_TIMERS_DEFAULT
+                        ? params.sync == COUA_FLOW_ONE_WRITER
+                        : params.timers == COUA_FLOW_TIMERS_ON;
   plan.unit_ms = params.unit_ms == 0 ? default_unit_ms : params.unit_ms;
   if (plan.unit_ms > max_unit_ms) return invalid("unit_ms", "must be at most 86,400,000 (a day)");
   return {};

@@ -42,7 +42,7 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
   starts(with([](auto& p) { p.value_stride = 15; }), "value_stride");
   starts(with([](auto& p) { p.variant = static_cast<coua_flow_variant>(4); }), "variant");
   starts(with([](auto& p) { p.sync = static_cast<coua_flow_sync>(2); }), "sync");
-  starts(with([](auto& p) { p.timers = 2; }), "timers");
+  starts(with([](auto& p) { p.timers = 3; }), "timers");
   starts(with([](auto& p) { p.unit_ms = 86'400'001; }), "unit_ms");
   starts(with([](auto& p) { p.bucket_slots = 3; }), "bucket_slots");
   starts(with([](auto& p) { p.search_budget = 2'000'000; }), "search_budget");
@@ -285,6 +285,29 @@ TEST(flow_api, a_ring_that_stays_full_stops_the_time_before_times_come_round) {
   EXPECT_GT(now, 65'536u * 2);
   drain(table, told);
   EXPECT_EQ(told.size(), 200u);
+}
+
+TEST(flow_api, a_table_with_readers_has_timers_unless_told) {
+  const struct {
+    enum coua_flow_sync sync;
+    std::uint32_t timers;
+    bool timed;
+  } cases[] = {{COUA_FLOW_SINGLE, COUA_FLOW_TIMERS_DEFAULT, false},
+               {COUA_FLOW_SINGLE, COUA_FLOW_TIMERS_ON, true},
+               {COUA_FLOW_SINGLE, COUA_FLOW_TIMERS_OFF, false},
+               {COUA_FLOW_ONE_WRITER, COUA_FLOW_TIMERS_DEFAULT, true},
+               {COUA_FLOW_ONE_WRITER, COUA_FLOW_TIMERS_ON, true},
+               {COUA_FLOW_ONE_WRITER, COUA_FLOW_TIMERS_OFF, false}};
+  for (const auto& each : cases) {
+    coua_flow_params params = flow_params(100);
+    params.sync = each.sync;
+    params.timers = each.timers;
+    const flow_ptr table = make_flow(params);
+    EXPECT_EQ(stats_of(table).timers, each.timed);
+    EXPECT_EQ(stats_of(table).variant, COUA_FLOW_BLOOM);
+    EXPECT_EQ(insert(table, 1, 1), each.timed ? COUA_FLOW_ADDED : -EINVAL);
+    EXPECT_EQ(insert(table, 2, 0), each.timed ? -EINVAL : COUA_FLOW_ADDED);
+  }
 }
 
 TEST(flow_api, look_ups_renew_the_time_when_asked) {

@@ -41,7 +41,7 @@ checked_flow::checked_flow(const flow_shape& shape, std::uint64_t seed, std::siz
   params.value_stride = shape.value_bytes + (seed & 2) / 2 * 5;
   params.variant = shape.variant;
   params.sync = shape.sync;
-  params.timers = shape.timed;
+  params.timers = shape.timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
   params.unit_ms = unit_ms;
   params.now_ms = now_ms_;
   params.bucket_slots = shape.bucket_slots;

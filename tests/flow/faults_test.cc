@@ -33,7 +33,7 @@ class flow_faults : public testing::TestWithParam<kind> {
   static coua_flow_params params() {
     coua_flow_params params = flow_params(n_entries);
     params.variant = GetParam().variant;
-    params.timers = GetParam().timed;
+    params.timers = GetParam().timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
     params.sync = GetParam().sync;
     params.unit_ms = 1;
     return params;

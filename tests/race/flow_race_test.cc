@@ -63,7 +63,7 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
     params.value_stride = sizeof(value16);
     params.variant = c.variant;
     params.sync = COUA_FLOW_ONE_WRITER;
-    params.timers = c.timed;
+    params.timers = c.timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
     params.unit_ms = 1;
     params.now_ms = 65'000;  // the times wrap around soon
     params.pages = COUA_FLOW_PAGES_4K;
@@ -264,6 +264,7 @@ TEST(flow_reuse_race, a_key_that_comes_back_never_has_a_value_of_two_pieces) {
   params.key_bytes = 8;
   params.value_bytes = sizeof(value64);
   params.sync = COUA_FLOW_ONE_WRITER;
+  params.timers = COUA_FLOW_TIMERS_OFF;
   params.pages = COUA_FLOW_PAGES_4K;
   coua_flow_table* made = nullptr;
   ASSERT_EQ(coua_flow_create(&params, &made, nullptr, 0), 0);

@@ -61,6 +61,7 @@ result<std::unique_ptr<exact_store>> exact_store::create(const key_layout& layou
   params.key_bytes = made->n_words_ * key_word_bytes;
   params.value_bytes = sizeof(std::uint64_t);
   params.sync = COUA_FLOW_ONE_WRITER;
+  params.timers = COUA_FLOW_TIMERS_OFF;
   auto table = flow_table::create(params);
   if (!table) return tl::unexpected(std::move(table.error()));
   made->table_ = std::move(*table);
