@@ -122,6 +122,9 @@ result<std::vector<config_change>> running_config::difference(const config& want
 }
 
 result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
+  if (wanted.rules.given && pipeline_ == nullptr)
+    return fail(errc::unsupported, wanted.place("pipeline"),
+                "this daemon has no OpenFlow pipeline; nothing was changed");
   const auto hold = changing();
   const auto there = read(rules_for(wanted));
   if (!there) return tl::unexpected(there.error());

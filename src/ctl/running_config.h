@@ -34,7 +34,8 @@ class running_config {
   /// `started`: what the switch was started with. `sw` must outlive this.
   running_config(dp::l2_switch& sw, config started);
 
-  /// Whose rules, groups and meters they are, before anything is asked; without one there are none.
+  /// Whose rules, groups and meters they are, before anything is asked; without one there are none,
+  /// and no file may say any.
   /// It may have this as its owner.
   void set_pipeline(pipeline_control& of) { pipeline_ = &of; }
   /// At the start: brings those of the file, if it says any. Errors have their place.

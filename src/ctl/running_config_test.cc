@@ -141,13 +141,21 @@ class switch_pipeline : public fake_pipeline {
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override {
     if (refuses_) return pipeline::refuse(pipeline::of_error::flow_mod_table_full, "table", "full");
+    // Three times, as it is planned; then what takes it back may come.
+    if (left_ > 0) {
+      left_--;
+      return pipeline::refuse(pipeline::of_error::flow_mod_table_full, "table", "full");
+    }
     return fake_pipeline::apply(bundle);
   }
   void refuse(bool yes) { refuses_ = yes; }
+  void refuse_next(bool yes = true) { left_ = yes ? 3 : 0; }
+  bool refused() const { return left_ == 0; }
 
  private:
   refusing_switch& switch_;
   bool refuses_ = false;
+  int left_ = 0;
 };
 
 class running_config_with_rules : public running_config_of_a_switch {
@@ -345,6 +353,53 @@ TEST(running_config, all_or_nothing) {
       RC_ASSERT(sw.refused());
       RC_ASSERT(runs(running, first));
       RC_ASSERT(shut_of(sw) == shut);
+    }
+    sw.refuse_after(-1);
+    RC_ASSERT(runs(running, second));
+    const auto text = running.print(config_format::yaml);
+    RC_ASSERT(bool(text));
+    const auto again = parse_config(*text, "saved");
+    RC_ASSERT(bool(again));
+    RC_ASSERT(running.apply(*again)->empty());
+  }));
+}
+
+// The same with rules, whose calls are refused as well.
+TEST(running_config, all_or_nothing_with_rules) {
+  EXPECT_TRUE(rc::check([] {
+    const auto with_rules = [](config c) {
+      c.rules.given = true;
+      for (const dp::port_config& port : c.ports)
+        if (random::coin())
+          c.rules.flows.push_back("priority=" + std::to_string(*rc::gen::inRange(1, 3)) +
+                                  ",in_port=" + port.name + " actions=group:1");
+      if (!c.rules.flows.empty())
+        c.rules.groups.push_back("group_id=1,type=all,bucket=actions=output:" + c.ports[0].name);
+      return c;
+    };
+    const config first = with_rules(random::running()), second = with_rules(random::running());
+    refusing_switch sw;
+    switch_pipeline rules(sw);
+    running_config running(sw, {});
+    running.set_pipeline(rules);
+    RC_ASSERT(bool(running.apply(first)));
+    RC_ASSERT(runs(running, first));
+    if (running.apply(second, true)->empty()) RC_SUCCEED();
+    rules.refuse_next();
+    const auto by_rules = running.apply(second);
+    if (rules.refused()) {
+      RC_ASSERT(!by_rules);
+      RC_ASSERT(runs(running, first));
+    } else {
+      rules.refuse_next(false);
+      RC_ASSERT(bool(running.apply(first)));
+    }
+    for (int refused = 0;; refused++) {
+      sw.refuse_after(refused);
+      const auto done = running.apply(second);
+      if (done) break;
+      RC_ASSERT(sw.refused());
+      RC_ASSERT(runs(running, first));
     }
     sw.refuse_after(-1);
     RC_ASSERT(runs(running, second));

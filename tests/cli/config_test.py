@@ -93,6 +93,21 @@ ports:
         self.assertEqual(other.read_text(), self.file.read_text())
         self.assertEqual(sorted(self.files()), ["couad.yaml", "other.yaml"])
 
+    def test_rules_by_request(self):
+        self.ports()
+        self.coua("flow", "add", "tcp,actions=output:1")
+        self.assertNotIn("flows", self.text("config", "show"))
+        flows = 'flows: ["tcp actions=output:p0"]'
+        self.assertIn(flows, self.text("config", "show", "--flows"))
+        other = self.file.parent / "flows.yaml"
+        self.assertEqual(self.text("config", "save", "--flows", other), f"{other}: saved\n")
+        self.assertIn(flows, other.read_text())
+        self.assertEqual(self.text("config", "save", "--flows", other), f"{other}: unchanged\n")
+        done = self.text("config", "apply", other).splitlines()
+        self.assertEqual(done, ["pipeline.flows: left to others -> said by the file",
+                                f"{other}: 1 change applied"])
+        self.assertIn(flows, self.text("config", "show"))
+
     def test_refusals_change_nothing(self):
         self.ports()
         before = self.text("config", "show")

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   coua::ctl::running_config running(sw, config);
+  if (params.pipeline != nullptr) running.set_pipeline(pipeline);
   const auto server = coua::ctl::api_server::create(sw, running, std::move(*claim), params);
   if (!server) {
     std::fprintf(stderr, "%s\n", server.error().message().c_str());

@@ -134,6 +134,28 @@ TEST_F(config_api, refusals) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(config_api, rules_are_told_when_they_are_said_or_asked_for) {
+  const std::string text = "pipeline:\n  flows: [\"tcp actions=output:p1\"]\n";
+  EXPECT_EQ(send(text).error_code(), grpc::StatusCode::INVALID_ARGUMENT);  // no such port
+  EXPECT_EQ(error_.where(), "f:2: pipeline.flows[0]");
+  add_ports();
+  const std::string ports = shown();
+  const std::string rules = "pipeline:\n  flows: [\"tcp actions=output:2\"]\n" + ports;
+  EXPECT_EQ(send(rules).error_code(), grpc::StatusCode::FAILED_PRECONDITION);  // no pipeline
+  running_.set_pipeline(pipeline_);
+  EXPECT_EQ(shown(), ports);
+  v1::GetConfigRequest all;
+  all.set_flows(true);
+  EXPECT_EQ(good(*config_, &v1::ConfigService::Stub::GetConfig, all).text(),
+            "pipeline:\n  flows: []\n" + ports);
+  ASSERT_TRUE(send(rules).ok());
+  ASSERT_EQ(response_.changes_size(), 2);
+  EXPECT_EQ(response_.changes(0).item(), "pipeline.flows");
+  EXPECT_EQ(response_.changes(1).item(), "flow tcp");
+  EXPECT_EQ(response_.changes(1).line(), 2u);
+  EXPECT_EQ(shown(), text + ports);
+}
+
 TEST_F(config_api, half_a_file_is_not_applied) {
   add_ports();
   grpc::ClientContext context;
