@@ -198,11 +198,7 @@ std::unique_ptr<churned> coua_flows::writer(unsigned thread) {
   return std::make_unique<flow_writer>(tables_[thread]->table, params_.people, units());
 }
 
-std::uint64_t coua_flows::bytes() const {
-  std::uint64_t sum = 0;
-  for (const arena& each : tables_.front()->blocks) sum += each.bytes();
-  return sum;
-}
+std::uint64_t coua_flows::bytes() const { return stats(0).bytes; }
 
 std::vector<std::uint64_t> coua_flows::moved_counts(unsigned thread) const {
   constexpr std::uint64_t moved_mask = (1 << simd::flow_via_shift) - 1;

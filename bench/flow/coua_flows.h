@@ -37,7 +37,7 @@ class coua_flows final : public measured_table {
     ~one();
     coua_flow_table* table = nullptr;
     coua_flow_reader* reader = nullptr;
-    std::vector<arena> blocks;  // the entries, then the buckets
+    std::vector<arena> blocks;  // the entries first, the buckets last
     page_kind pages = page_kind::automatic;
     error shortage{};  // why the last allocation failed
   };

@@ -19,9 +19,9 @@ struct any_match {
 };
 
 std::unique_ptr<flow_table> make_writer(const flow_geometry& geometry, const keyed_hash& hash,
-                                        arena lines, arena entries) {
-  return std::make_unique<flow_cuckoo<prune, expiry, simd::single>>(
-      geometry, hash, std::move(lines), std::move(entries), 0);
+                                        flow_memory memory) {
+  return std::make_unique<flow_cuckoo<prune, expiry, simd::single>>(geometry, hash,
+                                                                    std::move(memory), 0);
 }
 
 simd::flow_kernels make_readers() {

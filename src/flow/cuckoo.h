@@ -30,10 +30,9 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
  public:
   using typename expiry::bytes_in;
 
-  flow_cuckoo(const flow_geometry& geometry, const keyed_hash& hash, arena lines, arena entries,
+  flow_cuckoo(const flow_geometry& geometry, const keyed_hash& hash, flow_memory memory,
               std::uint64_t now_ms)
-      : expiry(geometry, hash, std::move(lines), std::move(entries), now_ms),
-        search_(geometry.search_budget) {}
+      : expiry(geometry, hash, std::move(memory), now_ms), search_(geometry.search_budget) {}
 
   int put(put_mode mode, bytes_in key, std::uint8_t* value, std::uint32_t units) override {
     if (!valid_units(units)) return -EINVAL;
@@ -371,7 +370,7 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
   }
   void fill_counts(coua_flow_stats& stats) const override {
     counts_.fill(stats);
-    stats.bytes = (Prune::filters ? repair_.bytes() : 0) + sizeof *this;
+    stats.bytes = repair_.bytes() + sizeof *this;
     if (ring_ != nullptr) stats.bytes += ring_->bytes();
   }
 

@@ -128,12 +128,12 @@ class flow_buckets : public flow_table {
   }
 
  protected:
-  flow_buckets(const flow_geometry& geometry, const keyed_hash& hash, arena lines, arena entries,
+  flow_buckets(const flow_geometry& geometry, const keyed_hash& hash, flow_memory memory,
                std::uint64_t now_ms)
-      : flow_table(geometry), repair_(Prune::filters ? geometry.n_buckets : 0) {
+      : flow_table(geometry), repair_(geometry.n_buckets, std::move(memory.filters)) {
     hash_ = hash;
-    lines_ = std::move(lines);
-    entries_ = std::move(entries);
+    lines_ = std::move(memory.lines);
+    entries_ = std::move(memory.entries);
     n_key_words_ = geometry.key_words();
     n_value_words_ = geometry.value_words();
     shared_->now_ms = now_ms;
@@ -238,14 +238,14 @@ class flow_buckets : public flow_table {
       simd::flow_line& line = line_at(home);
       Sync::store(&line.filter, Prune::with(line.filter, print, via));
       if ((line.meta & moved_max) != moved_max) Sync::store(&line.meta, line.meta + 1);
-      if (bucket < sweep_position_) repair_.note(home, print, via);
+      repair_.note(home, bucket, sweep_position_, print, via);
     }
   }
   /// The guest was cleared from `bucket`.
   void leave(std::uint64_t home, std::uint64_t bucket) {
     if constexpr (Prune::filters) {
       simd::flow_line& line = line_at(home);
-      if (bucket < sweep_position_) repair_.forget(home);
+      repair_.forget(home, bucket, sweep_position_);
       if ((line.meta & moved_max) == moved_max) return;
       COUA_ASSERT((line.meta & moved_max) != 0);
       Sync::store(&line.meta, line.meta - 1);
@@ -284,7 +284,7 @@ class flow_buckets : public flow_table {
 
   filter_repair<Prune> repair_;
   flow_counts counts_;
-  std::uint64_t sweep_position_ = 0;  // buckets below have been looked at in this round
+  std::uint64_t sweep_position_ = 0;  // the bucket that the sweep looks at next
   std::uint32_t n_key_words_ = 0;
   std::uint32_t n_value_words_ = 0;
 };

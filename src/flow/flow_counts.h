@@ -32,7 +32,7 @@ class flow_counts {
   void change_place(bool was_guest, bool is_guest) {
     bump(in_secondary_, std::uint64_t{is_guest} - std::uint64_t{was_guest});
   }
-  void rebuild_filters(std::uint64_t n) { bump(filters_rebuilt_, n); }
+  void rebuild_filter() { bump(filters_rebuilt_); }
   void scan() { bump(full_scans_); }
 
   void fill(coua_flow_stats& stats) const {

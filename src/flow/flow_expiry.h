@@ -53,9 +53,7 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
   bool sweep(std::uint64_t n_buckets) override {
     const std::uint64_t n = std::min(n_buckets, geometry_.n_buckets - sweep_position_);
     for (std::uint64_t i = 0; i < n; ++i) sweep_one();
-    if (sweep_position_ < geometry_.n_buckets) return false;
-    end_sweep();
-    return true;
+    return n != 0 && sweep_position_ == 0;
   }
 
   // What placing needs, too.
@@ -87,10 +85,9 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
   using buckets::leave, buckets::now, buckets::sweep_position_, buckets::tell_leave;
   using buckets::usable_slots, buckets::via_at, buckets::visible;
 
-  flow_expiry(const flow_geometry& geometry, const keyed_hash& hash, arena lines, arena entries,
+  flow_expiry(const flow_geometry& geometry, const keyed_hash& hash, flow_memory memory,
               std::uint64_t now_ms)
-      : buckets(geometry, hash, std::move(lines), std::move(entries), now_ms),
-        sweep_started_(shared_->now) {
+      : buckets(geometry, hash, std::move(memory), now_ms), sweep_started_(shared_->now) {
     if (geometry.expired_ring != 0) {
       ring_ = std::make_unique<expired_ring>(geometry.expired_ring, view_.entry_words);
     }
@@ -130,19 +127,25 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
     return reaped::gone;
   }
 
+  /// The share of one insert or erase.
   void sweep_share() {
-    sweep_one();
-    if (sweep_position_ == geometry_.n_buckets) end_sweep();
+    for (unsigned i = 0; i < n_shared; ++i) sweep_one();
   }
 
-  /// Removes what expired from one bucket, sends its guests home, and notes those that stay. The
-  /// line of a bucket further on, and the homes of guests in between, are fetched meanwhile.
+  /// Removes what expired from one bucket, sends its guests home, and notes those that stay; then
+  /// goes on to the next bucket, and renews its filter. The line of a bucket further on, and the
+  /// homes of guests in between, are fetched meanwhile.
   void sweep_one() {
     const std::uint64_t bucket = sweep_position_;
     ask_for_room();
     if (bucket + 2 * sweep_ahead < geometry_.n_buckets) fetch_bucket(bucket + 2 * sweep_ahead);
     std::uint64_t homes[n_slots];
-    if (bucket + sweep_ahead < geometry_.n_buckets) guests(bucket + sweep_ahead, homes);
+    if (bucket + sweep_ahead < geometry_.n_buckets) {
+      std::uint32_t ahead = guests(bucket + sweep_ahead, homes);
+      if constexpr (Prune::filters) {
+        for (; ahead != 0; ahead &= ahead - 1) repair_.fetch(homes[__builtin_ctz(ahead)]);
+      }
+    }
     if constexpr (Expiry::timed) free_slot(bucket);
     for (std::uint32_t left = guests(bucket, homes); left != 0; left &= left - 1) {
       const auto slot = static_cast<unsigned>(__builtin_ctz(left));
@@ -151,28 +154,25 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
       if (free >= 0) {
         move(at, {homes[slot], static_cast<unsigned>(free)}, true);
       } else if constexpr (Prune::filters) {
-        repair_.note(homes[slot], print_at(at), via_at(at));
+        repair_.see(homes[slot], print_at(at), via_at(at));
       }
     }
-    ++sweep_position_;
+    if (++sweep_position_ == geometry_.n_buckets) {
+      sweep_position_ = 0;
+      sweep_started_ = now();
+      end_round();
+    }
+    if constexpr (Prune::filters) renew_filter(sweep_position_);
   }
 
-  void end_sweep() {
-    sweep_position_ = 0;
-    sweep_started_ = now();
-    end_round();
-    if constexpr (Prune::filters) {
-      std::uint64_t n_rebuilt = 0;
-      repair_.finish([&](std::uint64_t home, std::uint64_t word, std::uint64_t moved) {
-        simd::flow_line& line = line_at(home);
-        if (line.filter == word && (line.meta & moved_max) == moved) return;
-        COUA_ASSERT((line.meta & moved_max) == moved || (line.meta & moved_max) == moved_max);
-        Sync::store(&line.filter, word);
-        Sync::store(&line.meta, (line.meta & ~std::uint64_t{moved_max}) | moved);
-        ++n_rebuilt;
-      });
-      counts_.rebuild_filters(n_rebuilt);
-    }
+  void renew_filter(std::uint64_t home) {
+    const auto [word, moved] = repair_.take(home);
+    simd::flow_line& line = line_at(home);
+    if (line.filter == word && (line.meta & moved_max) == moved) return;
+    COUA_ASSERT((line.meta & moved_max) == moved || (line.meta & moved_max) == moved_max);
+    Sync::store(&line.filter, word);
+    Sync::store(&line.meta, (line.meta & ~std::uint64_t{moved_max}) | moved);
+    counts_.rebuild_filter();
   }
 
   /// Asked for before a bucket is swept, and not again before all that a call does is done: what is
@@ -206,14 +206,16 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
         }
       }
     }
-    sweep_position_ = 0;
     sweep_started_ = new_now;
-    if constexpr (Prune::filters) repair_.restart();
     end_round();
     return true;
   }
 
  private:
+  // Buckets that an insert or erase sweeps. What comes and goes takes both in a table with timers;
+  // in others only erases sweep. With fewer, more guests stay away from home, and more bits of
+  // those that left stay in the filters (docs/flow-table.md).
+  static constexpr unsigned n_shared = Expiry::timed ? 1 : 2;
   static constexpr std::uint64_t max_sweep_units = 32'000;
   static constexpr std::uint64_t max_held_units = 32'000;
   static constexpr std::uint64_t never = UINT64_MAX;

@@ -30,6 +30,13 @@ struct flow_geometry {
     return n_buckets * simd::flow_line::n_slots * (key_words() + value_words()) * 8;
   }
 
+  /// Of filters that are being rebuilt (filter_repair.h).
+  std::uint64_t filter_bytes() const {
+    const bool filters =
+        kind.variant == simd::flow_variant::bloom || kind.variant == simd::flow_variant::horton;
+    return filters ? n_buckets * 9 : 0;
+  }
+
   /// Checks the parameters. Errors: invalid, with the parameter's name.
   static result<flow_geometry> plan(const coua_flow_params& params);
 };

@@ -23,8 +23,7 @@ page_kind to_page_kind(enum coua_flow_pages pages) {
 struct flow_parts {
   flow_geometry geometry;
   keyed_hash hash;
-  arena lines;
-  arena entries;
+  flow_memory memory;
   std::uint64_t now_ms;
 };
 
@@ -60,19 +59,25 @@ result<flow_parts> make_parts(const coua_flow_params& params) {
   memory.allocate = params.allocate;
   memory.release = params.release;
   memory.context = params.context;
-  auto entries = arena::create(geometry->entry_bytes(), memory, 64);
-  if (!entries) return tl::unexpected(entries.error());
-  auto lines = arena::create(geometry->line_bytes(), memory, 64);
-  if (!lines) return tl::unexpected(lines.error());
-  return flow_parts{*geometry, *hash, std::move(*lines), std::move(*entries), params.now_ms};
+  flow_memory made;
+  const std::pair<arena*, std::uint64_t> parts[] = {{&made.entries, geometry->entry_bytes()},
+                                                    {&made.filters, geometry->filter_bytes()},
+                                                    {&made.lines, geometry->line_bytes()}};
+  for (const auto& [part, bytes] : parts) {
+    if (bytes == 0) continue;
+    auto created = arena::create(bytes, memory, 64);
+    if (!created) return tl::unexpected(created.error());
+    *part = std::move(*created);
+  }
+  return flow_parts{*geometry, *hash, std::move(made), params.now_ms};
 }
 
 // The blessed combinations.
 
 template <class Prune, class Expiry, class Sync>
 std::unique_ptr<flow_table> make(flow_parts parts) {
-  return std::make_unique<flow_cuckoo<Prune, Expiry, Sync>>(
-      parts.geometry, parts.hash, std::move(parts.lines), std::move(parts.entries), parts.now_ms);
+  return std::make_unique<flow_cuckoo<Prune, Expiry, Sync>>(parts.geometry, parts.hash,
+                                                            std::move(parts.memory), parts.now_ms);
 }
 template <class Prune, class Expiry>
 std::unique_ptr<flow_table> make(flow_parts parts) {

@@ -26,6 +26,13 @@ namespace coua {
 
 class flow_cursor;
 
+/// What a table is made of.
+struct flow_memory {
+  arena entries;
+  arena filters;  // being rebuilt; empty in a table without filters
+  arena lines;
+};
+
 /// What is done with a key that is there already.
 enum class put_mode {
   replace,  // its value and its time are replaced

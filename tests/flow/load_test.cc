@@ -23,7 +23,7 @@ double false_positives(const flow_ptr& table) {
   coua_flow_reader* reader = reader_of(table);
   constexpr std::size_t n = 400'000;
   std::vector<key16> keys(n);
-  for (std::size_t i = 0; i < n; ++i) keys[i] = key_number(10 * n_entries + i);
+  for (std::size_t i = 0; i < n; ++i) keys[i] = key_number(1000 * n_entries + i);
   const std::uint64_t before = stats_of(table).second_looks;
   EXPECT_EQ(coua_flow_lookup_batch(reader, keys.data(), n, nullptr, nullptr), 0u);
   const std::uint64_t after = stats_of(table).second_looks;
@@ -45,32 +45,66 @@ TEST(flow_load, bloom_filters_err_as_rarely_as_published) {
   }
 }
 
-// Bits of guests that left stay in a filter until its last guest left. The sweep of each erase
-// renews filters and sends guests home: they get no worse than this however long churn goes on.
-TEST(flow_load, filters_recover_while_entries_come_and_go) {
-  const flow_ptr table = make_flow(flow_params(n_entries));
+struct churn_case {
+  const char* name;
+  enum coua_flow_variant variant;
+  enum coua_flow_sync sync;
+  bool timed;
+  double churning, idle;  // false positives at most
+};
+void PrintTo(const churn_case& c, std::ostream* out) { *out << c.name; }
+
+class flow_churn_load : public testing::TestWithParam<churn_case> {};
+
+// Bits of guests that left stay in a filter until it is made anew. The sweep of each insert and
+// erase does that, and sends guests home: so churn at load 0.95 comes near table 2 of the paper
+// (0.003, Horton 0.05), and stays there; and a table that is swept once it has come to rest is
+// within it. Where the sweep did less, there were 0.02.
+TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
+  const churn_case& c = GetParam();
+  coua_flow_params params = flow_params(n_entries);
+  params.variant = c.variant;
+  params.sync = c.sync;
+  params.timers = c.timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
+  const flow_ptr table = make_flow(params);
+  const std::uint32_t units = c.timed ? 1024 : 0;
   std::vector<std::uint64_t> live(n_entries);
   std::iota(live.begin(), live.end(), 0);
-  for (const std::uint64_t k : live) insert(table, k);
+  for (const std::uint64_t k : live) insert(table, k, units);
   std::mt19937_64 random(1);
   std::uint64_t next = n_entries;
-  double rate[3];
+  double rate[2];
   for (double& r : rate) {
-    for (std::uint64_t i = 0; i < 4 * n_entries; ++i) {
+    for (std::uint64_t i = 0; i < 3 * n_entries; ++i) {
       std::uint64_t& k = live[random() % n_entries];
-      erase(table, k);
-      k = next++ % (9 * n_entries);
-      insert(table, k);
+      ASSERT_EQ(erase(table, k), 0);
+      k = next++;
+      ASSERT_EQ(insert(table, k, units), COUA_FLOW_ADDED);
     }
     r = false_positives(table);
     std::printf("churn: false positives %.5f, in secondary %.3f\n", r, share_in_secondary(table));
+    EXPECT_LT(r, c.churning);
   }
-  EXPECT_LT(rate[0], 0.03);
-  // After the first and the third stretch the sweep is at about the same place of its round, which
-  // makes 5 % of difference after the second; other runs differ by 2 %.
-  EXPECT_LT(rate[2], rate[0] * 1.15);
+  EXPECT_LT(rate[1], rate[0] * 1.2);
   EXPECT_GT(stats_of(table).filters_rebuilt, 0u);
+  EXPECT_LT(share_in_secondary(table), 0.23);
+  for (int round = 0; round < 3; ++round) {
+    while (coua_flow_sweep(table.get(), 1000) == 0) continue;
+  }
+  const double idle = false_positives(table);
+  std::printf("idle: false positives %.5f, in secondary %.3f\n", idle, share_in_secondary(table));
+  EXPECT_LT(idle, c.idle);
+  EXPECT_EQ(lost(reader_of(table), live, 1000), 0u);
 }
+
+const churn_case churn_cases[] = {
+    {"bloom", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, false, 0.0036, 0.003},
+    {"bloom_timed", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 0.0036, 0.003},
+    {"bloom_timed_writer", COUA_FLOW_BLOOM, COUA_FLOW_ONE_WRITER, true, 0.0036, 0.003},
+    {"horton", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 0.08, 0.065},
+};
+INSTANTIATE_TEST_SUITE_P(kinds, flow_churn_load, testing::ValuesIn(churn_cases),
+                         [](const auto& c) { return c.param.name; });
 
 TEST(flow_load, at_most_17_percent_are_in_their_secondary_bucket_at_load_095) {
   const flow_ptr table = make_flow(flow_params(n_entries));
@@ -85,7 +119,7 @@ TEST(flow_load, timers_take_no_memory) {
   params.timers = 1;
   const std::uint64_t with = stats_of(make_flow(params)).bytes;
   EXPECT_EQ(with, without);
-  EXPECT_LE(static_cast<double>(with) / n_entries, 42.2);
+  EXPECT_LE(static_cast<double>(with) / n_entries, 43.4);
 }
 
 TEST(flow_load, smaller_buckets_use_as_many_slots) {
