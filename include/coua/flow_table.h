@@ -108,9 +108,11 @@ struct coua_flow_params {
   enum coua_flow_pages pages;
   int32_t numa_node;         /* a node that the system has; -1: not bound */
   uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
-  uint32_t search_budget;    /* buckets that one insert may look at; 0: 2,048 */
-  const uint8_t* hash_key;   /* 32 bytes; null: drawn from the kernel. Who knows the key can fill a
-                                bucket pair: give one only to tables that must share hashes */
+  uint32_t search_budget;  /* buckets that one search for room may look at, at most 2^20; fewer than
+                              16 count as 16; 0: 2,048. An insert searches once; with Horton, where
+                              a move may close the way, up to eight times */
+  const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can fill a
+                              bucket pair: give one only to tables that must share hashes */
   coua_flow_expired expired; /* may be null */
   void* expired_context;
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* zeroed memory, or null */
