@@ -125,6 +125,17 @@ TEST(pipeline_texts, groups_may_change_places) {
   }
   ASSERT_TRUE(apply_texts(bridge, say({})));
   EXPECT_TRUE(same(told(bridge), say({})));
+  // Through one that stays: 3 led to 1, which is to lead to 3.
+  const auto all = [](const char* first, const char* third) {
+    return say({}, {"group_id=1,type=all,bucket=actions=" + std::string(first),
+                    "group_id=2,type=all,bucket=actions=group:3",
+                    "group_id=3,type=all,bucket=actions=" + std::string(third)});
+  };
+  for (const auto& wanted : {all("output:p1", "group:1"), all("group:2", "output:p1")}) {
+    const auto done = apply_texts(bridge, wanted);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_TRUE(same(told(bridge), wanted));
+  }
 }
 
 /// Few of everything, so that two have much in common; good.
