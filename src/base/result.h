@@ -21,6 +21,7 @@ enum class errc {
   unavailable,  // the other side does not answer
   io,           // a system or driver call failed
   unsupported,  // this build, machine or driver cannot do it
+  interrupted,  // whoever asked has ended it
 };
 
 /// The lower-case word for a code, as it is shown to users ("not found").
@@ -36,6 +37,7 @@ constexpr const char* to_string(errc code) {
     case errc::unavailable: return "unavailable";
     case errc::io: return "i/o error";
     case errc::unsupported: return "unsupported";
+    case errc::interrupted: return "interrupted";
   }
   return "unknown";
 }

@@ -16,8 +16,7 @@ std::vector<verb> capture_verbs() {
            "is shown twice unless --direction says otherwise. With --drop only frames that are "
            "dropped are shown. What cannot be kept because the reader is too slow is counted, "
            "never waited for. With --json and no --write, frames are JSON, too. Ctrl-C ends it "
-           "after "
-           "all frames that were captured up to then; a second one at once.",
+           "after all frames that were captured up to then; a second one at once.",
        .options = {{.name = "port",
                     .value = "NAMES",
                     .help = "these ports: p0,p1 (all)",

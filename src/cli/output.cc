@@ -4,11 +4,6 @@
 #include <algorithm>
 
 namespace coua::cli {
-namespace {
-
-constexpr const char* interrupted_text = "interrupted";
-
-}  // namespace
 
 std::string table::text() const {
   std::vector<std::size_t> widths(rows_[0].size());
@@ -38,13 +33,10 @@ std::string grouped(std::uint64_t number) {
 }
 
 json error_json(const error& e) {
-  const char* code = is_interrupted(e) ? interrupted_text : to_string(e.code);
-  return {{"code", code}, {"where", e.where}, {"what", e.what}};
+  return {{"code", to_string(e.code)}, {"where", e.where}, {"what", e.what}};
 }
 
-error interrupted() { return {errc::io, "coua", interrupted_text}; }
-
-bool is_interrupted(const error& e) { return e.where == "coua" && e.what == interrupted_text; }
+error interrupted() { return {errc::interrupted, "coua", to_string(errc::interrupted)}; }
 
 std::string dump(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

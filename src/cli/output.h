@@ -27,12 +27,11 @@ class table {
 std::string grouped(std::uint64_t number);
 /// The JSON text as it is printed. Bytes that are no UTF-8 are replaced.
 std::string dump(const json& value);
-/// {"code", "where", "what"}; of interrupted() the code is "interrupted".
+/// {"code", "where", "what"}
 json error_json(const error& e);
 
-/// A signal ended the verb. Only this command has such an error, so its code is no errc.
+/// A signal ended the verb.
 error interrupted();
-bool is_interrupted(const error& e);
 
 /// Names of a message as a list.
 template <typename Names>

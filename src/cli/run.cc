@@ -283,7 +283,7 @@ int runner::answer_of(const session& s, const result<void>& done) {
   if (s.misused) return tell(done.error(), s.as_json, exit_usage);
   const bool is_unreachable = done.error().code == errc::unavailable;
   const int other = is_unreachable ? exit_unreachable : exit_failed;
-  const int failed = is_interrupted(done.error()) ? exit_interrupted : other;
+  const int failed = done.error().code == errc::interrupted ? exit_interrupted : other;
   return tell(done.error(), s.as_json && !s.answered, s.status != exit_ok ? s.status : failed);
 }
 

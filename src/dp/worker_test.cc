@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -158,57 +159,57 @@ std::uint16_t keep_one(std::uint16_t, std::uint16_t, rte_mbuf** frames, std::uin
 
 constexpr double an_hour = 3600, a_millisecond = 1e-3;
 
-TEST_F(worker_test, a_round_of_less_than_a_burst_sends_at_once) {
-  test_ring_port a("a"), b("b");
-  add(a.devargs());
-  add(b.devargs());
-  const port& busy = add("net_null_worker", 2);
-  const auto* kept = rte_eth_add_rx_callback(busy.device(), 0, keep_one, nullptr);
+/// Two hosts, and a port that has a full burst at each round.
+class busy_worker_test : public worker_test {
+ protected:
+  void SetUp() override {
+    worker_test::SetUp();
+    add(a_.emplace("a").devargs());
+    add(b_.emplace("b").devargs());
+    busy_ = &add("net_null_worker", 2);
+    broadcast_ = frame_from(1);
+    std::fill_n(broadcast_.begin(), 6, std::uint8_t{0xff});
+  }
+
+  /// A worker that lets frames wait for others for that many seconds.
+  worker& start_patient(double seconds) {
+    worker_params params;
+    params.tx_flush_cycles = static_cast<std::uint64_t>(seconds * cycles_hz());
+    return start(params);
+  }
+
+  std::optional<test_ring_port> a_, b_;
+  const port* busy_ = nullptr;
+  frame_bytes broadcast_;
+};
+
+TEST_F(busy_worker_test, a_round_of_less_than_a_burst_sends_at_once) {
+  const auto* kept = rte_eth_add_rx_callback(busy_->device(), 0, keep_one, nullptr);
   ASSERT_NE(kept, nullptr);
-  worker_params params;
-  params.tx_flush_cycles = static_cast<std::uint64_t>(an_hour * cycles_hz());
-  start(params);
+  start_patient(an_hour);
   // No round finds nothing.
-  frame_bytes frame = frame_from(1);
-  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
-  ASSERT_TRUE(a.send(frame));
-  EXPECT_EQ(b.receive(), frame);
+  ASSERT_TRUE(a_->send(broadcast_));
+  EXPECT_EQ(b_->receive(), broadcast_);
   stop();
   // DPDK leaves it to the next device of this number.
-  EXPECT_EQ(rte_eth_remove_rx_callback(busy.device(), 0, kept), 0);
+  EXPECT_EQ(rte_eth_remove_rx_callback(busy_->device(), 0, kept), 0);
 }
 
-TEST_F(worker_test, frames_wait_for_others_while_bursts_are_full) {
-  test_ring_port a("a"), b("b");
-  add(a.devargs());
-  add(b.devargs());
-  add("net_null_worker", 2);
-  worker_params params;
-  params.tx_flush_cycles = static_cast<std::uint64_t>(an_hour * cycles_hz());
-  worker& tested = start(params);
-  frame_bytes frame = frame_from(1);
-  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
-  ASSERT_TRUE(a.send(frame));
+TEST_F(busy_worker_test, frames_wait_for_others_while_bursts_are_full) {
+  worker& tested = start_patient(an_hour);
+  ASSERT_TRUE(a_->send(broadcast_));
   while (tested.port_counters().value(0, port_counter::rx_packets) == 0) std::this_thread::yield();
-  EXPECT_TRUE(b.silent(50));
+  EXPECT_TRUE(b_->silent(50));
   // A burst of them goes.
-  for (unsigned i = 1; i < params.burst; ++i) ASSERT_TRUE(a.send(frame));
-  EXPECT_EQ(b.receive(), frame);
+  for (unsigned i = 1; i < worker_params().burst; ++i) ASSERT_TRUE(a_->send(broadcast_));
+  EXPECT_EQ(b_->receive(), broadcast_);
 }
 
 // Red when only a round of less than a burst sends what waits for others.
-TEST_F(worker_test, no_frame_waits_longer_than_its_time_while_bursts_are_full) {
-  test_ring_port a("a"), b("b");
-  add(a.devargs());
-  add(b.devargs());
-  add("net_null_worker", 2);
-  worker_params params;
-  params.tx_flush_cycles = static_cast<std::uint64_t>(a_millisecond * cycles_hz());
-  start(params);
-  frame_bytes frame = frame_from(1);
-  std::fill_n(frame.begin(), 6, std::uint8_t{0xff});
-  ASSERT_TRUE(a.send(frame));
-  EXPECT_EQ(b.receive(), frame);
+TEST_F(busy_worker_test, no_frame_waits_longer_than_its_time_while_bursts_are_full) {
+  start_patient(a_millisecond);
+  ASSERT_TRUE(a_->send(broadcast_));
+  EXPECT_EQ(b_->receive(), broadcast_);
 }
 
 /// To the L2 switch, and to rules.

@@ -17,6 +17,7 @@ inline int errno_of(errc code) {
     case errc::no_memory: return ENOMEM;
     case errc::denied: return EPERM;
     case errc::unsupported: return ENOTSUP;
+    case errc::interrupted: return ECANCELED;
     case errc::not_found: return ENOENT;
     case errc::exists: return EEXIST;
     case errc::no_room: return ENOSPC;

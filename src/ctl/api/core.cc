@@ -24,6 +24,7 @@ mapping map_code(errc code) {
     case errc::io: return {grpc::StatusCode::INTERNAL, v1::Error::CODE_IO};
     case errc::unsupported:
       return {grpc::StatusCode::FAILED_PRECONDITION, v1::Error::CODE_UNSUPPORTED};
+    case errc::interrupted: return {grpc::StatusCode::CANCELLED, v1::Error::CODE_UNSPECIFIED};
   }
   return {grpc::StatusCode::UNKNOWN, v1::Error::CODE_UNSPECIFIED};
 }
