@@ -61,6 +61,7 @@ std::uint32_t count_book::take(std::uint32_t n) {
   const auto n_given = static_cast<std::uint32_t>(seen_.size());
   if (first == none && n <= n_max_ - n_given) {
     seen_.resize(seen_.size() + n);
+    for (const auto& worker : workers_) worker->reach(seen_.size());
     return n_given;
   }
   if (first == none) first = take_range(n);  // single ones, too, when all were given

@@ -2,6 +2,7 @@
 #include "pipeline/compiler/count_book.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <map>
 #include <random>
@@ -29,6 +30,30 @@ TEST(count_book, finds_room_for_other_sizes_where_others_were) {
     for (std::size_t i = 0; i < taken.size(); i += 2) book.give_back(taken[i], n);
     for (std::size_t i = 1; i < taken.size(); i += 2) book.give_back(taken[i], n);
     EXPECT_EQ(book.n_taken(), 0U);
+  }
+}
+
+bool has_memory(const void* place) {
+  unsigned char is_there = 0;
+  const auto page = reinterpret_cast<std::uintptr_t>(place) & ~std::uintptr_t{4095};
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(page), 1, &is_there), 0);
+  return (is_there & 1) != 0;
+}
+
+// A worker that took a page fault there could have to wait until the kernel has cleared 2 MiB.
+TEST(count_book, what_is_taken_has_its_memory_before_a_worker_counts) {
+  constexpr std::uint32_t n_max = 1'000'000, in_huge_page = (2 << 20) / 16;
+  auto made = count_book::create(2, n_max);
+  ASSERT_TRUE(made);
+  for (const std::uint32_t n : {1U, 5U, in_huge_page, n_max - in_huge_page - 6}) {
+    const std::uint32_t last = made->take(n) + n - 1;
+    for (unsigned worker = 0; worker < 2; ++worker) {
+      const worker_counts& counts = made->of(worker);
+      EXPECT_TRUE(has_memory(counts.place(last))) << last;
+      if (last + in_huge_page < n_max) {
+        EXPECT_FALSE(has_memory(counts.place(last + in_huge_page))) << last;
+      }
+    }
   }
 }
 

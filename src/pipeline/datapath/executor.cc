@@ -35,6 +35,10 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   auto conjunctions = reserved_array<met_conjunction>::create(met_conjunctions_max);
   if (!conjunctions) return tl::unexpected(std::move(conjunctions.error()));
   made->conjunctions_ = std::move(*conjunctions);
+  // What nearly all bursts use: the first packets of a worker wait for no page.
+  made->deliveries_.make_real(1);
+  made->calls_.make_real(1);
+  made->conjunctions_.make_real(1);
   made->sets_.resize(std::size_t{n_slots} * n_tables_max);
   made->left_over_.resize(burst_max);
   made->learned_.resize(learned_max);

@@ -70,6 +70,9 @@ class worker_counts {
     return made;
   }
 
+  /// Before things have the numbers below `n`: the worker that counts under them takes no page fault.
+  void reach(std::size_t n) { cells_.make_real(n); }
+
   // The worker.
   const cell* place(std::uint32_t number) const noexcept { return &cells_[number]; }
   /// All cells, for loops: what they store cannot be where the array begins.
