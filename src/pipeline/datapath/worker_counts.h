@@ -70,7 +70,8 @@ class worker_counts {
     return made;
   }
 
-  /// Before things have the numbers below `n`: the worker that counts under them takes no page fault.
+  /// Before things have the numbers below `n`: the worker that counts under them takes no page
+  /// fault.
   void reach(std::size_t n) { cells_.make_real(n); }
 
   // The worker.
