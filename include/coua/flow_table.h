@@ -118,14 +118,17 @@ struct coua_flow_params {
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* zeroed memory, or null */
   void (*release)(void* context, void* memory, size_t bytes);
   void* context;
-  uint64_t expired_ring; /* entries that the ring of coua_flow_drain has room for, at least; up to
-                            2^24; 0: no ring. Instead of `expired`; with timers */
+  uint64_t expired_ring;  /* entries that the ring of coua_flow_drain has room for, at least; up to
+                             2^24; 0: no ring. Instead of `expired`; with timers */
+  uint32_t filter_rounds; /* rounds of the sweep in which each filter is made anew once, 1 to 64; 0:
+                             20. Fewer keep false positives low while entries come and go; that
+                             takes 9 / filter_rounds bytes a bucket. With filters */
 };
 
 #define COUA_FLOW_PARAMS_INIT                                                                    \
   {                                                                                              \
     sizeof(struct coua_flow_params), 0, 0, 0, 16, 8, 0, 0, COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, 0, \
-        0, 0, 0, COUA_FLOW_PAGES_AUTO, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
+        0, 0, 0, COUA_FLOW_PAGES_AUTO, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                          \
   }
 
 /* What an insert did. */

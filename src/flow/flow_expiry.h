@@ -154,7 +154,7 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
       if (free >= 0) {
         move(at, {homes[slot], static_cast<unsigned>(free)}, true);
       } else if constexpr (Prune::filters) {
-        repair_.see(homes[slot], print_at(at), via_at(at));
+        repair_.see(homes[slot], bucket, print_at(at), via_at(at));
       }
     }
     if (++sweep_position_ == geometry_.n_buckets) {
@@ -166,7 +166,9 @@ class flow_expiry : public flow_buckets<Prune, Expiry, Sync> {
   }
 
   void renew_filter(std::uint64_t home) {
-    const auto [word, moved] = repair_.take(home);
+    const auto made = repair_.arrive(home);
+    if (!made) return;
+    const auto [word, moved] = *made;
     simd::flow_line& line = line_at(home);
     if (line.filter == word && (line.meta & moved_max) == moved) return;
     COUA_ASSERT((line.meta & moved_max) == moved || (line.meta & moved_max) == moved_max);

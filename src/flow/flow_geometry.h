@@ -19,6 +19,7 @@ struct flow_geometry {
   std::uint32_t unit_ms = 0;
   std::uint32_t n_slots = 0;  // used of each bucket
   std::uint32_t search_budget = 0;
+  std::uint32_t filter_rounds = 1;
   coua_flow_expired expired = nullptr;
   void* expired_context = nullptr;
   std::uint64_t expired_ring = 0;  // entries; 0: none
@@ -34,8 +35,10 @@ struct flow_geometry {
   std::uint64_t filter_bytes() const {
     const bool filters =
         kind.variant == simd::flow_variant::bloom || kind.variant == simd::flow_variant::horton;
-    return filters ? n_buckets * 9 : 0;
+    return filters ? filter_window() * 9 : 0;
   }
+  /// Filters that are rebuilt at the same time.
+  std::uint64_t filter_window() const { return (n_buckets + filter_rounds - 1) / filter_rounds; }
 
   /// Checks the parameters. Errors: invalid, with the parameter's name.
   static result<flow_geometry> plan(const coua_flow_params& params);

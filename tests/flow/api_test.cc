@@ -46,6 +46,7 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
   starts(with([](auto& p) { p.unit_ms = 86'400'001; }), "unit_ms");
   starts(with([](auto& p) { p.bucket_slots = 3; }), "bucket_slots");
   starts(with([](auto& p) { p.search_budget = 2'000'000; }), "search_budget");
+  starts(with([](auto& p) { p.filter_rounds = 65; }), "filter_rounds");
   starts(with([](auto& p) { p.pages = COUA_FLOW_PAGES_CALLER; }), "pages");
   starts(with([](auto& p) { p.release = [](void*, void*, std::size_t) {}; }), "allocate");
   starts(with([](auto& p) { p.expired_ring = 1; }), "expired_ring: needs timers");

@@ -45,6 +45,7 @@ checked_flow::checked_flow(const flow_shape& shape, std::uint64_t seed, std::siz
   params.unit_ms = unit_ms;
   params.now_ms = now_ms_;
   params.bucket_slots = shape.bucket_slots;
+  params.filter_rounds = 1 + (seed >> 2) % 20;
   params.pages = COUA_FLOW_PAGES_4K;
   params.populate_threads = 1;
   std::uint8_t hash_key[32] = {};
