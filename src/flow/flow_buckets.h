@@ -130,7 +130,8 @@ class flow_buckets : public flow_table {
  protected:
   flow_buckets(const flow_geometry& geometry, const keyed_hash& hash, flow_memory memory,
                std::uint64_t now_ms)
-      : flow_table(geometry), repair_(geometry.n_buckets, geometry.filter_window(), std::move(memory.filters)) {
+      : flow_table(geometry),
+        repair_(geometry.n_buckets, geometry.filter_window(), std::move(memory.filters)) {
     hash_ = hash;
     lines_ = std::move(memory.lines);
     entries_ = std::move(memory.entries);
