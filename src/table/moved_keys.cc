@@ -43,9 +43,12 @@ std::size_t moved_keys::find(const std::uint64_t* key, std::uint32_t hash) const
 }
 
 bool moved_keys::add(const std::uint64_t* key, std::uint32_t hash, kind as) noexcept {
-  if (n_late_ + n_seen_ == capacity()) return false;
   const std::size_t slot = find(key, hash);
-  COUA_ASSERT(slots_[slot] == 0);
+  if (slots_[slot] != 0) {
+    COUA_ASSERT(nodes_[slots_[slot] - 1].as == as);
+    return true;
+  }
+  if (n_late_ + n_seen_ == capacity()) return false;
   const std::uint32_t at = free_ != none ? free_ : n_used_++;
   if (at == free_) free_ = nodes_[at].after;
   std::copy_n(key, key_words_, key_of(at));

@@ -36,7 +36,8 @@ class moved_keys {
   /// For `capacity` keys, a power of two up to `most`. Errors: no_memory.
   static result<moved_keys> with_room(std::size_t capacity, std::uint32_t key_words);
 
-  /// A key is in the set once, as one kind. False: there is no room.
+  /// A key is in the set once, as one kind: it may be there as that one already (the key left the
+  /// table, and came and moved again), not as the other. False: there is no room.
   bool add(const std::uint64_t* key, std::uint32_t hash, kind as) noexcept;
   /// False: it was not there, or is of the other kind.
   bool erase(const std::uint64_t* key, std::uint32_t hash, kind as) noexcept;

@@ -47,6 +47,18 @@ TEST(moved_keys, is_as_large_as_the_table_within_its_bounds) {
   EXPECT_EQ(make(std::uint64_t{1} << 40).capacity(), moved_keys::most);
 }
 
+// A key that a cursor remembers may leave the table, and come and move again.
+TEST(moved_keys, has_a_key_once_that_is_added_twice) {
+  for (const kind as : {kind::late, kind::seen}) {
+    numbered_keys set(make(0), 1);
+    EXPECT_TRUE(set.add(7, as));
+    EXPECT_TRUE(set.add(7, as));
+    EXPECT_EQ(set.size(), 1u);
+    EXPECT_TRUE(set.erase(7, as));
+    EXPECT_EQ(set.size(), 0u);
+  }
+}
+
 // Against a map: erasing shifts what lies behind, and must leave all of it findable.
 TEST(moved_keys, does_what_a_map_does) {
   for (const std::uint32_t key_words : {1u, 2u, 16u}) {
