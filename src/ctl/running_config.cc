@@ -102,6 +102,8 @@ result<std::string> running_config::print(config_format format, rules which) {
   auto c = now(which);
   if (!c) return tl::unexpected(c.error());
   c->rules.given |= which == rules::always;
+  // A file that says rules has no word on the first ones.
+  if (c->rules.given) c->tables.pipeline.start = config().tables.pipeline.start;
   for (const text_list list : text_lists) {
     for (const std::string& each : list_of(c->rules, list))
       if (each.size() > ofp::text_max)

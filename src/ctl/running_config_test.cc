@@ -364,6 +364,18 @@ TEST(running_config, all_or_nothing) {
   }));
 }
 
+TEST(running_config, what_is_printed_with_rules_can_be_read_whatever_it_started_with) {
+  config first;
+  first.tables.pipeline.start = dp::first_rules::none;
+  refusing_switch sw;
+  switch_pipeline rules(sw);
+  running_config running(sw, first);
+  running.set_pipeline(rules);
+  const auto text = running.print(config_format::yaml, running_config::rules::always);
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(bool(parse_config(*text, "saved"))) << *text;
+}
+
 // The same with rules, whose calls are refused as well.
 TEST(running_config, all_or_nothing_with_rules) {
   EXPECT_TRUE(rc::check([] {

@@ -37,7 +37,7 @@ class filter_repair {
   /// The word, and the number of guests: 255 for 255 or more.
   using filter = std::pair<std::uint64_t, std::uint64_t>;
 
-  /// `memory`: 9 bytes for each bucket of the window, zeroed; none where there are no filters.
+  /// `memory`: 9 bytes for each bucket of the window, zeroed. No window: there are no filters.
   filter_repair(std::uint64_t n_buckets, std::uint64_t window, arena memory)
       : n_buckets_(n_buckets),
         window_(window),

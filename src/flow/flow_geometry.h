@@ -32,13 +32,13 @@ struct flow_geometry {
   }
 
   /// Of filters that are being rebuilt (filter_repair.h).
-  std::uint64_t filter_bytes() const {
+  std::uint64_t filter_bytes() const { return filter_window() * 9; }
+  /// How many are at the same time; 0 in tables without filters.
+  std::uint64_t filter_window() const {
     const bool filters =
         kind.variant == simd::flow_variant::bloom || kind.variant == simd::flow_variant::horton;
-    return filters ? filter_window() * 9 : 0;
+    return filters ? (n_buckets + filter_rounds - 1) / filter_rounds : 0;
   }
-  /// Filters that are rebuilt at the same time.
-  std::uint64_t filter_window() const { return (n_buckets + filter_rounds - 1) / filter_rounds; }
 
   /// Checks the parameters. Errors: invalid, with the parameter's name.
   static result<flow_geometry> plan(const coua_flow_params& params);
