@@ -107,17 +107,18 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     }
     preset("--variants", out.variants, chosen);
   };
-  const std::vector<std::uint64_t> all_misses = {0, 20, 40, 60, 80, 100};
+  const std::vector<std::uint64_t> all_misses = {0, 20, 40, 50, 60, 80, 100};
   const std::vector<std::uint64_t> all_capacities = {512 << 10, 32 << 20, 128 << 20};
   words rte_hash = flow_peer_names();
   rte_hash.resize(std::min<std::size_t>(rte_hash.size(), 1));
   const bool speed = out.figure == 3 || out.figure == 7 || out.figure == 8 || out.figure == 9;
   if (speed) preset("--peers", out.peers, rte_hash);
   if (speed && out.figure != 7) {
-    preset("--mode", out.modes, words{"batch"});
+    preset("--mode", out.modes, out.figure == 8 ? words{"batch", "pipeline"} : words{"batch"});
     preset("--fills", out.fills, 1U);
   }
-  if (out.figure == 2 || out.figure == 5 || out.table == 2) {
+  if (speed || out.table == "memory") preset("--capacity", out.capacities, all_capacities);
+  if (out.figure == 2 || out.figure == 5 || out.table == "2") {
     std::vector<double> loads;
     for (unsigned percent = 5; percent <= 95; percent += 5) loads.push_back(percent / 100.0);
     loads.push_back(0.99);
@@ -126,9 +127,14 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     preset("--value", out.value_bytes, 0U);
     if (out.figure != 2) loads = {0.6, 0.8, 0.95};
     preset("--load", out.loads, loads);
-    variants(out.table == 2 ? words{"bloom", "horton"} : words{"bloom"});
+    variants(out.table == "2" ? words{"bloom", "horton"} : words{"bloom"});
   }
-  if (out.table == 1) {
+  if (out.table == "memory") {
+    preset("--peers", out.peers, rte_hash);
+    preset("--sync", out.syncs,
+           std::vector<coua_flow_sync>{COUA_FLOW_SINGLE, COUA_FLOW_ONE_WRITER});
+  }
+  if (out.table == "1" || out.table == "memory") {
     words all;
     for (const auto& [word, variant] : flow_variants()) all.push_back(word);
     variants(all);
@@ -139,13 +145,11 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     variants({"optimistic", "pessimistic"});
   }
   if (out.figure == 7) {
-    preset("--capacity", out.capacities, all_capacities);
     preset("--load", out.loads,
            std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95});
     out.modes.clear();
   }
   if (out.figure == 8) {
-    preset("--capacity", out.capacities, all_capacities);
     preset("--load", out.loads, std::vector<double>{0.6, 0.8, 0.95});
     preset("--misses", out.misses, all_misses);
   }
@@ -207,13 +211,13 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
   CLI::Option* const figure =
       app->add_option("--figure", out.figure, "Of Cuckoo++: 2, 3, 5, 7, 8 or 9")
           ->check(CLI::IsMember({2U, 3U, 5U, 7U, 8U, 9U}));
-  app->add_option("--table", out.table, "Of Cuckoo++: 1 or 2")
-      ->check(CLI::IsMember({1U, 2U}))
+  app->add_option("--table", out.table, "Of Cuckoo++: 1, 2 or memory")
+      ->check(CLI::IsMember({"1", "2", "memory"}))
       ->excludes(figure);
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
-    if (out.table == 1) refuse_what_source_has_not(*app);
+    if (out.table == "1") refuse_what_source_has_not(*app);
     preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {
       throw CLI::ValidationError("--peers", "this build has none: it has no DPDK");

@@ -8,7 +8,9 @@
 #include "bench/flow/coua_flows.h"
 #include "bench/flow/flow_filling.h"
 #include "bench/flow/flow_measurement.h"
+#include "bench/flow/flow_memory.h"
 #include "bench/flow/flow_peers.h"
+#include "bench/flow/flow_ratios.h"
 #include "bench/flow/flow_shape.h"
 #include "bench/flow/flow_source.h"
 #include "bench/harness/stats.h"
@@ -146,6 +148,15 @@ class flow_run {
       out.more["ratio_to_rte_hash"] =
           paired_ratio(rates_of(each, load), rates_of(other, load)).median;
     }
+    for (const flow_ratio& wanted : flow_ratios(out.name, row_params(*each.table, load))) {
+      for (const entrant& other : tables_) {
+        if (other.table->name() + "/insert" != wanted.name ||
+            row_params(*other.table, load) != wanted.params) {
+          continue;
+        }
+        out.more[wanted.field] = paired_ratio(rates_of(each, load), rates_of(other, load)).median;
+      }
+    }
     if (load == options_.loads.back()) out.more.update(each.table->describe());
     return out;
   }
@@ -203,7 +214,8 @@ result<void> run_capacity(const flow_options& options, crew& people, std::uint64
                           report& out) {
   if (options.figure == 2) return add_secondary_shares(options, people, capacity, out);
   if (options.figure == 5) return add_moved_counts(options, people, capacity, out);
-  if (options.table == 2) return add_false_positives(options, people, capacity, out);
+  if (options.table == "memory") return add_memory(options, people, capacity, out);
+  if (options.table == "2") return add_false_positives(options, people, capacity, out);
   flow_run run(options, people, capacity, out);
   if (result<void> done = run.create(); !done) return done;
   return run.measure();
@@ -218,10 +230,14 @@ result<report> run_flow(const flow_options& asked) {
   for (std::uint64_t& capacity : options.capacities) capacity = (capacity + 7) / 8 * 8;
   report out = start_report("flow", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
-  if (options.table != 0) out.params["table"] = options.table;
+  if (!options.table.empty()) out.params["table"] = options.table;
   if (options.figure == 7) out.params["panels"] = {"capacity", "key"};
-  if (options.figure == 8) out.params["panels"] = {"capacity", "load"};
-  if (options.table == 1) {
+  if (options.figure == 3 || options.figure == 8 || options.figure == 9) {
+    out.params["panels"] = {"capacity", "load"};
+  }
+  if (options.table == "memory") out.params["panels"] = {"capacity", "load"};
+  if (options.table == "1" || options.table == "memory") out.params["bars"] = true;
+  if (options.table == "1") {
     add_source_lines(options, out);
     return out;
   }

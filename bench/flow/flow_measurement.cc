@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "bench/flow/flow_ratios.h"
+
 namespace coua::bench {
 namespace {
 
@@ -79,10 +81,21 @@ result<void> flow_measurement::run(std::vector<row>& rows) {
       if (const compared_lookup* const other = reference(each); other != nullptr) {
         out.more["ratio_to_rte_hash"] = paired_ratio(rates, other->rates.at(at)).median;
       }
+      add_ratios(each, at, out);
       rows.push_back(std::move(out));
     }
   }
   return {};
+}
+
+void flow_measurement::add_ratios(const compared_lookup& each, comparison_point at,
+                                  row& out) const {
+  for (const flow_ratio& wanted : flow_ratios(each.how->name(), each.params)) {
+    for (const compared_lookup& other : comparison_->lookups()) {
+      if (other.how->name() != wanted.name || other.params != wanted.params) continue;
+      out.more[wanted.field] = paired_ratio(each.rates.at(at), other.rates.at(at)).median;
+    }
+  }
 }
 
 double flow_measurement::lines_per_lookup(unsigned misses) const {

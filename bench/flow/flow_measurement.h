@@ -37,6 +37,8 @@ class flow_measurement {
   double lines_per_lookup(unsigned misses) const;
   /// The look-up that ratios relate to, of rows like this one; null: there is none.
   const compared_lookup* reference(const compared_lookup&) const;
+  /// Of the rates to those of rows that differ in one thing alone.
+  void add_ratios(const compared_lookup&, comparison_point, row&) const;
   row make_row(const compared_lookup&, comparison_point, std::uint64_t per_second,
                const summary& rate) const;
 

@@ -35,7 +35,8 @@ struct flow_options {
   unsigned fills = 0;  // times that each table is filled; 0: as many as repetitions
   page_kind pages = page_kind::automatic;
   std::vector<std::string> peers;  // names; none: only our tables
-  unsigned figure = 0, table = 0;  // of Cuckoo++; 0: none
+  unsigned figure = 0;             // of Cuckoo++; 0: none
+  std::string table;               // of Cuckoo++: 1, 2 or memory; empty: none
 };
 
 }  // namespace coua::bench
