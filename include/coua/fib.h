@@ -72,7 +72,8 @@ struct coua_fib_params {
   enum coua_fib_pages pages;
   int32_t numa_node;         /* -1: not bound */
   uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
-  uint32_t search_budget;    /* buckets that one insert may look at; 0: 2,048 */
+  uint32_t search_budget;    /* buckets that one insert may look at, at most 2^20; fewer than 16
+                                count as 16; 0: 2,048 */
   const uint8_t* hash_key;   /* 32 bytes; null: drawn from the kernel. Fixed keys are for tests:
                                 who knows the key can fill a bucket pair */
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* zeroed memory, or null */

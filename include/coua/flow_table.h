@@ -103,8 +103,8 @@ struct coua_flow_params {
   uint32_t timers;       /* an enum coua_flow_timers. On and off take the same memory */
   uint32_t unit_ms;      /* unit of expiry times; 1 to 86,400,000; 0: 30,000 */
   uint64_t now_ms;       /* the time at creation */
-  uint32_t bucket_slots; /* 1, 2, 4 or 8 slots of each bucket are used; 0: 8. Fewer save no memory:
-                            they are for experiments */
+  uint32_t bucket_slots; /* 1, 2, 4 or 8 slots of each bucket are used, of any variant; 0: 8. Fewer
+                            save no memory: they are for experiments */
   enum coua_flow_pages pages;
   int32_t numa_node;         /* a node that the system has; -1: not bound */
   uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
@@ -165,7 +165,9 @@ struct coua_flow_stats {
   uint64_t path_length[COUA_FLOW_PATH_MAX + 1];      /* inserts by the number of their moves */
   uint64_t filters_rebuilt;                          /* Bloom filters or remap arrays, by sweeps */
   uint64_t full_scans;   /* sweeps of the whole table that set_time had to make at once */
-  uint64_t retries;      /* keys that readers looked up again because of a change meanwhile */
+  uint64_t retries;      /* look-ups that readers repeated because of a change meanwhile: a key is
+                            repeated, in turns with others, until nothing changed under it. Their
+                            number for one key has no bound but the writer's pace */
   uint64_t second_looks; /* keys for which readers looked into a secondary bucket */
   uint64_t now_ms;
   uint32_t key_bytes, value_bytes;
@@ -335,7 +337,8 @@ COUA_API void coua_flow_cursor_close(coua_flow_cursor* cursor);
  * is its 4-byte index. */
 
 /* `n` (1 to 2^32 - 3) cells of `cell_bytes` (1 to 2^20), zeroed, each aligned to the largest power
- * of two that divides cell_bytes, up to 64. -EINVAL, -ENOMEM, -EIO. [any] */
+ * of two that divides cell_bytes, up to 64; at most 2^46 bytes together. -EINVAL, -ENOMEM, -EIO.
+ * [any] */
 COUA_API int coua_flow_slab_create(uint64_t n, size_t cell_bytes, coua_flow_slab** slab);
 COUA_API void coua_flow_slab_destroy(coua_flow_slab* slab); /* null is allowed; [exclusive] */
 /* Takes a cell: 0 and its index in `index`, or -ENOSPC. Its bytes are as they were left. [writer]

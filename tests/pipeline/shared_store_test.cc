@@ -135,6 +135,19 @@ TEST(shared_store, shrinks_with_its_table) {
   see(in);
 }
 
+TEST(shared_store, counts_all_of_its_memory) {
+  checked_pipeline in;
+  begin(in);
+  add_macs(in, 1, 10'000);
+  const exact_store* const store = store_of(in, 1);
+  const std::uint64_t lines = store->n_buckets() * 64;
+  const std::uint64_t slots = store->n_buckets() * 8;
+  // A key, a value, and of each bucket's filter the share that is being rebuilt.
+  EXPECT_GT(slots, 10'000U);
+  EXPECT_GE(store->bytes(),
+            lines + slots * (store->stride() + 1) * 8 + store->n_buckets() * 9 / 20);
+}
+
 constexpr std::size_t rules_max = 64;
 constexpr compiler_params few_records = {.spare_records = 256};
 

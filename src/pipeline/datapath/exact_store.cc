@@ -129,8 +129,11 @@ void exact_store::erase_table(std::uint8_t table) {
 }
 
 std::uint64_t exact_store::bytes() const {
-  return table_->geometry().line_bytes() + table_->geometry().entry_bytes();
+  const flow_geometry& of = table_->geometry();
+  return of.line_bytes() + of.entry_bytes() + of.filter_bytes();
 }
+
+std::uint64_t exact_store::n_buckets() const { return table_->geometry().n_buckets; }
 
 std::uint64_t exact_store::look_up(unsigned worker, const std::uint64_t* keys, std::size_t n,
                                    std::uint64_t* values) const noexcept {

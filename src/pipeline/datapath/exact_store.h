@@ -69,6 +69,7 @@ class exact_store {
   /// So many entries go in without a refusal.
   std::uint64_t room() const { return n_room_; }
   std::uint64_t bytes() const;
+  std::uint64_t n_buckets() const;
 
   /// Of worker `worker`, one thread at a time: the values of `n` keys, at most 64. A bit for each
   /// that is there; of others the value is anything.

@@ -188,7 +188,7 @@ class outliner {
     one.atoms.push_back({atom::exact_word, further, further});
     // A bucket has a line and eight slots. Of those that are used some lines are touched.
     const double slot = (store.stride() + 1) * sizeof(std::uint64_t);
-    const double n_buckets = static_cast<double>(store.bytes()) / (line_size + 8 * slot);
+    const auto n_buckets = static_cast<double>(store.n_buckets());
     const double n = static_cast<double>(store.size());
     const auto* key = reinterpret_cast<const char*>(&store);
     one.lines.push_back({shared_area(key, std::min(n_buckets, n) * line_size), 1.1});
