@@ -49,7 +49,7 @@ bool taken(const result<T>& made) {
 }
 
 void check_rule(const pipeline::rule_mod& asked) {
-  pipeline::rule one = test::rule_of(asked);
+  pipeline::rule one = pipeline::to_rule(asked);
   if (one.table == pipeline::table_all) one.table = 0;
   const std::string text = print_rule(one, {{1, 60}, 0}, 5);
   const auto again = parse_rule(text, rule_command::add);
@@ -57,7 +57,7 @@ void check_rule(const pipeline::rule_mod& asked) {
     COUA_CHECK(is_misread(one));
     return;
   }
-  COUA_CHECK(print_rule(test::rule_of(*again), {{1, 60}, 0}, 5) == text);
+  COUA_CHECK(print_rule(pipeline::to_rule(*again), {{1, 60}, 0}, 5) == text);
 }
 
 void check_group(const pipeline::group_mod& asked) {

@@ -247,22 +247,9 @@ result<of::operation> parse_text(text_list which, const std::string& text,
   return widen(ofp::parse_meter(text, of::mod_command::add));
 }
 
-of::rule rule_of(const of::rule_mod& asked) {
-  of::rule made;
-  made.table = asked.table;
-  made.priority = asked.priority;
-  made.idle_timeout_s = asked.idle_timeout_s;
-  made.hard_timeout_s = asked.hard_timeout_s;
-  made.flags = asked.flags;
-  made.cookie = asked.cookie;
-  made.match = asked.match;
-  made.instructions = asked.instructions;
-  return made;
-}
-
 std::string print_operation(const of::operation& one, const ofp::port_names& names) {
   if (const auto* rule = std::get_if<of::rule_mod>(&one))
-    return ofp::print_rule(rule_of(*rule), names);
+    return ofp::print_rule(of::to_rule(*rule), names);
   if (const auto* group = std::get_if<of::group_mod>(&one))
     return ofp::print_group(group->what, names);
   return ofp::print_meter(std::get<of::meter_mod>(one).what);
@@ -293,7 +280,7 @@ void add_guesses(const config& from, ofp::port_names& names) {
 
 text_parts describe_text(const of::operation& one, const ofp::port_names& names) {
   if (const auto* rule = std::get_if<of::rule_mod>(&one))
-    return parts_of_rule(rule_of(*rule), names);
+    return parts_of_rule(of::to_rule(*rule), names);
   if (const auto* group = std::get_if<of::group_mod>(&one))
     return parts_of_group(group->what, names);
   return parts_of_meter(std::get<of::meter_mod>(one).what);

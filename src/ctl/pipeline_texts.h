@@ -32,7 +32,6 @@ result<pipeline::operation> parse_text(text_list which, const std::string& text,
                                        const ofp::port_names& names);
 /// As save and compare write it.
 std::string print_operation(const pipeline::operation& one, const ofp::port_names& names);
-pipeline::rule rule_of(const pipeline::rule_mod& asked);
 
 /// What of a text is wrong, or where it does not go with the others.
 struct text_problem {

@@ -42,7 +42,7 @@ TEST_F(operations, rules_survive_conversion) {
     const auto back = from_ovs(theirs);
     ASSERT_TRUE(back.has_value()) << back.error().message();
     EXPECT_EQ(back->command, asked.command);
-    EXPECT_TRUE(test::same(test::rule_of(*back), test::rule_of(asked)))
+    EXPECT_TRUE(test::same(pipeline::to_rule(*back), pipeline::to_rule(asked)))
         << name_rule(asked.table, asked.priority, asked.match) << " "
         << to_string(asked.instructions) << "\n"
         << name_rule(back->table, back->priority, back->match) << " "
@@ -58,13 +58,14 @@ TEST_F(operations, rules_survive_text) {
   for (int i = 0; i < n_operations; ++i) {
     pipeline::rule_mod asked = any_.rule();
     asked.command = pipeline::rule_command::add;
-    const pipeline::rule one = test::rule_of(asked);
+    const pipeline::rule one = pipeline::to_rule(asked);
     for (const std::string& text :
          {print_rule(one), print_rule(one, {{5, 700}, 3}, 1'234'567'890'123)}) {
       const auto read = parse_rule(text, pipeline::rule_command::add);
       ASSERT_TRUE(read.has_value()) << text << "\n" << read.error().message();
-      ASSERT_TRUE(test::same(test::rule_of(*read), one)) << text << "\n"
-                                                         << print_rule(test::rule_of(*read));
+      ASSERT_TRUE(test::same(pipeline::to_rule(*read), one))
+          << text << "\n"
+          << print_rule(pipeline::to_rule(*read));
     }
   }
 }

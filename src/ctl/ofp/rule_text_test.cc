@@ -80,7 +80,7 @@ TEST(rule_text, knows_ports_by_name) {
   const auto made = must("in_port=p0 actions=output:\"up:link\"", rule_command::add, names);
   EXPECT_EQ(made.match.to_string(), "in_port=1");
   EXPECT_EQ(to_string(made.instructions), "output:2");
-  EXPECT_EQ(print_rule(test::rule_of(made), names), "in_port=p0 actions=output:\"up:link\"");
+  EXPECT_EQ(print_rule(pipeline::to_rule(made), names), "in_port=p0 actions=output:\"up:link\"");
   EXPECT_EQ(must("out_port=p0", rule_command::remove, names).out_port, 1);
 }
 
@@ -88,7 +88,7 @@ TEST(rule_text, is_printed_as_ovs_ofctl_does) {
   const auto made = must(
       "table=1,priority=10,cookie=0x5,idle_timeout=60,send_flow_rem,tcp,nw_dst=10.0.0.0/8,tp_dst=80"
       " actions=dec_ttl,output:2,goto_table:2");
-  const pipeline::rule one = test::rule_of(made);
+  const pipeline::rule one = pipeline::to_rule(made);
   EXPECT_EQ(print_rule(one, {{3, 180}, 0}, 3'250'000'000),
             "cookie=0x5, duration=3.250s, table=1, n_packets=3, n_bytes=180, idle_timeout=60, "
             "send_flow_rem priority=10,tcp,nw_dst=10.0.0.0/8,tp_dst=80 "
@@ -111,7 +111,7 @@ TEST(rule_text, is_printed_also_when_the_library_lacks_the_words) {
 }
 
 TEST(filter_text, takes_the_rules_that_it_says) {
-  pipeline::rule one = test::rule_of(
+  pipeline::rule one = pipeline::to_rule(
       must("table=1,cookie=0x15,tcp,tp_dst=80 actions=2,write_actions(group:7,output:3)"));
   const auto takes = [&one](const std::string& text) {
     const auto filter = parse_filter(text);

@@ -20,20 +20,6 @@ inline const char* word_of(pipeline::rule_command command) {
   return "?";
 }
 
-/// A rule that an operation would make.
-inline pipeline::rule rule_of(const pipeline::rule_mod& asked) {
-  pipeline::rule made;
-  made.table = asked.table;
-  made.priority = asked.priority;
-  made.idle_timeout_s = asked.idle_timeout_s;
-  made.hard_timeout_s = asked.hard_timeout_s;
-  made.flags = asked.flags;
-  made.cookie = asked.cookie;
-  made.match = asked.match;
-  made.instructions = asked.instructions;
-  return made;
-}
-
 inline bool same(const pipeline::rule& a, const pipeline::rule& b) {
   return a.table == b.table && a.priority == b.priority && a.idle_timeout_s == b.idle_timeout_s &&
          a.hard_timeout_s == b.hard_timeout_s && a.flags == b.flags && a.cookie == b.cookie &&

@@ -43,6 +43,12 @@ struct rule_mod {
       false;  // with the last rule that learns so: when there is none, it is not added
 };
 
+/// The rule that it makes where there is none like it; only its number is missing.
+inline rule to_rule(const rule_mod& asked, time_ns added = 0) {
+  return {0,           asked.table,  asked.priority, asked.idle_timeout_s, asked.hard_timeout_s,
+          asked.flags, asked.cookie, asked.match,    asked.instructions,   added};
+}
+
 enum class mod_command : std::uint8_t { add = 0, modify = 1, remove = 2 };
 
 /// A group_mod. Of a removal only `what.id` counts; group_all removes every group. The secret is

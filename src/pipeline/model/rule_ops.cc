@@ -89,8 +89,7 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
     }
   }
   const time_ns learned = asked.command == rule_command::learn ? now : 0;
-  rule made{0,           asked.table,  asked.priority, asked.idle_timeout_s, asked.hard_timeout_s,
-            asked.flags, asked.cookie, asked.match,    asked.instructions,   now};
+  rule made = to_rule(asked, now);
   if (store::rule_entry* old = table.find(asked.priority, asked.match)) {
     made.id = old->rule->id;
     in.swap_rule(*old, std::make_shared<const rule>(std::move(made)),
