@@ -101,7 +101,7 @@ class bundle_planner {
       const of::rule& rule = *one.rule;
       const auto found = index.find({rule.table, rule.priority, &rule.match});
       if (found == index.end()) {
-        if (one.state.learned != 0) continue;
+        if (one.state.is_left_behind) continue;
         of::rule_mod gone;
         gone.command = of::rule_command::remove_strict;
         gone.table = rule.table;
@@ -113,7 +113,7 @@ class bundle_planner {
       auto& [mod, path, is_there] = *found->second;
       is_there = true;
       // What a packet left behind becomes one that somebody said.
-      const bool otherwise = differs_otherwise(rule, mod) || one.state.learned != 0;
+      const bool otherwise = differs_otherwise(rule, mod) || one.state.is_left_behind;
       if (!otherwise && rule.instructions == mod.instructions) continue;
       of::rule_mod change = mod;
       if (!otherwise) {
@@ -198,7 +198,7 @@ pipeline_texts print_pipeline(const pipeline_snapshot& from, const ofp::port_nam
   pipeline_texts made;
   made.given = true;
   for (const rule_record& one : from.rules)
-    if (one.state.learned == 0) made.flows.push_back(ofp::print_rule(*one.rule, names));
+    if (!one.state.is_left_behind) made.flows.push_back(ofp::print_rule(*one.rule, names));
   for (const group_record& one : from.groups)
     made.groups.push_back(ofp::print_group(*one.group, names));
   for (const meter_record& one : from.meters) made.meters.push_back(ofp::print_meter(*one.meter));

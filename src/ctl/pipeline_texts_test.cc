@@ -25,6 +25,11 @@ pipeline_texts told(pipeline_control& by) {
   return print_pipeline(read_pipeline(by), by.port_names());
 }
 
+bool nothing_to_do(pipeline_control& by, const pipeline_texts& wanted) {
+  const auto more = plan_bundle(read_pipeline(by), wanted, by.port_names());
+  return more && more->operations.empty();
+}
+
 bool same(pipeline_texts a, pipeline_texts b) {
   for (const text_list list : text_lists) {
     std::ranges::sort(list_of(a, list));
@@ -47,9 +52,7 @@ TEST(pipeline_texts, become_what_runs_and_are_printed_so) {
   ASSERT_TRUE(done) << done.error().message();
   EXPECT_TRUE(same(told(bridge), wanted));
   EXPECT_EQ(resolve_texts(wanted, bridge.port_names()), wanted);
-  const auto again = plan_bundle(read_pipeline(bridge), wanted, bridge.port_names());
-  ASSERT_TRUE(again);
-  EXPECT_TRUE(again->operations.empty());
+  EXPECT_TRUE(nothing_to_do(bridge, wanted));
 }
 
 TEST(pipeline_texts, rules_that_stay_keep_their_counters) {
@@ -86,6 +89,10 @@ TEST(pipeline_texts, what_packets_left_behind_is_not_of_the_file) {
   ASSERT_TRUE(apply_texts(bridge, both));
   EXPECT_TRUE(same(told(bridge), both));
   EXPECT_EQ(bridge.status().rules, 2u);
+  // And stays so when a packet asks for just that.
+  ASSERT_TRUE(bridge.apply({&learned, 1}));
+  EXPECT_TRUE(same(told(bridge), both));
+  EXPECT_TRUE(nothing_to_do(bridge, both));
 }
 
 TEST(pipeline_texts, all_or_nothing_with_the_place) {
@@ -183,8 +190,7 @@ TEST(pipeline_texts, lead_from_any_to_any) {
       const auto done = apply_texts(bridge, wanted);
       if (!done) RC_FAIL(done.error().message());
       RC_ASSERT(same(told(bridge), resolve_texts(wanted, names)));
-      const auto more = plan_bundle(read_pipeline(bridge), told(bridge), names);
-      RC_ASSERT(more && more->operations.empty());
+      RC_ASSERT(nothing_to_do(bridge, told(bridge)));
     }
   }));
 }

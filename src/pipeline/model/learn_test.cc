@@ -232,6 +232,26 @@ TEST_F(learning, a_rule_that_is_there_lives_on) {
   EXPECT_EQ(std::get<rule_change>(gone[0]).state_before.counted, (traffic{3, 300}));
 }
 
+TEST_F(learning, what_somebody_added_is_left_behind_only_where_a_packet_changes_it) {
+  rule_mod said = from(1, 2);
+  said.command = rule_command::add;
+  must(b, said);
+  must(b, from(1, 2), 1);
+  EXPECT_EQ(find(1)->state.learned, 1U);
+  EXPECT_FALSE(find(1)->state.is_left_behind);
+  must(b, from(1, 3), 2);
+  EXPECT_TRUE(find(1)->state.is_left_behind);
+  must(b, from(1, 3), 3);
+  EXPECT_TRUE(find(1)->state.is_left_behind);
+  const operation both[] = {said, add_rule(254, 1, {}, go(3))};
+  EXPECT_FALSE(b.apply(both, 4));
+  EXPECT_TRUE(find(1)->state.is_left_behind) << "what was refused changes nothing";
+  must(b, said, 5);
+  EXPECT_FALSE(find(1)->state.is_left_behind);
+  must(b, from(2, 2), 6);
+  EXPECT_TRUE(find(2)->state.is_left_behind);
+}
+
 TEST_F(learning, an_idle_time_starts_again_too) {
   how.idle_timeout_s = 10;
   must(b, from(1, 2), 0);

@@ -67,6 +67,8 @@ struct rule_state {
   traffic counted;
   time_ns used = 0;     // when it was added, or last met a packet
   time_ns learned = 0;  // when a packet last asked for it; 0: never
+  // A packet made it what it is; not: one asked for a rule that somebody had added just so.
+  bool is_left_behind = false;
 
   bool operator==(const rule_state&) const = default;
 };

@@ -88,12 +88,13 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
                     "overlaps " + other->rule->match.to_string() + " of the same priority");
     }
   }
-  const time_ns learned = asked.command == rule_command::learn ? now : 0;
+  const bool by_packet = asked.command == rule_command::learn;
+  const time_ns learned = by_packet ? now : 0;
   rule made = to_rule(asked, now);
   if (store::rule_entry* old = table.find(asked.priority, asked.match)) {
     made.id = old->rule->id;
     in.swap_rule(*old, std::make_shared<const rule>(std::move(made)),
-                 {old->state.counted, now, learned}, counts_after(asked));
+                 {old->state.counted, now, learned, by_packet}, counts_after(asked));
     return {};
   }
   if (in.n_rules() >= in.params().rules_max) {
@@ -101,7 +102,7 @@ of_result<void> add(store& in, const rule_mod& asked, time_ns now) {
                   "the bridge has its " + std::to_string(in.params().rules_max) + " rules already");
   }
   made.id = in.next_rule_id();
-  in.put_rule(std::make_shared<const rule>(std::move(made)), {{}, now, learned});
+  in.put_rule(std::make_shared<const rule>(std::move(made)), {{}, now, learned, by_packet});
   return {};
 }
 
