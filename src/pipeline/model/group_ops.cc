@@ -78,8 +78,14 @@ extent measure(store& in, group_id id, std::map<group_id, extent>& known) {
 of_result<void> check_extent(store& in, group_id put) {
   std::map<group_id, extent> known;
   measure(in, put, known);
-  if (in.find_group(put)->state.n_groups != 0) {
-    for (const auto& [id, entry] : in.groups()) measure(in, id, known);
+  // Whoever goes over all groups here makes a bundle of many slow.
+  for (std::vector<group_id> left = in.groups_above(put); !left.empty();) {
+    const group_id id = left.back();
+    left.pop_back();
+    if (known.contains(id)) continue;
+    measure(in, id, known);
+    const std::vector<group_id> more = in.groups_above(id);
+    left.insert(left.end(), more.begin(), more.end());
   }
   for (const auto& [id, found] : known) {
     if (found.depth > group_depth_max) {

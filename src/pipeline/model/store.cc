@@ -27,6 +27,13 @@ group_entry* store::find_group(group_id id) {
   const auto at = groups_.find(id);
   return at == groups_.end() ? nullptr : &at->second;
 }
+std::vector<group_id> store::groups_above(group_id id) const {
+  std::vector<group_id> found;
+  for (auto at = above_.lower_bound({id, 0}); at != above_.end() && at->first == id; ++at) {
+    found.push_back(at->second);
+  }
+  return found;
+}
 meter_entry* store::find_meter(meter_id id) {
   const auto at = meters_.find(id);
   return at == meters_.end() ? nullptr : &at->second;
@@ -66,6 +73,11 @@ void store::refer(const rule& from, int by) {
 void store::refer(const group& from, int by) {
   for (const group_id id : needs_of(from)) {
     if (group_entry* to = find_group(id)) to->state.n_groups += static_cast<std::uint32_t>(by);
+    if (by > 0) {
+      above_.emplace(id, from.id);
+    } else {
+      above_.erase({id, from.id});
+    }
   }
 }
 

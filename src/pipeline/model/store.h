@@ -55,6 +55,8 @@ class store {
   rule_entry* find_rule(rule_id id);
   group_entry* find_group(group_id id);
   const std::map<group_id, group_entry>& groups() const { return groups_; }
+  /// Those whose buckets lead to it at once.
+  std::vector<group_id> groups_above(group_id id) const;
   meter_entry* find_meter(meter_id id);
   const std::map<meter_id, meter_entry>& meters() const { return meters_; }
   const std::map<port_no, port>& ports() const { return ports_; }
@@ -123,6 +125,7 @@ class store {
   std::unordered_map<rule_id, rule_entry*> by_id_;
   std::set<std::pair<time_ns, rule_id>> due_;  // of rules with time-outs
   std::map<group_id, group_entry> groups_;
+  std::set<std::pair<group_id, group_id>> above_;  // a group, and one that needs it
   std::map<meter_id, meter_entry> meters_;
   std::map<port_no, port> ports_;
   std::map<learned_place, std::size_t> takers_;
