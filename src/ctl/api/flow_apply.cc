@@ -46,7 +46,7 @@ void flow_apply::OnReadDone(bool ok) {
         *context_,
         {errc::invalid, "last", "the bundle is not whole: no message said to be the last"}));
   }
-  const bool posted = core_.tasks.post([this] {
+  const bool posted = core_.changes.post([this] {
     const result<void> done =
         core_.stopping ? fail(errc::unavailable, "flows", "the daemon is stopping") : apply();
     Finish(done ? grpc::Status::OK : to_status(*context_, done.error()));
@@ -74,6 +74,7 @@ result<void> flow_apply::apply() {
   if (!pipeline) return tl::unexpected(pipeline.error());
   const auto defaults = to_line_defaults(first_);
   if (!defaults) return tl::unexpected(defaults.error());
+  const auto hold = core_.running.changing();
   // One line has no need of a number.
   if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
   const auto lines = ofp::parse_lines(text_, *defaults, (*pipeline)->port_names());

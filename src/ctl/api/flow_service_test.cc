@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rules, groups and meters over the API, before a model without packets.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "ctl/api/test_api.h"
 
 namespace coua::ctl {
@@ -60,6 +64,21 @@ class flow_api : public api {
 
   grpc::Status last_;
 };
+
+TEST_F(flow_api, an_operation_waits_for_who_changes_the_configuration) {
+  auto hold = running_.changing();
+  std::atomic<bool> done{false};
+  std::thread one([&] {
+    EXPECT_EQ(apply("actions=drop"), "1 operations, 1 changes");
+    done = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(done);
+  EXPECT_TRUE(flows().empty());  // who looks does not wait
+  hold.unlock();
+  one.join();
+  EXPECT_EQ(flows().size(), 1u);
+}
 
 TEST_F(flow_api, a_rule_comes_changes_and_goes) {
   EXPECT_EQ(apply("priority=5,tcp actions=output:2"), "1 operations, 1 changes");
