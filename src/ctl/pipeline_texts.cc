@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "ctl/config_reader.h"
@@ -125,8 +127,14 @@ class text_checker {
   }
 
   void add_meters() {
+    std::map<of::meter_id, const item*> known;
     for (const item& one : items_[static_cast<std::size_t>(text_list::meters)]) {
       const of::meter_id id = std::get<of::meter_mod>(one.what).what.id;
+      if (const auto [before, fresh] = known.emplace(id, &one); !fresh) {
+        complain(one.path, text_list::meters,
+                 "meter " + std::to_string(id) + " is in " + before->second->path + " already");
+        continue;
+      }
       add(one, text_list::meters, "meter " + std::to_string(id));
     }
   }
@@ -162,9 +170,7 @@ class text_checker {
                               ? tables[asked.table].find(asked.priority, asked.match)
                               : nullptr;
       if (there != nullptr) {
-        complain(one.path, text_list::flows,
-                 "is the same rule as " + made[there->rule->id]->path +
-                     ": table, priority and match are equal");
+        complain(one.path, text_list::flows, same_rule_as(made[there->rule->id]->path));
         continue;
       }
       add(one, text_list::flows, of::name_rule(asked.table, asked.priority, asked.match));
@@ -247,6 +253,10 @@ result<of::operation> parse_text(text_list which, const std::string& text,
   return widen(ofp::parse_meter(text, of::mod_command::add));
 }
 
+std::string same_rule_as(const std::string& path) {
+  return "is the same rule as " + path + ": table, priority and match are equal";
+}
+
 std::string print_operation(const of::operation& one, const ofp::port_names& names) {
   if (const auto* rule = std::get_if<of::rule_mod>(&one))
     return ofp::print_rule(of::to_rule(*rule), names);
@@ -262,10 +272,16 @@ std::vector<text_problem> check_texts(const pipeline_texts& texts, const ofp::po
   return problems;
 }
 
-pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names) {
-  for (const text_list which : text_lists)
-    for (std::string& text : list_of(texts, which))
+pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names,
+                             const pipeline_texts& printed) {
+  for (const text_list which : text_lists) {
+    const auto& known = list_of(printed, which);
+    const std::unordered_set<std::string_view> as_it_is(known.begin(), known.end());
+    for (std::string& text : list_of(texts, which)) {
+      if (as_it_is.contains(text)) continue;
       if (const auto one = parse_text(which, text, names)) text = print_operation(*one, names);
+    }
+  }
   return texts;
 }
 

@@ -33,6 +33,9 @@ result<pipeline::operation> parse_text(text_list which, const std::string& text,
 /// As save and compare write it.
 std::string print_operation(const pipeline::operation& one, const ofp::port_names& names);
 
+/// Why one text cannot stand beside the one there.
+std::string same_rule_as(const std::string& path);
+
 /// What of a text is wrong, or where it does not go with the others.
 struct text_problem {
   std::string path;
@@ -42,8 +45,10 @@ struct text_problem {
 std::vector<text_problem> check_texts(const pipeline_texts& texts, const ofp::port_names& names,
                                       std::size_t rules_max);
 
-/// Each text as it would be printed if it ran with these ports. One that cannot be read stays.
-pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names);
+/// Each text as it would be printed if it ran with these ports. One that cannot be read stays, and
+/// so do those of `printed`, which were printed with them already: reading takes 10 us each.
+pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names,
+                             const pipeline_texts& printed = {});
 
 /// Ports that have no number yet, from `first_guess` on, with numbers that hardly any text says.
 inline constexpr pipeline::port_no first_guess = 0xf000;

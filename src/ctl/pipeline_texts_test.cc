@@ -110,6 +110,135 @@ TEST(pipeline_texts, all_or_nothing_with_the_place) {
   EXPECT_TRUE(unknown.error().where.starts_with("pipeline.flows[0]")) << unknown.error().where;
 }
 
+const std::string learns =
+    "tcp actions=learn(table=1,cookie=0x7,delete_learned,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],"
+    "output:NXM_OF_IN_PORT[])";
+
+TEST(pipeline_texts, what_goes_along_with_another_is_there_again) {
+  fake_pipeline bridge;
+  const std::string stays = "cookie=0x7, table=1, udp actions=output:p2";
+  ASSERT_TRUE(apply_texts(bridge, say({stays, learns})));
+  ASSERT_TRUE(apply_texts(bridge, say({stays})));
+  EXPECT_TRUE(same(told(bridge), say({stays})));
+  EXPECT_TRUE(nothing_to_do(bridge, say({stays})));
+  // Also where that changes in its place.
+  ASSERT_TRUE(apply_texts(bridge, say({stays, learns})));
+  const pipeline_texts wanted = say({stays, "tcp actions=output:p1"});
+  ASSERT_TRUE(apply_texts(bridge, wanted));
+  EXPECT_TRUE(same(told(bridge), wanted));
+}
+
+/// A controller comes first.
+class meddled_pipeline : public fake_pipeline {
+ public:
+  pipeline::of_result<pipeline::change_list> apply(
+      std::span<const pipeline::operation> bundle) override {
+    meddle(before_apply);
+    return fake_pipeline::apply(bundle);
+  }
+  std::vector<group_record> groups() override {
+    std::vector<group_record> made = fake_pipeline::groups();
+    meddle(after_groups);
+    return made;
+  }
+  std::vector<pipeline::operation> before_apply, after_groups;
+
+ private:
+  void meddle(std::vector<pipeline::operation>& by) {
+    const auto all = std::exchange(by, {});
+    if (!all.empty()) {
+      EXPECT_TRUE(fake_pipeline::apply(all));
+    }
+  }
+};
+
+TEST(pipeline_texts, a_rule_that_went_before_it_was_changed_comes) {
+  meddled_pipeline bridge;
+  ASSERT_TRUE(apply_texts(bridge, say({"udp actions=output:p2"})));
+  pipeline::operation gone = add("udp actions=drop");
+  std::get<pipeline::rule_mod>(gone).command = pipeline::rule_command::remove_strict;
+  bridge.before_apply = {gone};
+  const pipeline_texts wanted = say({"udp actions=output:p3"});
+  ASSERT_TRUE(apply_texts(bridge, wanted));
+  EXPECT_TRUE(same(told(bridge), wanted));
+}
+
+TEST(pipeline_texts, what_is_read_has_the_groups_of_its_rules) {
+  meddled_pipeline bridge;
+  const auto group = [](int id) {
+    return *parse_text(text_list::groups, "group_id=" + std::to_string(id) + ",type=all", {});
+  };
+  bridge.after_groups = {group(1), add("tcp actions=group:1")};
+  EXPECT_TRUE(check_texts(told(bridge), bridge.port_names(), 1000).empty());
+  EXPECT_TRUE(same(told(bridge), say({"tcp actions=group:1"}, {"group_id=1,type=all"})));
+  // One that goes meanwhile, and its rule with it.
+  pipeline::operation gone = group(1);
+  std::get<pipeline::group_mod>(gone).command = pipeline::mod_command::remove;
+  int parts = 0;
+  bridge.on_dump_part([&] {
+    if (parts++ == 0) {
+      ASSERT_TRUE(bridge.apply({&gone, 1}));
+    }
+  });
+  EXPECT_TRUE(same(told(bridge), say({})));
+  EXPECT_EQ(parts, 1);
+}
+
+TEST(pipeline_texts, a_rule_that_checks_for_overlap_may_change) {
+  fake_pipeline bridge;
+  ASSERT_TRUE(apply_texts(bridge, say({"check_overlap tcp actions=output:p1"})));
+  for (const char* text :
+       {"cookie=0x1, check_overlap tcp actions=output:p1", "check_overlap tcp actions=drop"}) {
+    const auto done = apply_texts(bridge, say({text}));
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_TRUE(same(told(bridge), say({text})));
+  }
+}
+
+TEST(pipeline_texts, one_rule_by_name_and_number_is_refused) {
+  fake_pipeline bridge;
+  const auto done = apply_texts(
+      bridge, say({"in_port=p0 actions=drop", "actions=drop", "in_port=1 actions=output:p1"}));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message(),
+            "pipeline.flows[2]: is the same rule as pipeline.flows[0]: table, priority and match "
+            "are equal");
+  EXPECT_TRUE(same(told(bridge), say({})));
+}
+
+TEST(pipeline_texts, two_of_one_number_are_refused) {
+  const std::string group = "group_id=1,type=all", meter = "meter=1,kbps,band=type=drop,rate=";
+  const auto problems = check_texts(say({}, {group, group}, {meter + "1", meter + "2"}), {}, 1000);
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].path + " " + problems[0].reason,
+            "pipeline.meters[1] meter 1 is in pipeline.meters[0] already");
+  EXPECT_EQ(problems[1].path + " " + problems[1].reason,
+            "pipeline.groups[1] group 1 is in pipeline.groups[0] already");
+}
+
+TEST(pipeline_texts, other_actions_leave_counters_also_where_a_rule_resets_them) {
+  fake_pipeline bridge;
+  ASSERT_TRUE(apply_texts(bridge, say({"reset_counts tcp actions=drop"})));
+  const pipeline::rule_id id = read_pipeline(bridge).rules.at(0).rule->id;
+  bridge.change([&](pipeline::bridge& b) { b.count_rule(id, {7, 700}, 1); });
+  const pipeline_texts wanted = say({"reset_counts tcp actions=output:p1"});
+  ASSERT_TRUE(apply_texts(bridge, wanted));
+  EXPECT_EQ(read_pipeline(bridge).rules.at(0).state.counted.packets, 7u);
+  EXPECT_TRUE(nothing_to_do(bridge, wanted));
+}
+
+TEST(pipeline_texts, the_highest_cookie_is_one_as_any_other) {
+  fake_pipeline bridge;
+  const pipeline_texts wanted = say({"cookie=0xffffffffffffffff, tcp actions=drop"});
+  ASSERT_TRUE(apply_texts(bridge, wanted));
+  EXPECT_TRUE(same(told(bridge), wanted));
+  pipeline::operation one = add("tcp actions=drop");
+  std::get<pipeline::rule_mod>(one).cookie = ~std::uint64_t{0};
+  ASSERT_TRUE(bridge.apply({&one, 1}));
+  EXPECT_TRUE(same(told(bridge), wanted));
+  EXPECT_TRUE(nothing_to_do(bridge, told(bridge)));
+}
+
 TEST(pipeline_texts, groups_may_change_places) {
   fake_pipeline bridge;
   const auto chain = [](const char* first, const char* second, const char* third) {

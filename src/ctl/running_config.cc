@@ -62,7 +62,9 @@ result<config> running_config::read(rules which) {
   config out = started_;
   if (pipeline_ != nullptr && (out.rules.given || which == rules::always)) {
     const bool said = out.rules.given;
-    out.rules = print_pipeline(read_pipeline(*pipeline_), pipeline_->port_names());
+    const pipeline_snapshot there = read_pipeline(*pipeline_);
+    for (const rule_record& one : there.rules) newest_read_ = std::max(newest_read_, one.rule->id);
+    out.rules = print_pipeline(there, pipeline_->port_names());
     out.rules.given = said;
   }
   out.log = highest_log_level();
@@ -120,7 +122,7 @@ result<std::string> running_config::print(config_format format, rules which) {
 result<std::vector<config_change>> running_config::difference(const config& wanted) {
   const auto there = now(rules_for(wanted));
   if (!there) return tl::unexpected(there.error());
-  return describe(compare(*there, with_names(wanted)), wanted);
+  return describe(compare(*there, with_names(wanted, *there)), wanted);
 }
 
 result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
@@ -130,7 +132,7 @@ result<std::vector<config_change>> running_config::apply(const config& wanted, b
   const auto hold = changing();
   const auto there = read(rules_for(wanted));
   if (!there) return tl::unexpected(there.error());
-  const config_difference difference = compare(*there, with_names(wanted));
+  const config_difference difference = compare(*there, with_names(wanted, *there));
   if (!difference.restart.empty()) {
     std::string all;
     for (const field_change& each : difference.restart)
@@ -149,11 +151,11 @@ result<std::vector<config_change>> running_config::apply(const config& wanted, b
 }
 
 /// The texts as those of what runs are: with the names and numbers that ports have now.
-config running_config::with_names(config wanted) const {
+config running_config::with_names(config wanted, const config& now) const {
   if (!wanted.rules.given || pipeline_ == nullptr) return wanted;
   ofp::port_names names = pipeline_->port_names();
   add_guesses(wanted, names);
-  wanted.rules = resolve_texts(std::move(wanted.rules), names);
+  wanted.rules = resolve_texts(std::move(wanted.rules), names, now.rules);
   return wanted;
 }
 
@@ -304,7 +306,9 @@ void running_config::plan_texts(const config& now, const config& wanted,
   // A port that came back has another number, and rules that the file says are of its name.
   if (now.rules.given && renumbers) {
     before.push_back({"", []() -> result<void> { return {}; },
-                      [this, was = now.rules] { return apply_texts(*pipeline_, was); }});
+                      [this, was = now.rules, newest = newest_read_] {
+                        return apply_texts(*pipeline_, was, going{newest});
+                      }});
   }
   if (!wanted.rules.given || (difference.texts.empty() && !renumbers)) return;
   const auto go = [this, &wanted]() -> result<void> {

@@ -16,7 +16,8 @@
 // that it had shut down; only what was learned on a port that had gone is gone, and its number may
 // be another.
 //
-// Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between.
+// Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between;
+// but for controllers and packets, whose rules come and go when they want.
 #pragma once
 
 #include <functional>
@@ -73,7 +74,7 @@ class running_config {
   using steps = std::vector<step>;
 
   result<config> read(rules which);
-  config with_names(config wanted) const;
+  config with_names(config wanted, const config& now) const;
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
   result<void> run(const steps& steps);
@@ -92,6 +93,7 @@ class running_config {
   config started_;  // without what is asked of the switch
   const std::string file_;
   std::mutex mutex_;
+  pipeline::rule_id newest_read_ = 0;  // by read(): rules with a higher number came after it
 };
 
 }  // namespace coua::ctl
