@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All sets of look-up kernels give the same values for the same blocks and keys.
+// All sets of look-up kernels give the same values for the same blocks and keys, all searches find
+// the same function for the same keys, and all checksums of the input are the same.
 //
-//   byte 0  bits of a value; byte 1  layout, near or far; byte 2  first blocks; byte 3  further
-//   blocks; byte 4  keys; then 16 bytes for each key; then blocks, from their start
+//   byte 0  bits of a value; byte 1  layout, near or far, how many functions are searched; byte 2
+//   first blocks; byte 3  further blocks, and keys of the value 1; byte 4  keys; then 16 bytes for
+//   each key; then blocks, from their start
 #include <algorithm>
 #include <vector>
 
 #include "fuzz.h"
+#include "simd/crc32c/kernels.h"
+#include "simd/index_search/kernels.h"
 #include "simd/setsep_lookup/kernels.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,7 +23,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   shape.index_bytes = 1 + kind % 2;
   shape.array_bytes = 1 + kind / 2 % 2;
   const std::uint32_t first = 1 + in.take<std::uint8_t>() % 5;
-  const setsep::extent extent{first, first + in.take<std::uint8_t>() % 20};
+  const auto further = in.take<std::uint8_t>();
+  const setsep::extent extent{first, first + further % 20U};
   const std::size_t n = 1 + in.take<std::uint8_t>() % simd::setsep_batch;
   setsep::key_hash hashes[simd::setsep_batch];
   for (std::size_t i = 0; i < n; ++i) hashes[i] = in.take<setsep::key_hash>();
@@ -45,6 +50,23 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     one.failed = kernels.resolve(view, n, keys, one.values);
     COUA_CHECK(one.failed == answers[0].failed);
     COUA_CHECK(std::equal(one.values, one.values + n, answers[0].values));
+  }
+
+  std::uint32_t base[simd::setsep_batch], step[simd::setsep_batch];
+  for (std::size_t i = 0; i < n; ++i) {
+    base[i] = base_of(hashes[i]);
+    step[i] = step_of(hashes[i]);
+  }
+  const simd::separation_keys keys{base, step, static_cast<unsigned>(further % (n + 1)),
+                                   static_cast<unsigned>(n)};
+  // As many as a record counts, and some that no vector's number of lanes divides well.
+  const std::uint32_t n_functions = kind / 8 % 2 == 0 ? shape.failed() + 1 : 32U * (1 + kind / 16);
+  const simd::separation found = simd::generic_index_search(keys, shape.place_bits(), n_functions);
+  const std::uint32_t crc = simd::generic_crc32c(data, size, 0);
+  for (const isa set : {isa::avx2, isa::avx512}) {
+    if (set > best_isa()) break;
+    COUA_CHECK(simd::select_index_search(set)(keys, shape.place_bits(), n_functions) == found);
+    COUA_CHECK(simd::select_crc32c(set)(data, size, 0) == crc);
   }
   return 0;
 }

@@ -12,8 +12,6 @@ namespace {
 
 using namespace pipeline;
 
-constexpr port_no in = 1, out = 2;
-constexpr std::uint64_t senders = 1000;
 constexpr std::uint8_t tcp = 6, sctp = 132;
 
 /// Random ones behind a prefix of `bits`.

@@ -13,7 +13,6 @@ constexpr unsigned n_ces = 10;
 constexpr table_id to_blocks = 1, first_up = 2, first_down = 12, routing = 110;
 constexpr unsigned block_bits = 17;  // of the public addresses of a CE
 static_assert(most_users <= (1 << block_bits));
-constexpr std::uint64_t neighbour_mac = 0x0200'0000'0002;
 
 table_id up_table(unsigned ce) { return static_cast<table_id>(first_up + ce); }
 table_id down_table(unsigned ce) { return static_cast<table_id>(first_down + ce); }

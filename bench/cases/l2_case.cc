@@ -9,9 +9,6 @@ namespace {
 
 using namespace pipeline;
 
-constexpr port_no in = 1, out = 2;
-constexpr std::uint64_t senders = 1000;
-
 rule_mod rule_of(std::uint64_t i) {
   return rule_for(0, {exact(field::eth_dst, population::mac(i))}, {act::output{out}});
 }

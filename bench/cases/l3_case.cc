@@ -4,13 +4,6 @@
 #include "bench/cases/rule_words.h"
 
 namespace coua::bench {
-namespace {
-
-constexpr pipeline::port_no in = 1, out = 2;
-constexpr std::uint64_t neighbour_mac = 0x0200'0000'0002;
-
-}  // namespace
-
 void l3_case::each_rule(const std::function<void(pipeline::rule_mod)>& call) const {
   for (std::uint64_t i = 0; i < routes_.size(); ++i) call(routes_.rule(i, 0, out));
 }

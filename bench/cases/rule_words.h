@@ -12,6 +12,10 @@
 namespace coua::bench {
 
 inline constexpr std::uint16_t case_priority = 100;
+// Of a case whose packets all go one way.
+inline constexpr pipeline::port_no in = 1, out = 2;
+inline constexpr std::uint64_t senders = 1000;
+inline constexpr std::uint64_t neighbour_mac = 0x0200'0000'0002;
 
 inline pipeline::match_term is_ipv4() { return pipeline::exact(pipeline::field::eth_type, 0x0800); }
 /// A prefix of an IPv4 address.

@@ -4,7 +4,7 @@
 #include "bench/rules/seed_figures.h"
 
 namespace coua::bench {
-namespace {
+namespace acl {
 
 using enum port_class;
 
@@ -118,8 +118,8 @@ constexpr seed_figures figures = {"acl",
                                   correlation,
                                   true};
 
-}  // namespace
+}  // namespace acl
 
-const seed_figures& acl_figures() { return figures; }
+const seed_figures& acl_figures() { return acl::figures; }
 
 }  // namespace coua::bench

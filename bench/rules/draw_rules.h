@@ -13,6 +13,10 @@ namespace coua::bench {
 
 /// Draws that may fail one after the other before a set is given up.
 inline constexpr unsigned draws_in_vain = 10'000;
+/// To draw addresses and ports for a rule.
+inline constexpr unsigned attempts = 24;
+/// Of these, without a new branch.
+inline constexpr unsigned attempts_as_found = 2;
 
 /// A set of so many rules, no two with the same match, in a nested order. `draw(known)` gives one
 /// that is not known, or nothing; the set ends in a rule that matches every key where asked for.

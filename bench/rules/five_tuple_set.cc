@@ -12,9 +12,6 @@
 namespace coua::bench {
 namespace {
 
-constexpr unsigned attempts = 24;          // to draw addresses and ports for one cell
-constexpr unsigned attempts_as_found = 2;  // of these, without a new branch
-
 /// Draws ranges of one of the two ports.
 class port_source {
  public:

@@ -11,16 +11,16 @@
 #include "bench/harness/population.h"
 #include "bench/rules/mask_index.h"
 #include "bench/rules/seeded.h"
+#include "net/ip_protocol.h"
 
 namespace coua::bench {
 namespace {
 
 constexpr unsigned attempts_in_vain = 10'000;  // to find one more flow
-constexpr std::uint8_t icmp = 1, tcp = 6, udp = 17;
 
 /// The protocol of a packet where the rule leaves it open.
 std::uint8_t any_protocol(random_words& random) {
-  constexpr std::uint8_t usual[] = {tcp, udp, icmp};
+  constexpr std::uint8_t usual[] = {net::ip_proto_tcp, net::ip_proto_udp, net::ip_proto_icmp};
   return usual[random.below(std::size(usual))];
 }
 

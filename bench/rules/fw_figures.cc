@@ -4,7 +4,7 @@
 #include "bench/rules/seed_figures.h"
 
 namespace coua::bench {
-namespace {
+namespace fw {
 
 using enum port_class;
 
@@ -108,8 +108,8 @@ constexpr seed_figures figures = {"fw",
                                   correlation,
                                   true};
 
-}  // namespace
+}  // namespace fw
 
-const seed_figures& fw_figures() { return figures; }
+const seed_figures& fw_figures() { return fw::figures; }
 
 }  // namespace coua::bench

@@ -4,7 +4,7 @@
 #include "bench/rules/seed_figures.h"
 
 namespace coua::bench {
-namespace {
+namespace ipc {
 
 using enum port_class;
 
@@ -109,8 +109,8 @@ constexpr seed_figures figures = {"ipc",
                                   correlation,
                                   true};
 
-}  // namespace
+}  // namespace ipc
 
-const seed_figures& ipc_figures() { return figures; }
+const seed_figures& ipc_figures() { return ipc::figures; }
 
 }  // namespace coua::bench

@@ -4,11 +4,10 @@
 #include <string>
 
 #include "bench/harness/population.h"
+#include "net/ip_protocol.h"
 
 namespace coua::bench {
 namespace {
-
-constexpr std::uint8_t tcp = 6, udp = 17, gre = 47;
 
 port_range ports(unsigned bits) {
   const auto low = static_cast<std::uint16_t>(unary_prefix(16, bits));
@@ -29,7 +28,7 @@ result<five_tuple_set> make_mask_set(std::uint64_t masks) {
     rule.source = {unary_prefix(32, bits.address), bits.address};
     if (bits.source_port != 0) rule.source_port = ports(bits.source_port);
     if (bits.destination_port != 0) rule.destination_port = ports(bits.destination_port);
-    rule.protocol = i % 2 == 0 ? tcp : udp;
+    rule.protocol = i % 2 == 0 ? net::ip_proto_tcp : net::ip_proto_udp;
     rule.priority = 1;
     rule.number = static_cast<std::uint32_t>(i);
     set.rules.push_back(rule);
@@ -48,7 +47,7 @@ result<flow_list> make_mask_flows(const five_tuple_set& set, std::uint64_t flows
     const bool miss = (i * 0x9e3779b97f4a7c15 >> 32) % 100 < miss_percent;
     out.put(i,
             five_tuple{rule.source.address, destination, rule.source_port.low,
-                       rule.destination_port.low, miss ? gre : *rule.protocol},
+                       rule.destination_port.low, miss ? net::ip_proto_gre : *rule.protocol},
             miss ? no_rule : rule.number);
   }
   return out;

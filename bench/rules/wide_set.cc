@@ -7,6 +7,7 @@
 #include "bench/rules/prefix_tree.h"
 #include "bench/rules/seeded.h"
 #include "bench/rules/weighted_choice.h"
+#include "net/ip_protocol.h"
 
 namespace coua::bench {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using enum wide_field;
 
 constexpr std::uint64_t ipv4 = 0x0800;
-constexpr std::uint8_t icmp = 1, tcp = 6, udp = 17;
-constexpr unsigned attempts = 24, attempts_as_found = 2;
 
 template <typename... Fields>
 constexpr std::uint16_t together(Fields... fields) {
@@ -53,8 +52,9 @@ constexpr value_share first_halves[] = {
     {cloud_half, 9002}, {0x010000, 692}, {0xc28109, 133}, {0xffffff, 75}, {0x01000c, 34},
     {0x00e02b, 26},     {0x000000, 25},  {0x0180c2, 9},   {0x005056, 4},
 };
-constexpr value_share protocols[] = {{tcp, 3645}, {udp, 3540}, {icmp, 2815}};
-constexpr value_share port_protocols[] = {{tcp, 55}, {udp, 45}};
+constexpr value_share protocols[] = {
+    {net::ip_proto_tcp, 3645}, {net::ip_proto_udp, 3540}, {net::ip_proto_icmp, 2815}};
+constexpr value_share port_protocols[] = {{net::ip_proto_tcp, 55}, {net::ip_proto_udp, 45}};
 // Below 32 bits there is one rule in ten thousand or two.
 constexpr value_share source_lengths[] = {{32, 9990}, {4, 2}, {20, 2}, {23, 2}, {24, 2}, {30, 2}};
 constexpr value_share destination_lengths[] = {{32, 9998}, {8, 2}};
@@ -94,9 +94,9 @@ std::uint64_t host_address(std::uint32_t ip) {
   return std::uint64_t{cloud_half} << 24 | random_words(ip)() >> 40;
 }
 
-class generator {
+class wide_generator {
  public:
-  explicit generator(std::uint64_t seed)
+  explicit wide_generator(std::uint64_t seed)
       : random_(seeded(seed, purpose::rules)),
         sets_(wide_field_sets()),
         sources_(sources),
@@ -168,11 +168,11 @@ class generator {
     const bool source = has(fields, tp_src), destination = has(fields, tp_dst);
     if (source && !has(fields, ip_src)) {
       const bool to_server = random_.below(2) == 0;
-      rule.set_exactly(ip_proto, udp);
+      rule.set_exactly(ip_proto, net::ip_proto_udp);
       rule.set_exactly(tp_src, to_server ? 68 : 67);
       rule.set_exactly(tp_dst, to_server ? 67 : 68);
     } else if (source) {
-      rule.set_exactly(ip_proto, tcp);
+      rule.set_exactly(ip_proto, net::ip_proto_tcp);
       rule.set_exactly(tp_src, pick(services, random_));
       rule.set_exactly(tp_dst, ephemeral_low + random_.below(ephemeral_high - ephemeral_low + 1));
     } else if (destination) {
@@ -210,7 +210,7 @@ std::uint16_t fields_of(const wide_rule& rule) {
 }
 
 result<wide_set> make_wide_set(const rule_set_params& params) {
-  return generator(params.seed).make(params);
+  return wide_generator(params.seed).make(params);
 }
 
 }  // namespace coua::bench

@@ -14,6 +14,8 @@
 #include "bench/harness/progress.h"
 #include "bench/harness/stats.h"
 #include "bench/limit/line_limit.h"
+#include "bench/setsep/bring_up.h"
+#include "bench/setsep/plain_loop.h"
 #include "bench/setsep/scaling.h"
 #include "bench/setsep/setsep_contest.h"
 #include "bench/setsep/setsep_lookups.h"
@@ -50,7 +52,10 @@ class setsep_run {
     make_keys(n_keys, shape);
     std::unique_ptr<setsep::table> made;
     if (auto done = build(options_.threads, made); !done) return done;
-    if (auto done = look_up(*made); !done) return done;
+    auto files = bring_up::create(*made, n_keys);
+    if (!files) return tl::unexpected(std::move(files.error()));
+    if (auto done = bring_up_replicas(*files, *made); !done) return done;
+    if (auto done = look_up(*made, &files->mapped()); !done) return done;
     made.reset();
     return update();
   }
@@ -86,7 +91,7 @@ class setsep_run {
     params.threads = crew_.size();
     auto made = setsep::build_table(keys_, params);
     if (!made) return tl::unexpected(std::move(made.error()));
-    return look_up(**made);
+    return look_up(**made, nullptr);
   }
 
  private:
@@ -108,7 +113,7 @@ class setsep_run {
                      std::unique_ptr<setsep::table>& made) {
     const std::vector<isa> sets =
         options_.simd.empty() ? std::vector<isa>{best_isa()} : options_.simd;
-    std::vector<std::vector<double>> rates(threads.size() * sets.size());
+    std::vector<std::vector<double>> rates(threads.size() * sets.size()), loops(rates.size());
     for (unsigned round = 0; round < options_.run.repetitions; ++round) {
       for (std::size_t i = 0; i < rates.size(); ++i) {
         progress_.step("building");
@@ -117,6 +122,7 @@ class setsep_run {
         params.shape = shape_;
         params.threads = static_cast<unsigned>(threads[i / sets.size()]);
         params.instruction_set = sets[i % sets.size()];
+        if (threads.size() > 1) loops[i].push_back(plain_loop(params.threads));
         const std::uint64_t start = now_ns();
         auto table = setsep::build_table(keys_, params);
         if (!table) return tl::unexpected(std::move(table.error()));
@@ -133,14 +139,42 @@ class setsep_run {
       one.set_rate(rate.median);
       one.spread = rate.spread;
       if (i >= sets.size()) {
-        one.more["ratio_to_first"] = paired_ratio(rates[i], rates[i % sets.size()]).median;
+        const std::size_t first = i % sets.size();
+        const double ratio = paired_ratio(rates[i], rates[first]).median;
+        const double ceiling = paired_ratio(loops[i], loops[first]).median;
+        one.more["ratio_to_first"] = ratio;
+        one.more["ceiling"] = ceiling;
+        one.more["ratio_to_ceiling"] = ratio / ceiling;
       }
       out_.rows.push_back(std::move(one));
     }
     return {};
   }
 
-  result<void> look_up(const setsep::table& in) {
+  /// A row for each way, in turns; leaves a mapped one.
+  result<void> bring_up_replicas(bring_up& files, const setsep::table& of) {
+    std::vector<double> loads, maps;
+    for (unsigned i = 0; i < options_.run.repetitions; ++i) {
+      progress_.step("bringing replicas up");
+      const auto loaded = files.load(), mapped = files.map();
+      if (!loaded) return tl::unexpected(loaded.error());
+      if (!mapped) return tl::unexpected(mapped.error());
+      loads.push_back(*loaded);
+      maps.push_back(*mapped);
+    }
+    for (const auto& [name, times] : {std::pair("setsep/load", &loads), {"setsep/map", &maps}}) {
+      row one = row_of(name, of);
+      const summary ms = summarise(*times);
+      one.set_rate(static_cast<double>(keys_.size()) / ms.median / 1e3);
+      one.spread = ms.spread;
+      one.more["ms"] = ms.median;
+      out_.rows.push_back(std::move(one));
+    }
+    return {};
+  }
+
+  /// `mapped`: the same table in a mapped file; may be null.
+  result<void> look_up(const setsep::table& in, const setsep::table* mapped) {
     const row ours = row_of("", in);
     const bool compared = peers_.any();
     auto others =
@@ -152,7 +186,7 @@ class setsep_run {
     if (!limit) return tl::unexpected(std::move(limit.error()));
     setsep_contest contest(options_.run, crew_, people(), progress_);
     for (setsep_contender& each : setsep_lookups(
-             in, options_.batches, compared ? &hasher_ : nullptr, ours.params, ours.more)) {
+             in, mapped, options_.batches, compared ? &hasher_ : nullptr, ours.params, ours.more)) {
       if (options_.figure == 0 || each.name == "setsep/lookup") contest.add(std::move(each));
     }
     for (const setsep_contender& each : (*others)->contenders) contest.add(each);
@@ -174,25 +208,30 @@ class setsep_run {
     auto from = setsep::builder::create(keys_, params, {});
     if (!from) return tl::unexpected(std::move(from.error()));
     const auto keys_before = static_cast<double>((*from)->n_keys());
-    update_measurement measured(**from, keys_, options_.run.seed);
+    const auto folder = scratch_folder::create();
+    if (!folder) return tl::unexpected(folder.error());
+    update_measurement measured(**from, keys_, (*folder)->path() + "/snapshot", options_.run.seed);
     for (const unsigned per_delta : {1U, 32U}) {
-      std::vector<double> updates, applies, bytes;
+      std::vector<double> updates, applies, mapped_applies, bytes;
       for (unsigned i = 0; i < options_.run.repetitions; ++i) {
         progress_.step("updating");
         const auto window = measured.run(options_.run.seconds, per_delta);
         if (!window) return tl::unexpected(window.error());
         updates.push_back(window->update_mops);
         applies.push_back(window->apply_mops);
+        mapped_applies.push_back(window->mapped_apply_mops);
         bytes.push_back(window->delta_bytes);
       }
-      for (const bool applied : {false, true}) {
-        row one = row_of(applied ? "setsep/apply" : "setsep/update", (*from)->table());
+      for (const auto& [name, rates] : {std::pair("setsep/update", &updates),
+                                        {"setsep/apply", &applies},
+                                        {"setsep/mapped-apply", &mapped_applies}}) {
+        row one = row_of(name, (*from)->table());
         one.params["per_delta"] = per_delta;
-        const summary rate = summarise(applied ? applies : updates);
+        const summary rate = summarise(*rates);
         one.set_rate(rate.median);
         one.spread = rate.spread;
         one.more["delta_bytes"] = summarise(bytes).median;
-        if (!applied) {
+        if (rates == &updates) {
           one.more["key_bytes_per_key"] = static_cast<double>((*from)->key_bytes()) / keys_before;
         }
         out_.rows.push_back(std::move(one));

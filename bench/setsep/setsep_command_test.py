@@ -17,15 +17,20 @@ class SetsepTest(CommandCase):
         rows = self.report("setsep", "--keys", "1,30K", "--value-bits", "2", "--config",
                            "16+8,8+16", "--threads", "1", "--batch", "1,32", "--seconds", "0.002",
                            "--repetitions", "2")["rows"]
-        names = ["build", "lookup", "lookup", "pipeline", "update", "apply", "update", "apply"]
+        updates = ["update", "apply", "mapped-apply"]
+        names = ["build", "load", "map", "lookup", "lookup", "pipeline", "mapped-lookup",
+                 *updates, *updates]
         self.assertEqual([r["name"] for r in rows], ["setsep/" + name for name in names] * 4)
         for row in rows:
             self.assertGreater(row["mops"], 0)
             if row["params"]["keys"] > 1 and row["params"]["config"] == "16+8":
                 self.assertAlmostEqual(row["bits_per_key"], 3.7, delta=0.3)
-        self.assertEqual(rows[16]["fallback_ratio"], 0)
-        self.assertGreater(rows[24]["fallback_ratio"], 0)
-        self.assertGreater(rows[20]["delta_bytes"], rows[22]["delta_bytes"])
+        # Of 30,000 keys: first 16+8, then 8+16.
+        usual, other = rows[2 * len(names):3 * len(names)], rows[3 * len(names):]
+        self.assertEqual(usual[0]["fallback_ratio"], 0)
+        self.assertGreater(other[0]["fallback_ratio"], 0)
+        self.assertGreater(usual[7]["delta_bytes"], usual[10]["delta_bytes"])
+        self.assertGreater(usual[2]["ms"], 0)
 
     def test_setsep_peers(self):
         words = ("setsep", "--keys", "30K", "--seconds", "0.002", "--repetitions", "2", "--peers")
@@ -59,7 +64,8 @@ class SetsepTest(CommandCase):
         self.assertEqual(rows, [("16+8", 1), ("8+16", 1), ("16+16", 1), ("16+8", 2), ("16+8", 3),
                                 ("16+8", 4)])
         for row in out["rows"]:
-            self.assertEqual("ratio_to_first" in row, row["params"]["threads"] > 1)
+            for name in ("ratio_to_first", "ceiling", "ratio_to_ceiling"):
+                self.assertEqual(name in row, row["params"]["threads"] > 1)
         self.assertTrue(out["params"]["bars"])
 
     def test_setsep_figures(self):

@@ -14,9 +14,10 @@ namespace coua::bench {
 inline constexpr std::size_t setsep_trace_keys = std::size_t{1} << 18;
 
 /// Our ways to look up, with `params` and `more` of every row: ready hashes in calls of so many
-/// keys each (`setsep/lookup`), in the pipeline (`setsep/pipeline`); and, where `hasher` is not
+/// keys each (`setsep/lookup`), in the pipeline (`setsep/pipeline`); where `mapped` is not null, in
+/// this table of the same keys in calls of 32 (`setsep/mapped-lookup`); and, where `hasher` is not
 /// null, from keys in calls of 32 (`setsep/hash-lookup`). What is passed outlives them.
-std::vector<setsep_contender> setsep_lookups(const setsep::table& in,
+std::vector<setsep_contender> setsep_lookups(const setsep::table& in, const setsep::table* mapped,
                                              const std::vector<std::uint64_t>& batches,
                                              const setsep::key_hasher* hasher, const json& params,
                                              const json& more);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "bench/harness/population.h"
+#include "setsep/snapshot_file.h"
 
 namespace coua::bench {
 namespace {
@@ -18,6 +19,9 @@ result<void> update_measurement::bring_up() {
   std::vector<std::uint8_t> snapshot(from_.snapshot_bytes());
   if (auto made = from_.snapshot(snapshot); !made) return made;
   if (auto loaded = to_.load(snapshot); !loaded) return tl::unexpected(loaded.error());
+  // Not written over: it is mapped.
+  if (auto done = setsep::write_snapshot_file(path_, snapshot); !done) return done;
+  if (auto mapped = mapped_.map(path_); !mapped) return tl::unexpected(mapped.error());
   return {};
 }
 
@@ -25,9 +29,9 @@ result<update_measurement::window> update_measurement::run(double seconds, unsig
   if (auto up = bring_up(); !up) return tl::unexpected(up.error());
   random_words random(++seed_);
   const std::uint64_t value_mask = (std::uint64_t{1} << from_.table().shape().value_bits) - 1;
-  std::vector<std::uint8_t> kept;
+  delta_list deltas;
+  auto& [kept, ends] = deltas;
   kept.reserve(kept_bytes_max);
-  std::vector<std::size_t> ends;
   ends.reserve(std::size_t{1} << 22);
   const auto length_ns = static_cast<std::uint64_t>(seconds * 1e9);
   const std::uint64_t start = now_ns();
@@ -59,21 +63,30 @@ result<update_measurement::window> update_measurement::run(double seconds, unsig
   made.update_mops = 1e3 * static_cast<double>(n) / static_cast<double>(now_ns() - start);
   made.delta_bytes = static_cast<double>(kept.size()) / static_cast<double>(n);
 
-  const std::uint64_t apply_start = now_ns();
+  const auto applied = apply(deltas, to_), on_mapped = apply(deltas, mapped_);
+  if (!applied) return tl::unexpected(applied.error());
+  if (!on_mapped) return tl::unexpected(on_mapped.error());
+  made.apply_mops = 1e3 * static_cast<double>(n) / *applied;
+  made.mapped_apply_mops = 1e3 * static_cast<double>(n) / *on_mapped;
+  return made;
+}
+
+result<double> update_measurement::apply(const delta_list& deltas, setsep::replica& to) const {
+  const std::uint64_t start = now_ns();
   std::size_t at = 0;
-  for (const std::size_t end : ends) {
-    const auto applied = to_.apply(std::span(kept).subspan(at, end - at));
+  for (const std::size_t end : deltas.ends) {
+    const auto applied = to.apply(std::span(deltas.bytes).subspan(at, end - at));
     if (!applied) return tl::unexpected(applied.error());
     if (*applied != setsep::delta_outcome::applied) {
       return fail(errc::io, "setsep/apply", "a delta was not the next one");
     }
     at = end;
   }
-  made.apply_mops = 1e3 * static_cast<double>(n) / static_cast<double>(now_ns() - apply_start);
-  if (!std::ranges::equal(from_.table().blocks(), to_.table()->blocks())) {
+  const auto ns = static_cast<double>(now_ns() - start);
+  if (!std::ranges::equal(from_.table().blocks(), to.table()->blocks())) {
     return fail(errc::io, "setsep/apply", "the replica differs from the builder");
   }
-  return made;
+  return ns;
 }
 
 }  // namespace coua::bench

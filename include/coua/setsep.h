@@ -58,7 +58,7 @@ struct coua_setsep_params {
   uint32_t array_bits; /* 8 or 16; 0: 8. See docs/setsep.md for the choice */
   uint64_t keys_max;   /* keys that growth may lead to, to COUA_SETSEP_KEYS_MAX; 0: those given at
                           creation. Without keys at creation the map is made for as many */
-  uint32_t threads;    /* that build it; 1 to 256; 0: 1 */
+  uint32_t threads;    /* that build it, to 256; 0: all processors that the process may use */
   int32_t numa_node;   /* -1: not bound */
   const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can choose
                               keys that no function separates */
@@ -124,12 +124,19 @@ COUA_API size_t coua_setsep_delta_bytes(const coua_setsep_builder* builder);
  * changed; -ENOSPC: `max` is too little, nothing was taken. [writer] */
 COUA_API long coua_setsep_take_delta(coua_setsep_builder* builder, void* delta, size_t max);
 
-/* A snapshot is the whole map at the last delta. It holds the hash key, a secret. It may be written
- * to a file, and loaded from a mapping of it. */
+/* A snapshot is the whole map at the last delta. It holds the hash key, a secret. */
 COUA_API size_t coua_setsep_snapshot_bytes(const coua_setsep_builder* builder);
 /* Writes `bytes` bytes, those of coua_setsep_snapshot_bytes(). -EINVAL (another number), -EBUSY
  * (something changed since the last delta: take it first). [writer] */
 COUA_API int coua_setsep_snapshot(const coua_setsep_builder* builder, void* snapshot, size_t bytes);
+
+/* Puts a snapshot in the place of the file at `path`, or makes it, readable by its owner alone:
+ * written beside it, brought to the disk, then renamed, so that the file is whole at any moment,
+ * and replicas that have the old one mapped keep it. Needs memory for the snapshot meanwhile.
+ * -EBUSY (as above), -ENOENT (its directory), -EPERM, -ENOSPC, -EINVAL (not a regular file), -EIO,
+ * -ENOMEM; `message` says which. [writer] */
+COUA_API int coua_setsep_write_snapshot(const coua_setsep_builder* builder, const char* path,
+                                        char* message, size_t message_bytes);
 
 /* Replicas. ----------------------------------------------------------------------------------- */
 
@@ -156,6 +163,19 @@ COUA_API void coua_setsep_replica_destroy(coua_setsep_replica* replica);
  * says which), -ENOMEM. [writer] */
 COUA_API int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
                                       size_t bytes, char* message, size_t message_bytes);
+
+/* As coua_setsep_replica_load, with a snapshot that lies in a file. The file is mapped, checked
+ * whole, and used as it is: a process that brings up several replicas, or several processes that
+ * map one file, share its memory, which is the kernel's page cache. Deltas apply as to any other
+ * map: a page of 4,096 bytes is copied when the first one changes it, and the file stays as it was.
+ * The replica's `numa_node` is not heeded. What this costs and saves is in docs/setsep.md.
+ *
+ * The file may be renamed, removed or replaced (coua_setsep_write_snapshot), but it must not be
+ * written to: what overwrites it may change values, and cutting it off, or a disk that fails
+ * afterwards, raises SIGBUS in who looks up. Errors, the map stays as it was: those of
+ * coua_setsep_replica_load; -ENOENT, -EPERM, -EIO (it cannot be read). [writer] */
+COUA_API int coua_setsep_replica_map(coua_setsep_replica* replica, const char* path, char* message,
+                                     size_t message_bytes);
 
 /* Applies a delta: an enum coua_setsep_outcome, or, and the map stays as it was, -EINVAL (damaged),
  * -ENOSPC (growth beyond keys_max), -ENOMEM. Readers may see some of its changes before others,
@@ -204,9 +224,10 @@ COUA_API void coua_setsep_lookup_hashed(coua_setsep_reader* reader,
                                         const struct coua_setsep_hash* hashes, size_t n,
                                         uint16_t* values);
 
-/* Asynchronous look-up: submits `n` hashes and writes the values of up to `n` that were submitted
- * before, in the order of submission; returns how many. At most coua_setsep_pipeline_depth() are in
- * flight. [reader] */
+/* Asynchronous look-up: submits `n` hashes and writes the values of up to `n`, of the oldest that
+ * were submitted, in that order; returns how many. At most coua_setsep_pipeline_depth() are in
+ * flight. Worth its while in maps that are much larger than the second-level cache; in smaller ones
+ * keys are answered at once, as by coua_setsep_lookup_hashed(). [reader] */
 COUA_API size_t coua_setsep_pipeline(coua_setsep_reader* reader,
                                      const struct coua_setsep_hash* hashes, size_t n,
                                      uint16_t* values);

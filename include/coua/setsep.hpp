@@ -141,6 +141,12 @@ class setsep_builder {
     if (coua_setsep_snapshot(get(), made.data(), made.size()) != 0) made.clear();
     return made;
   }
+  int write_snapshot(const char* path, std::string* message = nullptr) const {
+    char text[256] = "";
+    const int rc = coua_setsep_write_snapshot(get(), path, text, sizeof text);
+    if (rc != 0 && message != nullptr) *message = text;
+    return rc;
+  }
   coua_setsep_stats stats() const noexcept {
     coua_setsep_stats stats{};
     stats.size = sizeof stats;
@@ -175,6 +181,12 @@ class setsep_replica {
     char text[256] = "";
     const int rc =
         coua_setsep_replica_load(get(), snapshot.data(), snapshot.size(), text, sizeof text);
+    if (rc != 0 && message != nullptr) *message = text;
+    return rc;
+  }
+  int map(const char* path, std::string* message = nullptr) {
+    char text[256] = "";
+    const int rc = coua_setsep_replica_map(get(), path, text, sizeof text);
     if (rc != 0 && message != nullptr) *message = text;
     return rc;
   }

@@ -273,6 +273,10 @@ result<arena> arena::create(std::size_t bytes, const arena_params& params, std::
   return adopt(std::exchange(mapped->data, nullptr), bytes, mapped->bytes, got, params);
 }
 
+arena arena::of_mapping(void* data, std::size_t bytes, std::size_t mapped) {
+  return adopt(data, bytes, mapped, page_kind::kib4, {});
+}
+
 arena arena::adopt(void* data, std::size_t bytes, std::size_t mapped, page_kind kind,
                    const arena_params& params) {
   arena made;

@@ -60,6 +60,9 @@ class arena {
   /// denied (the node cannot be bound), unsupported (the kernel lacks the kind), io. Any thread.
   static result<arena> create(std::size_t bytes, const arena_params& params = {},
                               std::size_t alignment = 64);
+  /// Owns a mapping that the caller made: `mapped` bytes at `data`, whole pages, `bytes` of them in
+  /// use. Ordinary pages, bound to no node.
+  static arena of_mapping(void* data, std::size_t bytes, std::size_t mapped);
   arena() = default;
   arena(arena&& other) noexcept { *this = std::move(other); }
   arena& operator=(arena&& other) noexcept;

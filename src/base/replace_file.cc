@@ -60,10 +60,10 @@ class file_beside {
     if (!same_owner && fchown(fd_, old.st_uid, old.st_gid) != 0) return false;
     return fchmod(fd_, old.st_mode & 07777) == 0;
   }
-  bool look_new() {
+  bool look_new(mode_t mode) {
     const mode_t mask = umask(0);
     umask(mask);
-    return fchmod(fd_, 0666 & ~mask) == 0;
+    return fchmod(fd_, mode & ~mask) == 0;
   }
   bool sync() { return fsync(fd_) == 0; }
   bool move_to(const std::string& path) {
@@ -90,7 +90,7 @@ void sync_directory(const std::string& path) {
 
 }  // namespace
 
-result<void> replace_file(const std::string& path, std::string_view text) {
+result<void> replace_file(const std::string& path, std::string_view text, unsigned new_mode) {
   const auto failed = [&](const char* what) {
     const int number = errno;
     return fail(code_of(number), path, std::string(what) + ": " + std::strerror(number));
@@ -112,7 +112,7 @@ result<void> replace_file(const std::string& path, std::string_view text) {
   file_beside fresh(target);
   if (!fresh.made()) return failed("no file can be made beside it");
   if (!fresh.fill(text)) return failed("cannot be written, and is as it was");
-  if (!(is_there ? fresh.look_like(old) : fresh.look_new()))
+  if (!(is_there ? fresh.look_like(old) : fresh.look_new(new_mode)))
     return failed("its owner or mode cannot be kept, so it is as it was");
   if (!fresh.sync()) return failed("cannot be brought to the disk, and is as it was");
   if (!fresh.move_to(target)) return failed("cannot be replaced, and is as it was");

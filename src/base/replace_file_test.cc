@@ -48,6 +48,13 @@ TEST_F(replace, makes_a_file_with_the_mode_of_the_umask) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(replace, a_secret_is_for_its_owner) {
+  ASSERT_TRUE(replace_file(path_, "key", 0600));
+  struct stat now {};
+  ASSERT_EQ(stat(path_.c_str(), &now), 0);
+  EXPECT_EQ(now.st_mode & 07777, 0600u);
+}
+
 TEST_F(replace, keeps_mode_and_follows_links) {
   std::ofstream(path_) << "old";
   ASSERT_EQ(chmod(path_.c_str(), 0604), 0);

@@ -13,6 +13,7 @@
 #include "classify/classifier.h"
 #include "classify/classifier_reader.h"
 #include "coua/classifier.h"
+#include "lib/bytes.h"
 #include "lib/errors.h"
 #include "lib/params.h"
 
@@ -29,11 +30,10 @@ struct coua_classifier_reader {
 
 namespace {
 
+using coua::bytes;
 using coua::errno_of;
 using coua::refuse;
 using coua::take_params;
-
-const std::uint8_t* bytes(const void* memory) { return static_cast<const std::uint8_t*>(memory); }
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "flow/flow_cursor.h"
 #include "flow/flow_slab.h"
 #include "flow/flow_table.h"
+#include "lib/bytes.h"
 #include "lib/errors.h"
 #include "lib/params.h"
 
@@ -49,17 +50,16 @@ struct coua_flow_slab {
 
 namespace {
 
+using coua::bytes;
 using coua::errno_of;
 using coua::put_mode;
 using coua::refuse;
 using coua::take_params;
 
-const std::uint8_t* bytes(const void* memory) { return static_cast<const std::uint8_t*>(memory); }
-std::uint8_t* bytes(void* memory) { return static_cast<std::uint8_t*>(memory); }
 /// Where the table only reads: its functions take values in and out by one pointer.
 std::uint8_t* bytes_in(const void* memory) { return const_cast<std::uint8_t*>(bytes(memory)); }
 
-enum coua_flow_pages to_c(coua::page_kind pages) {
+enum coua_flow_pages flow_pages(coua::page_kind pages) {
   switch (pages) {
     case coua::page_kind::gib1: return COUA_FLOW_PAGES_1G;
     case coua::page_kind::mib2: return COUA_FLOW_PAGES_2M;
@@ -119,7 +119,7 @@ int coua_flow_get_stats(const coua_flow_table* table, struct coua_flow_stats* st
   const coua::simd::flow_kind kind = table->table->geometry().kind;
   all.variant = static_cast<enum coua_flow_variant>(kind.variant);
   all.sync = static_cast<enum coua_flow_sync>(kind.sync);
-  all.pages = to_c(table->table->memory().pages());
+  all.pages = flow_pages(table->table->memory().pages());
   all.numa_node = table->table->memory().numa_node();
   std::memcpy(stats, &all, std::min(stats->size, sizeof all));
   return 0;

@@ -10,15 +10,19 @@
 #include <new>
 #include <vector>
 
+#include "base/cpu.h"
 #include "coua/setsep.h"
+#include "lib/bytes.h"
 #include "lib/errors.h"
 #include "lib/params.h"
 #include "setsep/builder.h"
 #include "setsep/key_hasher.h"
 #include "setsep/parallel.h"
 #include "setsep/replica.h"
+#include "setsep/snapshot_file.h"
 
 namespace setsep = coua::setsep;
+using coua::bytes;
 using coua::errno_of;
 using coua::refuse;
 using coua::take_params;
@@ -34,7 +38,6 @@ struct reader_list {
   std::vector<std::unique_ptr<coua_setsep_reader>> all;
 };
 
-const std::uint8_t* bytes(const void* memory) { return static_cast<const std::uint8_t*>(memory); }
 const setsep::key_hash* ours(const coua_setsep_hash* hashes) {
   return reinterpret_cast<const setsep::key_hash*>(hashes);
 }
@@ -107,12 +110,19 @@ int check_params(const coua_setsep_params& params, char* message, std::size_t me
   return 0;
 }
 
+/// That build a map, at most.
+constexpr unsigned threads_max = 256;
+
+unsigned all_processors() {
+  return static_cast<unsigned>(std::min<std::size_t>(coua::allowed_cpus().size(), threads_max));
+}
+
 setsep::build_params ours(const coua_setsep_params& params) {
   setsep::build_params made;
   made.shape.value_bits = params.value_bits == 0 ? 1 : params.value_bits;
   made.shape.index_bytes = params.index_bits == 8 ? 1 : 2;
   made.shape.array_bytes = params.array_bits == 16 ? 2 : 1;
-  made.threads = params.threads == 0 ? 1 : params.threads;
+  made.threads = params.threads == 0 ? all_processors() : params.threads;
   made.keys_room = params.keys_max;
   made.instruction_set = coua::active_isa();
   made.memory.numa_node = params.numa_node;
@@ -121,6 +131,22 @@ setsep::build_params ours(const coua_setsep_params& params) {
                         std::uint64_t done, std::uint64_t all) { call(context, done, all); };
   }
   return made;
+}
+
+/// Answers for a snapshot that was taken, or refused.
+int brought_up(coua_setsep_replica& replica, const coua::result<setsep::table_version>& loaded,
+               char* message, std::size_t message_bytes) {
+  if (!loaded) {
+    return refuse(errno_of(loaded.error().code), loaded.error().message(), message, message_bytes);
+  }
+  if (replica.hasher == nullptr && replica.replica.key_bytes() != 0) {
+    replica.hasher =
+        std::make_unique<setsep::key_hasher>(*replica.replica.key(), replica.replica.key_bytes());
+    // With the load of a reader that hashes.
+    coua::store_release(&replica.shown_hasher,
+                        static_cast<const setsep::key_hasher*>(replica.hasher.get()));
+  }
+  return 0;
 }
 
 void fill(const setsep::table& table, coua_setsep_stats& stats) {
@@ -167,7 +193,7 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
   auto handle = std::make_unique<coua_setsep_builder>();
   handle->hasher = std::make_unique<setsep::key_hasher>(key, known.key_bytes);
   std::vector<setsep::keyed_value> all(n);
-  const unsigned threads = std::min(how.threads, 256U);
+  const unsigned threads = std::min(how.threads, threads_max);
   setsep::in_parallel(threads, [&](unsigned t) {
     const std::size_t end = n * (t + 1) / threads;
     for (std::size_t i = n * t / threads; i < end; ++i) {
@@ -244,6 +270,20 @@ int coua_setsep_snapshot(const coua_setsep_builder* builder, void* snapshot, siz
   return -ENOMEM;
 }
 
+int coua_setsep_write_snapshot(const coua_setsep_builder* builder, const char* path, char* message,
+                               size_t message_bytes) try {
+  if (builder == nullptr || path == nullptr) {
+    return refuse(EINVAL, "builder and path must not be null", message, message_bytes);
+  }
+  std::vector<std::uint8_t> snapshot(builder->builder->snapshot_bytes());
+  auto done = builder->builder->snapshot(snapshot);
+  if (done) done = setsep::write_snapshot_file(path, snapshot);
+  if (done) return 0;
+  return refuse(errno_of(done.error().code), done.error().message(), message, message_bytes);
+} catch (...) {
+  return refuse(ENOMEM, "out of memory", message, message_bytes);
+}
+
 int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
                                coua_setsep_replica** replica) try {
   if (params == nullptr || replica == nullptr) return -EINVAL;
@@ -272,18 +312,18 @@ int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
   if (replica == nullptr || snapshot == nullptr) {
     return refuse(EINVAL, "replica and snapshot must not be null", message, message_bytes);
   }
-  const auto loaded = replica->replica.load({bytes(snapshot), n_bytes});
-  if (!loaded) {
-    return refuse(errno_of(loaded.error().code), loaded.error().message(), message, message_bytes);
+  return brought_up(*replica, replica->replica.load({bytes(snapshot), n_bytes}), message,
+                    message_bytes);
+} catch (...) {
+  return refuse(ENOMEM, "out of memory", message, message_bytes);
+}
+
+int coua_setsep_replica_map(coua_setsep_replica* replica, const char* path, char* message,
+                            size_t message_bytes) try {
+  if (replica == nullptr || path == nullptr) {
+    return refuse(EINVAL, "replica and path must not be null", message, message_bytes);
   }
-  if (replica->hasher == nullptr && replica->replica.key_bytes() != 0) {
-    replica->hasher =
-        std::make_unique<setsep::key_hasher>(*replica->replica.key(), replica->replica.key_bytes());
-    // With the load of a reader that hashes.
-    coua::store_release(&replica->shown_hasher,
-                        static_cast<const setsep::key_hasher*>(replica->hasher.get()));
-  }
-  return 0;
+  return brought_up(*replica, replica->replica.map(path), message, message_bytes);
 } catch (...) {
   return refuse(ENOMEM, "out of memory", message, message_bytes);
 }

@@ -13,6 +13,7 @@ inline constexpr std::uint8_t ip_proto_tcp = 6;
 inline constexpr std::uint8_t ip_proto_udp = 17;
 inline constexpr std::uint8_t ip_proto_routing = 43;
 inline constexpr std::uint8_t ip_proto_fragment = 44;
+inline constexpr std::uint8_t ip_proto_gre = 47;
 inline constexpr std::uint8_t ip_proto_esp = 50;
 inline constexpr std::uint8_t ip_proto_auth = 51;
 inline constexpr std::uint8_t ip_proto_icmpv6 = 58;

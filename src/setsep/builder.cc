@@ -104,6 +104,8 @@ result<put_result> builder::put(const keyed_value& key) {
   keys_of_block& keys = keys_[block];
   std::uint16_t* const there = keys.find(key.hash);
   if (there != nullptr && *there == key.value) return put_result::unchanged;
+  const builder_counts counts_before = counts_;
+  const std::uint16_t value_before = there == nullptr ? std::uint16_t{0} : *there;
   if (there != nullptr) {
     *there = key.value;
     ++counts_.updated;
@@ -115,28 +117,51 @@ result<put_result> builder::put(const keyed_value& key) {
     ++n_keys_;
     ++counts_.added;
   }
-  begin(block);
-  const unsigned bucket = bucket_of(key.hash);
-  const unsigned group = group_of(bucket, choice_of(bucket));
-  if (there == nullptr && group_size(group) >= crowded) (void)move_a_bucket_of(group);
-  const unsigned now = group_of(bucket, choice_of(bucket));
-  if (std::find(touched_.begin(), touched_.end(), now) == touched_.end()) update_group(now);
-  end(nullptr);
+  try {
+    begin(block);
+    const unsigned bucket = bucket_of(key.hash);
+    const unsigned group = group_of(bucket, choice_of(bucket));
+    if (there == nullptr && group_size(group) >= crowded) (void)move_a_bucket_of(group);
+    const unsigned now = group_of(bucket, choice_of(bucket));
+    if (std::find(touched_.begin(), touched_.end(), now) == touched_.end()) update_group(now);
+    end(nullptr);
+  } catch (...) {  // the table is as it was, so are the keys
+    if (there != nullptr) {
+      *there = value_before;
+    } else {
+      (void)keys.remove(key.hash);
+      --n_keys_;
+    }
+    counts_ = counts_before;
+    throw;
+  }
   return there == nullptr ? put_result::added : put_result::updated;
 }
 
 result<bool> builder::remove(const key_hash& hash) {
   if (auto room = room_for_delta(); !room) return tl::unexpected(std::move(room.error()));
   const std::uint32_t block = table_->size().block_of(hash);
-  if (!keys_[block].remove(hash)) return false;
+  keys_of_block& keys = keys_[block];
+  const std::uint16_t* const there = keys.find(hash);
+  if (there == nullptr) return false;
+  const builder_counts counts_before = counts_;
+  const std::uint16_t value = *there;
+  (void)keys.remove(hash);
   --n_keys_;
   ++counts_.removed;
-  begin(block);
-  const unsigned bucket = bucket_of(hash);
-  const unsigned group = group_of(bucket, choice_of(bucket));
-  // The others are still where they were.
-  if (search_.failed(record(group))) update_group(group);
-  end(&hash);
+  try {
+    begin(block);
+    const unsigned bucket = bucket_of(hash);
+    const unsigned group = group_of(bucket, choice_of(bucket));
+    // The others are still where they were.
+    if (search_.failed(record(group))) update_group(group);
+    end(&hash);
+  } catch (...) {             // the table is as it was, so are the keys
+    keys.add({hash, value});  // in the place that became free
+    ++n_keys_;
+    counts_ = counts_before;
+    throw;
+  }
   return true;
 }
 
@@ -248,8 +273,10 @@ void builder::end(const key_hash* removed) {
       change_.drop.empty()) {
     return;
   }
-  table_->apply({block_, image_, change_.put, change_.drop});
+  // What can fail comes before the change.
+  table_->reserve_fallback(change_.put.size());
   delta_.add(change_);
+  table_->apply({block_, image_, change_.put, change_.drop});
 }
 
 result<void> builder::grow() {
@@ -285,14 +312,17 @@ result<void> builder::grow() {
       if (!fails && table_->fallback().find(each.hash) >= 0) change_.drop.push_back(each.hash);
     }
   }
-  keys_[block_] = std::move(kept_here);
-  keys_.push_back(std::move(kept_there));
-  table_->apply_growth({block_, image_, change_.put, change_.drop}, added);
   change_.growth = true;
   change_.block = grown.n_blocks;
   change_.split = image_;
   change_.added = added;
+  // What can fail comes before the change.
+  if (keys_.size() == keys_.capacity()) keys_.reserve(keys_.size() + keys_.size() / 2 + 1);
+  table_->reserve_fallback(change_.put.size());
   delta_.add(change_);
+  keys_[block_] = std::move(kept_here);
+  keys_.push_back(std::move(kept_there));
+  table_->apply_growth({block_, image_, change_.put, change_.drop}, added);
   return {};
 }
 

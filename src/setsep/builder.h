@@ -42,6 +42,7 @@ struct builder_counts {
   std::uint64_t groups = 0;    // records that changed
   std::uint64_t moves = 0;     // buckets that went to another group
   std::uint64_t failures = 0;  // groups that no function separated any more
+  bool operator==(const builder_counts&) const = default;
 };
 
 class builder {

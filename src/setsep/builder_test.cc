@@ -50,6 +50,18 @@ TEST(setsep_builder, keys_come_change_and_go) {
   }
 }
 
+TEST(setsep_builder, a_table_that_outgrows_the_cache_is_fetched_ahead) {
+  ASSERT_EQ(setenv("COUA_L2_BYTES", "1024", 1), 0);  // four of them hold a block of 16+8
+  const auto keys = random_keys(100, 1);
+  const auto small =
+      std::move(*builder::create(keys, {.shape = {1, 2, 1}, .keys_room = 40'000}, {}));
+  ASSERT_EQ(unsetenv("COUA_L2_BYTES"), 0);
+  EXPECT_TRUE(small->table().is_near());
+  while (small->table().blocks().size() <= 4096) ASSERT_TRUE(small->grow());
+  EXPECT_FALSE(small->table().is_near());
+  EXPECT_EQ(count_wrong(small->table(), keys), 0U);
+}
+
 TEST(setsep_builder, grows_block_by_block_from_nothing) {
   const auto keys = random_keys(30'000, 2);
   const auto made = must({}, {.shape = {.value_bits = 2}});

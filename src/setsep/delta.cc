@@ -43,6 +43,16 @@ tl::unexpected<error> damaged(const char* what) { return fail(errc::invalid, "de
 }  // namespace
 
 void delta_writer::add(const delta_change& change) {
+  const std::size_t before = bytes_.size();
+  try {
+    write(change);
+  } catch (...) {
+    bytes_.resize(before);
+    throw;
+  }
+}
+
+void delta_writer::write(const delta_change& change) {
   COUA_ASSERT(change.records.size() <= delta_records_max);
   const bool fallback = !change.put.empty() || !change.drop.empty();
   bytes_.push_back(static_cast<std::uint8_t>(
@@ -59,10 +69,10 @@ void delta_writer::add(const delta_change& change) {
     bytes_.push_back(each.group);
     bytes_.insert(bytes_.end(), each.record, each.record + layout_.group_bytes());
   }
-  if (fallback) add_fallback(change);
+  if (fallback) write_fallback(change);
 }
 
-void delta_writer::add_fallback(const delta_change& change) {
+void delta_writer::write_fallback(const delta_change& change) {
   put_varint(bytes_, change.put.size());
   put_varint(bytes_, change.drop.size());
   for (const keyed_value& each : change.put) {

@@ -66,6 +66,7 @@ struct delta_change {
 class delta_writer {
  public:
   explicit delta_writer(const layout& of) : layout_(of) { clear(); }
+  /// Throws bad_alloc; nothing has changed.
   void add(const delta_change& change);
   bool empty() const { return bytes_.size() == delta_header_bytes; }
   std::size_t bytes() const { return bytes_.size(); }
@@ -73,7 +74,8 @@ class delta_writer {
   void clear() { bytes_.assign(delta_header_bytes, 0); }
 
  private:
-  void add_fallback(const delta_change& change);
+  void write(const delta_change& change);
+  void write_fallback(const delta_change& change);
   const layout layout_;
   std::vector<std::uint8_t> bytes_;
 };

@@ -42,15 +42,18 @@ fallback_table::slot* fallback_table::look_for(const key_hash& hash) noexcept {
   }
 }
 
+// Three quarters: probes stay short, and there is always an empty slot that ends them.
+void fallback_table::reserve(std::size_t n, reclaimer* retired) {
+  if ((n_taken_ + n) * 4 <= now_->slots.size() * 3) return;
+  rebuild(std::max(first_slots, std::bit_ceil((n_ + n) * 2)), retired);
+}
+
 void fallback_table::put(const keyed_value& entry, reclaimer* retired) {
   if (slot* there = look_for(entry.hash); there != nullptr) {
     store_release(&there->state, used | entry.value);
     return;
   }
-  // Three quarters: probes stay short, and there is always an empty slot that ends them.
-  if ((n_taken_ + 1) * 4 > now_->slots.size() * 3) {
-    rebuild(std::max(first_slots, std::bit_ceil((n_ + 1) * 2)), retired);
-  }
+  reserve(1, retired);
   std::size_t i = home(*now_, entry.hash);
   while (now_->slots[i].state > gone) i = (i + 1) & (now_->slots.size() - 1);
   slot& at = now_->slots[i];
@@ -77,7 +80,10 @@ void fallback_table::drop(const key_hash& hash) noexcept {
 }
 
 void fallback_table::rebuild(std::size_t n_slots, reclaimer* retired) {
+  // What can fail comes first. The old one is freed later, whether or not it is known by now.
   auto made = std::make_unique<array>(n_slots);
+  const auto old = std::make_shared<std::unique_ptr<array>>();
+  if (retired != nullptr) retired->defer([old] { old->reset(); });
   for (const slot& each : now_->slots) {
     if (each.state <= gone) continue;
     std::size_t i = home(*made, {each.high, each.low});
@@ -85,9 +91,8 @@ void fallback_table::rebuild(std::size_t n_slots, reclaimer* retired) {
     made->slots[i] = each;
   }
   n_taken_ = n_;
-  std::unique_ptr<array> old(now_);
+  old->reset(now_);
   store_release(&now_, made.release());
-  if (retired != nullptr) retired->retire(std::move(old));
 }
 
 std::vector<keyed_value> fallback_table::entries() const {

@@ -29,6 +29,9 @@ class fallback_table {
   int find(const key_hash& hash) const noexcept;
 
   // Writer. `retired`: null while there are no readers.
+  /// put() of `n` more entries takes no memory then. Throws bad_alloc; nothing has changed.
+  void reserve(std::size_t n, reclaimer* retired);
+  /// Throws bad_alloc, where there is no room for it; nothing has changed.
   void put(const keyed_value& entry, reclaimer* retired);
   void drop(const key_hash& hash) noexcept;
   std::uint64_t size() const noexcept { return n_; }

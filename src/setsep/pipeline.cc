@@ -14,9 +14,8 @@ void lookup_pipeline::locate(const table& in, round& which) noexcept {
 }
 
 void lookup_pipeline::choose(const table& in, round& which) noexcept {
-  if (which.in != in.serial_) return;
   which.changes = load_acquire(&in.changes_);
-  if (which.changes % 2 != 0 || in.size() != which.size) {
+  if (which.in != in.serial_ || which.changes % 2 != 0 || in.size() != which.size) {
     which.in = 0;
   } else {
     in.kernels_.choose(in.view_, setsep_batch, which.keys);
@@ -40,6 +39,10 @@ std::size_t lookup_pipeline::hand_over(std::uint16_t* values, std::size_t room) 
 
 std::size_t lookup_pipeline::submit(const table& in, const key_hash* hashes, std::size_t n,
                                     std::uint16_t* values) noexcept {
+  if (n_submitted_ == n_answered_ && in.is_near()) {
+    in.find_batch(hashes, n, values);
+    return n;
+  }
   std::size_t done = 0;
   for (std::size_t i = 0; i < n;) {
     const std::uint64_t number = n_submitted_ / setsep_batch;

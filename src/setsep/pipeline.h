@@ -7,7 +7,9 @@
 //
 //   submitted -> | filling | located | chosen | -> ready -> values
 //
-// A round in whose time the table changed is looked up again, key by key.
+// A round in whose time the table changed is looked up again, key by key. Where a table is in the
+// second-level cache or not far from it there is nothing to wait for: then, if nothing is in
+// flight, keys are answered at once.
 #pragma once
 
 #include <array>

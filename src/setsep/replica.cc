@@ -4,40 +4,64 @@
 #include <algorithm>
 
 #include "setsep/bulk_build.h"
+#include "setsep/snapshot_file.h"
 
 namespace coua::setsep {
 
 replica::~replica() = default;
 
 result<table_version> replica::load(std::span<const std::uint8_t> snapshot) {
-  auto facts = check_snapshot(snapshot);
-  if (!facts) return tl::unexpected(std::move(facts.error()));
-  if (key_ && (*key_ != facts->key || key_bytes_ != facts->key_bytes)) {
+  const auto facts = check_snapshot(snapshot);
+  if (!facts) return tl::unexpected(facts.error());
+  if (auto good = check(*facts); !good) return tl::unexpected(std::move(good.error()));
+  auto made = read_snapshot(snapshot, *facts, params_of_table());
+  if (!made) return tl::unexpected(std::move(made.error()));
+  show(std::move(*made), *facts);
+  return version_;
+}
+
+result<table_version> replica::map(const std::string& path) {
+  auto mapped = mapped_snapshot::open(path, params_of_table().n_blocks_room);
+  if (!mapped) return tl::unexpected(std::move(mapped.error()));
+  const snapshot_facts facts = mapped->facts();
+  if (auto good = check(facts); !good) return tl::unexpected(std::move(good.error()));
+  auto made = std::move(*mapped).make_table(params_of_table());
+  if (!made) return tl::unexpected(std::move(made.error()));
+  show(std::move(*made), facts);
+  return version_;
+}
+
+result<void> replica::check(const snapshot_facts& facts) const {
+  if (key_ && (*key_ != facts.key || key_bytes_ != facts.key_bytes)) {
     return fail(errc::invalid, "snapshot", "hashes keys in another way than the table");
   }
-  if (table_ != nullptr && facts->version.table == version_.table &&
-      facts->version.sequence < version_.sequence) {
+  if (table_ != nullptr && facts.version.table == version_.table &&
+      facts.version.sequence < version_.sequence) {
     return fail(errc::invalid, "snapshot", "is older than the table");
   }
+  return {};
+}
+
+table_params replica::params_of_table() {
   const std::uint64_t room = std::min<std::uint64_t>(blocks_for(params_.keys_room), n_blocks_max);
-  auto made = read_snapshot(snapshot, *facts,
-                            {.shape = {},
-                             .size = {},
-                             .n_blocks_room = static_cast<std::uint32_t>(room),
-                             .instruction_set = params_.instruction_set,
-                             .memory = params_.memory,
-                             .retired = &retired_});
-  if (!made) return tl::unexpected(std::move(made.error()));
-  std::unique_ptr<setsep::table> old = std::exchange(table_, std::move(*made));
+  return {.shape = {},
+          .size = {},
+          .n_blocks_room = static_cast<std::uint32_t>(room),
+          .instruction_set = params_.instruction_set,
+          .memory = params_.memory,
+          .retired = &retired_};
+}
+
+void replica::show(std::unique_ptr<setsep::table> made, const snapshot_facts& facts) {
+  image_.resize(made->shape().block_bytes());
+  std::unique_ptr<setsep::table> old = std::exchange(table_, std::move(made));
   store_release(&shown_, static_cast<const setsep::table*>(table_.get()));  // with reader::enter()
   if (old != nullptr) retired_.retire(std::move(old));
   retired_.reclaim();
-  image_.resize(table_->shape().block_bytes());
-  key_ = facts->key;
-  key_bytes_ = facts->key_bytes;
-  n_keys_ = facts->n_keys;
-  version_ = facts->version;
-  return version_;
+  key_ = facts.key;
+  key_bytes_ = facts.key_bytes;
+  n_keys_ = facts.n_keys;
+  version_ = facts.version;
 }
 
 result<delta_outcome> replica::apply(std::span<const std::uint8_t> delta) {
@@ -48,9 +72,11 @@ result<delta_outcome> replica::apply(std::span<const std::uint8_t> delta) {
   if (of->sequence != version_.sequence + 1) return delta_outcome::gap;
   // All of it is read before any of it is applied.
   const delta_reader changes(delta, table_->shape(), table_->size(), table_->n_blocks_room());
-  for (delta_reader check = changes; !check.at_end();) {
+  std::size_t n_put = 0;
+  for (delta_reader check = changes; !check.at_end(); n_put += change_.put.size()) {
     if (auto good = check.next(change_); !good) return tl::unexpected(std::move(good.error()));
   }
+  table_->reserve_fallback(n_put);
   for (delta_reader each = changes; !each.at_end();) {
     if (auto good = each.next(change_); !good) return tl::unexpected(std::move(good.error()));
     apply(change_);

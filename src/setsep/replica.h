@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/qsbr.h"
 #include "setsep/delta.h"
@@ -38,10 +39,14 @@ class replica {
   replica& operator=(const replica&) = delete;
   ~replica();
 
-  /// The first one, or a newer one; readers go on with the old table until theirs next call. All
+  /// The first one, or a newer one; readers go on with the old table until their next call. All
   /// snapshots have the same hash key, so that hashes that a caller has stay good. Errors: invalid
   /// (damaged; older than the table; of another hash key), no_memory.
   result<table_version> load(std::span<const std::uint8_t> snapshot);
+  /// As load(), with a snapshot in a file, whose pages the table is made of (snapshot_file.h): the
+  /// memory that was asked for is that of the page cache. Errors: as load(); not_found, denied, io
+  /// (it cannot be read); all with `path` as the place, or the snapshot.
+  result<table_version> map(const std::string& path);
   /// Errors: invalid (damaged), no_room (growth beyond the room).
   result<delta_outcome> apply(std::span<const std::uint8_t> delta);
 
@@ -58,6 +63,10 @@ class replica {
   table_source source() { return {&readers_, &shown_}; }
 
  private:
+  /// Whether such a snapshot may take the place of the table.
+  result<void> check(const snapshot_facts& facts) const;
+  table_params params_of_table();
+  void show(std::unique_ptr<setsep::table> made, const snapshot_facts& facts);
   void apply(const delta_change& change);
 
   const replica_params params_;

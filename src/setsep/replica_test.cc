@@ -7,7 +7,6 @@
 #include <random>
 
 #include "setsep/builder.h"
-#include "setsep/crc32c.h"
 #include "setsep/key_hasher.h"
 #include "setsep/test_keys.h"
 
@@ -176,15 +175,6 @@ TEST(setsep_replica, readers_follow_from_table_to_table) {
   ASSERT_EQ(n + left, hashes.size());
   for (std::size_t i = 0; i < both.keys.size(); ++i) ASSERT_EQ(values[i], both.keys[i].value);
   (*reader)->pause();
-}
-
-TEST(setsep_crc32c, is_that_of_rfc_3720) {
-  const std::vector<std::uint8_t> zeros(32);
-  std::vector<std::uint8_t> rising(32);
-  for (unsigned i = 0; i < 32; ++i) rising[i] = static_cast<std::uint8_t>(i);
-  EXPECT_EQ(crc32c(zeros), 0x8a9136aaU);
-  EXPECT_EQ(crc32c(rising), 0x46dd794eU);
-  EXPECT_EQ(crc32c(std::span(rising).subspan(5), crc32c(std::span(rising).first(5))), 0x46dd794eU);
 }
 
 TEST(setsep_key_hasher, uses_every_byte_and_two_secrets) {

@@ -39,26 +39,19 @@ std::uint32_t crc_of_header(snapshot_header front, std::span<const std::uint8_t>
   return crc32c(zeros, crc32c({bytes, sizeof front}));
 }
 
-snapshot_header header_of(std::span<const std::uint8_t> snapshot) {
-  snapshot_header front;
-  std::memcpy(&front, snapshot.data(), sizeof front);
-  return front;
+std::uint64_t blocks_bytes(const snapshot_facts& facts) {
+  return std::uint64_t{facts.size.n_blocks} * facts.shape.block_bytes();
 }
 
-std::uint64_t blocks_bytes(const snapshot_header& front) {
-  const layout shape{front.value_bits, front.index_bytes, front.array_bytes};
-  return std::uint64_t{front.n_blocks} * shape.block_bytes();
-}
-
-entry entry_at(std::span<const std::uint8_t> snapshot, const snapshot_header& front,
+entry entry_at(std::span<const std::uint8_t> content, const snapshot_facts& facts,
                std::uint64_t i) {
   entry one;
-  const std::uint64_t at = snapshot_header_bytes + blocks_bytes(front) + i * sizeof one;
-  std::memcpy(&one, snapshot.data() + at, sizeof one);
+  std::memcpy(&one, content.data() + blocks_bytes(facts) + i * sizeof one, sizeof one);
   return one;
 }
 
-const char* what_is_wrong(const snapshot_header& front, std::uint64_t bytes) {
+/// Null: nothing, as far as the header goes.
+const char* what_is_wrong(const snapshot_header& front) {
   if (std::memcmp(front.magic, snapshot_magic, sizeof snapshot_magic) != 0) return "is none";
   if (front.format != format || front.header_bytes != snapshot_header_bytes) {
     return "has an unknown version";
@@ -73,15 +66,25 @@ const char* what_is_wrong(const snapshot_header& front, std::uint64_t bytes) {
       size.level() >= split_bits) {
     return "has a number of blocks that there is not";
   }
-  const std::uint64_t content = snapshot_header_bytes + blocks_bytes(front);
-  if (bytes < content || (bytes - content) % sizeof(entry) != 0 ||
-      (bytes - content) / sizeof(entry) != front.n_fallback) {
-    return "is not as long as it says";
-  }
   return nullptr;
 }
 
+snapshot_facts facts_of(const snapshot_header& front) {
+  return {.version = front.version,
+          .key = front.key,
+          .key_bytes = front.key_bytes,
+          .n_keys = front.n_keys,
+          .shape = {front.value_bits, front.index_bytes, front.array_bytes},
+          .size = {front.n_first, front.n_blocks},
+          .n_fallback = front.n_fallback,
+          .content_crc = front.content_crc};
+}
+
 }  // namespace
+
+std::uint64_t snapshot_content_bytes(const snapshot_facts& facts) {
+  return blocks_bytes(facts) + facts.n_fallback * sizeof(entry);
+}
 
 std::uint64_t snapshot_bytes(const table& of) {
   return snapshot_header_bytes + of.blocks().size() + of.fallback().size() * sizeof(entry);
@@ -116,32 +119,58 @@ void write_snapshot(const table& of, const snapshot_facts& facts, std::span<std:
   std::memcpy(to.data(), &front, sizeof front);
 }
 
-result<snapshot_facts> check_snapshot(std::span<const std::uint8_t> snapshot) {
-  if (snapshot.size() < snapshot_header_bytes) return damaged_snapshot("is too short");
-  const snapshot_header front = header_of(snapshot);
-  if (const char* wrong = what_is_wrong(front, snapshot.size()); wrong != nullptr) {
-    return damaged_snapshot(wrong);
+result<snapshot_facts> check_snapshot_header(std::span<const std::uint8_t> header,
+                                             std::uint64_t bytes) {
+  if (bytes < snapshot_header_bytes) return damaged_snapshot("is too short");
+  snapshot_header front;
+  std::memcpy(&front, header.data(), sizeof front);
+  if (const char* wrong = what_is_wrong(front); wrong != nullptr) return damaged_snapshot(wrong);
+  const snapshot_facts facts = facts_of(front);
+  const std::uint64_t content = snapshot_header_bytes + blocks_bytes(facts);
+  if (bytes < content || (bytes - content) % sizeof(entry) != 0 ||
+      (bytes - content) / sizeof(entry) != front.n_fallback) {
+    return damaged_snapshot("is not as long as it says");
   }
-  const auto rest = snapshot.first(snapshot_header_bytes).subspan(sizeof front);
-  if (front.header_crc != crc_of_header(front, rest) ||
-      front.content_crc != crc32c(snapshot.subspan(snapshot_header_bytes))) {
-    return damaged_snapshot("is damaged: a checksum is wrong");
+  if (front.header_crc !=
+      crc_of_header(front, header.first(snapshot_header_bytes).subspan(sizeof front))) {
+    return damaged_snapshot("is damaged: the checksum of its header is wrong");
   }
-  for (std::uint64_t i = 0; i < front.n_fallback; ++i) {
-    const entry one = entry_at(snapshot, front, i);
-    if (one.value >> front.value_bits != 0) return damaged_snapshot("has a value of too many bits");
+  return facts;
+}
+
+result<void> check_snapshot_content(std::span<const std::uint8_t> content,
+                                    const snapshot_facts& facts) {
+  if (facts.content_crc != crc32c(content)) {
+    return damaged_snapshot("is damaged: its checksum is wrong");
+  }
+  for (std::uint64_t i = 0; i < facts.n_fallback; ++i) {
+    const entry one = entry_at(content, facts, i);
+    if (one.value >> facts.shape.value_bits != 0) {
+      return damaged_snapshot("has a value of too many bits");
+    }
     if (i == 0) continue;
-    const entry last = entry_at(snapshot, front, i - 1);
+    const entry last = entry_at(content, facts, i - 1);
     if (!before(key_hash{last.high, last.low}, key_hash{one.high, one.low})) {
       return damaged_snapshot("has a fallback that is not in order");
     }
   }
-  return snapshot_facts{.version = front.version,
-                        .key = front.key,
-                        .key_bytes = front.key_bytes,
-                        .n_keys = front.n_keys,
-                        .shape = {front.value_bits, front.index_bytes, front.array_bytes},
-                        .size = {front.n_first, front.n_blocks}};
+  return {};
+}
+
+void read_snapshot_fallback(std::span<const std::uint8_t> content, const snapshot_facts& facts,
+                            table& into) {
+  for (std::uint64_t i = 0; i < facts.n_fallback; ++i) {
+    const entry one = entry_at(content, facts, i);
+    into.put_fallback({{one.high, one.low}, static_cast<std::uint16_t>(one.value)});
+  }
+}
+
+result<snapshot_facts> check_snapshot(std::span<const std::uint8_t> snapshot) {
+  auto facts = check_snapshot_header(snapshot, snapshot.size());
+  if (!facts) return facts;
+  auto good = check_snapshot_content(snapshot.subspan(snapshot_header_bytes), *facts);
+  if (!good) return tl::unexpected(std::move(good.error()));
+  return facts;
 }
 
 result<std::unique_ptr<table>> read_snapshot(std::span<const std::uint8_t> snapshot,
@@ -150,13 +179,9 @@ result<std::unique_ptr<table>> read_snapshot(std::span<const std::uint8_t> snaps
   params.size = facts.size;
   auto made = table::create(params);
   if (!made) return made;
-  const snapshot_header front = header_of(snapshot);
-  std::memcpy((*made)->block_to_fill(0), snapshot.data() + snapshot_header_bytes,
-              blocks_bytes(front));
-  for (std::uint64_t i = 0; i < front.n_fallback; ++i) {
-    const entry one = entry_at(snapshot, front, i);
-    (*made)->put_fallback({{one.high, one.low}, static_cast<std::uint16_t>(one.value)});
-  }
+  const auto content = snapshot.subspan(snapshot_header_bytes);
+  std::memcpy((*made)->block_to_fill(0), content.data(), blocks_bytes(facts));
+  read_snapshot_fallback(content, facts, **made);
   return made;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole table as bytes that may lie in a file and be mapped: all parts begin at multiples of 64.
-// Little-endian, like the blocks in memory.
+// A whole table as bytes that may lie in a file and be mapped (snapshot_file.h): the blocks begin
+// at a page, the fallback at a multiple of 64. Little-endian, like the blocks in memory.
 //
 //   header, 4,096 bytes  "COUASSEP", version 32, bytes of the header 32, table 64, sequence 64,
 //                        hash key 256, value bits, index bytes, array bytes, zero (8 each),
@@ -34,8 +34,13 @@ struct snapshot_facts {
   std::uint64_t n_keys = 0;
   layout shape;
   extent size;
+  // Of one that is read.
+  std::uint64_t n_fallback = 0;
+  std::uint32_t content_crc = 0;
 };
 
+/// Of all that follows the header.
+std::uint64_t snapshot_content_bytes(const snapshot_facts& facts);
 std::uint64_t snapshot_bytes(const table& of);
 /// `to` has snapshot_bytes(). By the writer of the table.
 void write_snapshot(const table& of, const snapshot_facts& facts, std::span<std::uint8_t> to);
@@ -45,5 +50,16 @@ result<snapshot_facts> check_snapshot(std::span<const std::uint8_t> snapshot);
 /// The table of a snapshot that was checked; `params` gives room, instruction set and memory.
 result<std::unique_ptr<table>> read_snapshot(std::span<const std::uint8_t> snapshot,
                                              const snapshot_facts& facts, table_params params);
+
+// The parts of both, for one whose content is elsewhere than its header (snapshot_file.h). The
+// content: all behind the header.
+
+/// `header` has snapshot_header_bytes; `bytes` are those of the whole snapshot.
+result<snapshot_facts> check_snapshot_header(std::span<const std::uint8_t> header,
+                                             std::uint64_t bytes);
+result<void> check_snapshot_content(std::span<const std::uint8_t> content,
+                                    const snapshot_facts& facts);
+void read_snapshot_fallback(std::span<const std::uint8_t> content, const snapshot_facts& facts,
+                            table& into);
 
 }  // namespace coua::setsep

@@ -69,18 +69,25 @@ std::uint32_t word_at(std::span<const std::uint8_t> image, std::size_t i) {
 
 result<std::unique_ptr<table>> table::create(const table_params& params) {
   if (auto good = check(params); !good) return tl::unexpected(std::move(good.error()));
+  const std::uint32_t room = std::max(params.size.n_blocks, params.n_blocks_room);
+  auto memory = arena::create(memory_bytes(params.shape, room), params.memory);
+  if (!memory) return tl::unexpected(std::move(memory.error()));
+  return adopt(params, std::move(*memory));
+}
+
+result<std::unique_ptr<table>> table::adopt(const table_params& params, arena blocks) {
+  if (auto good = check(params); !good) return tl::unexpected(std::move(good.error()));
   std::unique_ptr<table> made(new table);
   made->n_blocks_room_ = std::max(params.size.n_blocks, params.n_blocks_room);
   made->block_bytes_ = params.shape.block_bytes();
-  const std::uint64_t bytes = std::uint64_t{made->n_blocks_room_} * made->block_bytes_;
-  auto memory = arena::create(bytes + slack_bytes, params.memory);
-  if (!memory) return tl::unexpected(std::move(memory.error()));
-  made->memory_ = std::move(*memory);
+  const std::uint64_t bytes = memory_bytes(params.shape, made->n_blocks_room_);
+  COUA_CHECK(blocks.bytes() >= bytes);
+  made->memory_ = std::move(blocks);
   made->view_.blocks = made->words(0);
   made->view_.shape = params.shape;
-  const std::uint64_t used = std::uint64_t{params.size.n_blocks} * made->block_bytes_;
-  made->view_.near = used <= near_caches * second_level_cache_bytes();
-  made->kernels_ = simd::select_setsep_kernels(params.instruction_set, bytes + slack_bytes);
+  made->near_bytes_ = near_caches * second_level_cache_bytes();
+  made->view_.near = made->would_be_near(params.size);
+  made->kernels_ = simd::select_setsep_kernels(params.instruction_set, bytes);
   made->size_ = std::bit_cast<std::uint64_t>(params.size);
   const std::uint64_t stripes = std::bit_ceil(made->n_blocks_room_ / blocks_per_stripe + 1);
   made->stripes_.resize(std::min(stripes, n_stripes_max));
@@ -90,6 +97,10 @@ result<std::unique_ptr<table>> table::create(const table_params& params) {
   static std::atomic<std::uint64_t> serials{0};
   made->serial_ = serials.fetch_add(1, std::memory_order_relaxed) + 1;
   return made;
+}
+
+bool table::would_be_near(const extent& size) const noexcept {
+  return std::uint64_t{size.n_blocks} * block_bytes_ <= near_bytes_;
 }
 
 extent table::size() const noexcept { return std::bit_cast<extent>(load_acquire(&size_)); }
@@ -195,6 +206,7 @@ void table::apply_growth(const block_change& change, std::span<const std::uint8_
   for (std::size_t i = 0; i < block_bytes_ / 4; ++i) store_release(&to[i], word_at(added, i));
   ++grown.n_blocks;
   store_release(&size_, std::bit_cast<std::uint64_t>(grown));
+  if (view_.near && !would_be_near(grown)) store_relaxed(&view_.near, false);
   change_in_place(change);
   end(change);
 }

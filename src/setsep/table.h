@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/atomic_word.h"
 #include "base/cache_line.h"
 #include "base/cpu.h"
 #include "base/reclaimer.h"
@@ -69,8 +70,15 @@ struct block_change {
 
 class table {
  public:
+  /// Bytes of the memory for so many blocks.
+  static std::uint64_t memory_bytes(const layout& shape, std::uint64_t n_blocks) {
+    return n_blocks * shape.block_bytes() + slack_bytes;
+  }
   /// All groups are empty. Errors: invalid, no_memory.
   static result<std::unique_ptr<table>> create(const table_params& params);
+  /// As create(), of memory that has the blocks, room for further ones and the slack. Errors:
+  /// invalid.
+  static result<std::unique_ptr<table>> adopt(const table_params& params, arena blocks);
   table(const table&) = delete;
   table& operator=(const table&) = delete;
 
@@ -81,6 +89,9 @@ class table {
   const char* simd() const noexcept { return to_string(kernels_.instruction_set); }
 
   // The writer.
+  /// Changes may put `n` more entries then. Throws bad_alloc; nothing has changed.
+  void reserve_fallback(std::size_t n) { fallback_.reserve(n, retired_); }
+  // These throw nothing where there is room for what they put.
   void apply(const block_change& change);
   /// One block more; `change` is of size().next_split(). There is room.
   void apply_growth(const block_change& change, std::span<const std::uint8_t> added);
@@ -102,6 +113,8 @@ class table {
   }
   const fallback_table& fallback() const noexcept { return fallback_; }
   const arena& memory() const noexcept { return memory_; }
+  /// Whether it is so small that look-ups do not fetch ahead. Any thread.
+  bool is_near() const noexcept { return load_relaxed(&view_.near); }
   /// Blocks that are in use, versions, the fallback and this object.
   std::uint64_t bytes_used() const noexcept;
 
@@ -120,6 +133,7 @@ class table {
   std::uint16_t find_among_changes(const key_hash& hash) const noexcept;
   void take_failed(const key_hash* hashes, std::uint32_t failed,
                    std::uint16_t* values) const noexcept;
+  bool would_be_near(const extent& size) const noexcept;
   void begin(const block_change& change);
   void change_in_place(const block_change& change);
   void end(const block_change& change);
@@ -129,6 +143,7 @@ class table {
   simd::setsep_kernels kernels_{};
   std::uint64_t size_ = 0;  // an extent
   unsigned block_bytes_ = 0;
+  std::uint64_t near_bytes_ = 0;
   std::uint32_t n_blocks_room_ = 0;
   std::uint64_t serial_ = 0;  // of no other table in this process
   fallback_table fallback_;

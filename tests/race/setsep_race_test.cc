@@ -17,6 +17,7 @@
 #include "race.h"
 #include "setsep/builder.h"
 #include "setsep/replica.h"
+#include "setsep/test_file.h"
 
 namespace coua::setsep {
 namespace {
@@ -27,11 +28,15 @@ struct raced_case {
   const char* name;
   layout shape;
   bool keys_before;  // else one block that is split again and again
+  // Of the second-level cache: none, one that a table outgrows, or one that it never does. Tables
+  // that are in it are looked up in another way.
+  const char* cache_bytes;
 };
-const raced_case cases[] = {{"16_8", {4, 2, 1}, true},
-                            {"8_16", {2, 1, 2}, true},
-                            {"growth", {4, 2, 1}, false},
-                            {"growth_8_16", {2, 1, 2}, false}};
+const raced_case cases[] = {{"16_8", {4, 2, 1}, true, "0"},
+                            {"16_8_near", {4, 2, 1}, true, "1000000"},
+                            {"8_16", {2, 1, 2}, true, "0"},
+                            {"growth", {4, 2, 1}, false, "1024"},
+                            {"growth_8_16", {2, 1, 2}, false, "0"}};
 void PrintTo(const raced_case& c, std::ostream* out) { *out << c.name; }
 
 constexpr std::size_t n_still = 700, n_moving = 200, n_passing = 400;
@@ -111,6 +116,7 @@ class setsep_race : public testing::TestWithParam<raced_case> {};
 
 TEST_P(setsep_race, every_key_has_its_value_at_any_moment) {
   const raced_case& c = GetParam();
+  ASSERT_EQ(setenv("COUA_L2_BYTES", c.cache_bytes, 1), 0);
   build_params params;
   params.shape = c.shape;
   params.keys_room = c.keys_before ? 0 : 60'000;
@@ -121,10 +127,15 @@ TEST_P(setsep_race, every_key_has_its_value_at_any_moment) {
   }
   const auto from = std::move(*builder::create(keys, params, hash_key{}));
   replica to({.keys_room = params.keys_room, .instruction_set = params.instruction_set});
+  unsigned n_loads = 0;  // every second one is a file that is mapped
   const auto load = [&] {
     std::vector<std::uint8_t> bytes(from->snapshot_bytes());
     ASSERT_TRUE(from->snapshot(bytes));
-    ASSERT_TRUE(to.load(bytes));
+    if (n_loads++ % 2 == 0) {
+      ASSERT_TRUE(to.map(memory_file(bytes).path()));
+    } else {
+      ASSERT_TRUE(to.load(bytes));
+    }
   };
   load();
   readers of_builder(from->source(), c.shape, 2), of_replica(to.source(), c.shape, 2);
@@ -186,7 +197,7 @@ TEST(setsep_fallback_race, entries_are_there_as_long_as_their_group_fails) {
   std::vector<std::uint8_t> snapshot(from->snapshot_bytes());
   ASSERT_TRUE(from->snapshot(snapshot));
   replica to({.keys_room = 0, .instruction_set = params.instruction_set});
-  ASSERT_TRUE(to.load(snapshot));
+  ASSERT_TRUE(to.map(memory_file(snapshot).path()));
 
   const std::vector<std::uint8_t> failed(shape.group_bytes(), 0xff);
   delta_change fail, mend;

@@ -2,13 +2,16 @@
 //
 // Set separation by its public interface, in C and in C++.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/cpu.h"
 #include "coua/setsep.hpp"
 
 namespace coua::test {
@@ -51,6 +54,29 @@ struct setsep_api : testing::Test {
   setsep_replica<key> to;
   setsep_reader<key> reader;  // of the replica
 };
+
+TEST_F(setsep_api, is_built_by_all_processors) {
+  std::size_t most = 0;
+  params.context = &most;
+  params.progress = [](void* context, std::uint64_t, std::uint64_t) {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    auto& most_so_far = *static_cast<std::size_t*>(context);
+    most_so_far =
+        std::max(most_so_far, static_cast<std::size_t>(std::distance(begin(tasks), end(tasks))));
+  };
+  const auto threads_of = [&](std::uint32_t threads) {
+    most = 0;
+    params.threads = threads;
+    setsep_builder<key> made;
+    EXPECT_EQ(made.create(params, keys, values, made), 0);
+    return most;
+  };
+  const std::size_t alone = threads_of(1);
+  EXPECT_GT(threads_of(2), alone);
+  if (allowed_cpus().size() > 1) {
+    EXPECT_GT(threads_of(0), alone);
+  }
+}
 
 TEST_F(setsep_api, a_replica_follows_its_builder) {
   EXPECT_EQ(reader.lookup(keys[1]), 0);  // no map yet
@@ -98,6 +124,44 @@ TEST_F(setsep_api, a_replica_follows_its_builder) {
   snapshot[5'000] ^= 1;
   ASSERT_EQ(to.load(snapshot), 0);
   EXPECT_EQ(reader.lookup(7), 7);
+}
+
+TEST_F(setsep_api, a_replica_comes_up_from_a_file) {
+  const std::string path = testing::TempDir() + "coua-setsep-" + std::to_string(getpid());
+  std::string why;
+  EXPECT_EQ(to.map(path.c_str(), &why), -ENOENT);
+  EXPECT_NE(why.find(path), std::string::npos);
+  ASSERT_EQ(from.write_snapshot(path.c_str(), &why), 0) << why;
+  ASSERT_EQ(to.map(path.c_str(), &why), 0) << why;
+  EXPECT_EQ(wrong(reader), 0U);
+  for (std::size_t i = 0; i < 500; ++i) {
+    values[i] ^= 5;
+    ASSERT_EQ(from.put(keys[i], values[i]), COUA_SETSEP_UPDATED);
+  }
+  EXPECT_EQ(from.write_snapshot(path.c_str(), &why), -EBUSY);  // the delta comes first
+  EXPECT_NE(why.find("delta"), std::string::npos);
+  EXPECT_EQ(to.apply(from.take_delta()), COUA_SETSEP_APPLIED);
+  EXPECT_EQ(wrong(reader), 0U);
+  EXPECT_EQ(from.write_snapshot((path + "/x").c_str()), -ENOENT);
+  setsep_replica<key> other;
+  setsep_reader<key> of_other;
+  ASSERT_EQ(other.create(COUA_SETSEP_REPLICA_PARAMS_INIT, other), 0);
+  ASSERT_EQ(other.open(of_other), 0);
+  ASSERT_EQ(other.map(path.c_str()), 0);  // the file is what it was
+  EXPECT_EQ(other.stats().sequence, 0U);
+  EXPECT_EQ(of_other.lookup(keys[7]), values[7] ^ 5);
+  ASSERT_EQ(from.write_snapshot(path.c_str()), 0);
+  ASSERT_EQ(other.map(path.c_str()), 0);
+  EXPECT_EQ(other.stats().sequence, 1U);
+  EXPECT_EQ(wrong(of_other), 0U);
+  ASSERT_EQ(truncate(path.c_str(), 5'000), 0);
+  EXPECT_EQ(to.map(path.c_str(), &why), -EINVAL);
+  EXPECT_NE(why.find("not as long"), std::string::npos);
+  EXPECT_EQ(to.map("/"), -EINVAL);
+  EXPECT_EQ(coua_setsep_replica_map(nullptr, "x", nullptr, 0), -EINVAL);
+  EXPECT_EQ(coua_setsep_replica_map(to.get(), nullptr, nullptr, 0), -EINVAL);
+  EXPECT_EQ(coua_setsep_write_snapshot(from.get(), nullptr, nullptr, 0), -EINVAL);
+  unlink(path.c_str());
 }
 
 TEST_F(setsep_api, stats_count) {

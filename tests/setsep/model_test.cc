@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random operation lists on a builder and a replica that follows it, checked against a map; a
-// failing list is shrunk. RC_PARAMS="seed=... max_success=1000" repeats or lengthens a run.
+// Random operation lists on a builder and two replicas that follow it, one brought up from memory
+// and one from a mapped file, checked against a map; a failing list is shrunk. RC_PARAMS="seed=...
+// max_success=1000" repeats or lengthens a run.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -12,6 +13,7 @@
 
 #include "setsep/builder.h"
 #include "setsep/replica.h"
+#include "setsep/test_file.h"
 
 namespace coua::setsep {
 namespace {
@@ -56,7 +58,10 @@ rc::Gen<op> arbitrary_op() {
 class checked_pair {
  public:
   checked_pair(const model_case& of, std::uint64_t seed, std::uint64_t n_first)
-      : case_(of), seed_(seed), to_({.keys_room = of.keys_room, .instruction_set = active_isa()}) {
+      : case_(of),
+        seed_(seed),
+        to_({.keys_room = of.keys_room, .instruction_set = active_isa()}),
+        mapped_({.keys_room = of.keys_room, .instruction_set = active_isa()}) {
     build_params params;
     params.shape = of.shape;
     params.keys_room = of.keys_room;
@@ -154,12 +159,16 @@ class checked_pair {
     if (delta.empty()) return wrong_;
     const auto outcome = to_.apply(delta);
     if (!outcome) return "a delta was refused: " + outcome.error().message();
+    const auto other = mapped_.apply(delta);
+    if (!other || *other != *outcome) return "the mapped replica does something else";
     if (*outcome != (lost_ ? delta_outcome::gap : delta_outcome::applied)) return "wrong outcome";
     return lost_ ? wrong_ : same();
   }
   void load() {
     std::vector<std::uint8_t> bytes(from_->snapshot_bytes());
     if (!from_->snapshot(bytes) || !to_.load(bytes)) wrong_ = "no snapshot";
+    const memory_file file(bytes);
+    if (!mapped_.map(file.path())) wrong_ = "the snapshot is not mapped";
     lost_ = false;
   }
   std::string same() {
@@ -169,6 +178,11 @@ class checked_pair {
     }
     if (from_->table().fallback().entries() != to_.table()->fallback().entries()) {
       return "the fallbacks differ";
+    }
+    if (mapped_.version() != to_.version() || mapped_.table()->size() != to_.table()->size() ||
+        !std::ranges::equal(mapped_.table()->blocks(), to_.table()->blocks()) ||
+        mapped_.table()->fallback().entries() != to_.table()->fallback().entries()) {
+      return "the mapped replica differs";
     }
     // Entries of failed groups, and no others.
     for (const keyed_value& each : to_.table()->fallback().entries()) {
@@ -181,7 +195,7 @@ class checked_pair {
   const std::uint64_t seed_;
   std::map<std::uint64_t, std::uint16_t> model_;
   std::unique_ptr<builder> from_;
-  replica to_;
+  replica to_, mapped_;
   bool lost_ = false;
   std::string wrong_;
 };

@@ -6,24 +6,24 @@
 namespace coua::bench {
 namespace {
 
-using map = absl::flat_hash_map<std::uint64_t, std::uint16_t,
-                                absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
-                                std::equal_to<std::uint64_t>, counted_slots>;
+using absl_map = absl::flat_hash_map<std::uint64_t, std::uint16_t,
+                                     absl::flat_hash_map<std::uint64_t, std::uint16_t>::hasher,
+                                     std::equal_to<std::uint64_t>, counted_slots>;
 
-struct adapter : standard_adapter<map> {
-  static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
-    auto made = std::make_unique<map>(map::allocator_type(&memory));
+struct absl_adapter : standard_adapter<absl_map> {
+  static std::unique_ptr<absl_map> make(counted_memory& memory, std::uint64_t entries) {
+    auto made = std::make_unique<absl_map>(absl_map::allocator_type(&memory));
     made->reserve(entries);
     return made;
   }
   static constexpr bool prefetches = true;
-  static void prefetch(const map& table, std::uint64_t key) { table.prefetch(key); }
+  static void prefetch(const absl_map& table, std::uint64_t key) { table.prefetch(key); }
 };
 
 }  // namespace
 
 std::unique_ptr<lookup_table> make_absl(const peer_params& params) {
-  return std::make_unique<map_table<adapter>>("absl", params);
+  return std::make_unique<map_table<absl_adapter>>("absl", params);
 }
 
 }  // namespace coua::bench

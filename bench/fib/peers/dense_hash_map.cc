@@ -23,7 +23,7 @@ struct addressed_map {
   std::uint64_t mask = 0;
 };
 
-struct adapter {
+struct dense_adapter {
   using map = addressed_map;
 
   static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
@@ -52,7 +52,7 @@ struct adapter {
 }  // namespace
 
 std::unique_ptr<lookup_table> make_dense_hash_map(const peer_params& params) {
-  return std::make_unique<map_table<adapter>>("dense_hash_map", params);
+  return std::make_unique<map_table<dense_adapter>>("dense_hash_map", params);
 }
 
 }  // namespace coua::bench

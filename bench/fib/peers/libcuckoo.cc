@@ -6,7 +6,7 @@
 namespace coua::bench {
 namespace {
 
-struct adapter {
+struct libcuckoo_adapter {
   using map = libcuckoo::cuckoohash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
                                         std::equal_to<std::uint64_t>, counted_slots>;
 
@@ -26,7 +26,7 @@ struct adapter {
 }  // namespace
 
 std::unique_ptr<lookup_table> make_libcuckoo(const peer_params& params) {
-  return std::make_unique<map_table<adapter>>("libcuckoo", params);
+  return std::make_unique<map_table<libcuckoo_adapter>>("libcuckoo", params);
 }
 
 }  // namespace coua::bench

@@ -13,8 +13,6 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::uint64_t heap_slack = std::uint64_t{8} << 20;
-
 struct bulk_call {
   const rte_hash* table;
 
@@ -79,7 +77,7 @@ class rte_hash_table final : public lookup_table {
     }
     // Buckets of 8 bytes a slot, key and value of 16 bytes, a ring of free slots.
     const std::uint64_t need =
-        std::bit_ceil(room) * 8 + (room + 1) * 16 + std::bit_ceil(room + 2) * 4 + heap_slack;
+        std::bit_ceil(room) * 8 + (room + 1) * 16 + std::bit_ceil(room + 2) * 4 + rte_heap::slack;
     result<std::unique_ptr<rte_heap>> heap = rte_heap::create(name_, need, params_.pages);
     if (!heap) return tl::unexpected(heap.error());
     heap_ = std::move(*heap);

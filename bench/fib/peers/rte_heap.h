@@ -13,6 +13,9 @@ namespace coua::bench {
 /// reserved huge ones. The EAL must run (eal.h).
 class rte_heap {
  public:
+  /// What the allocator takes for itself, at most.
+  static constexpr std::uint64_t slack = std::uint64_t{8} << 20;
+
   /// With room for `bytes`. Errors: no_memory, invalid; they name `owner`.
   static result<std::unique_ptr<rte_heap>> create(const std::string& owner, std::uint64_t bytes,
                                                   page_kind pages);

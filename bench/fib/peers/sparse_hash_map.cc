@@ -6,20 +6,21 @@
 namespace coua::bench {
 namespace {
 
-using map = google::sparse_hash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
-                                    std::equal_to<std::uint64_t>, counted_slots>;
+using sparse_map = google::sparse_hash_map<std::uint64_t, std::uint16_t, std::hash<std::uint64_t>,
+                                           std::equal_to<std::uint64_t>, counted_slots>;
 
-struct adapter : standard_adapter<map> {
-  static std::unique_ptr<map> make(counted_memory& memory, std::uint64_t entries) {
-    return std::make_unique<map>(entries, std::hash<std::uint64_t>(),
-                                 std::equal_to<std::uint64_t>(), map::allocator_type(&memory));
+struct sparse_adapter : standard_adapter<sparse_map> {
+  static std::unique_ptr<sparse_map> make(counted_memory& memory, std::uint64_t entries) {
+    return std::make_unique<sparse_map>(entries, std::hash<std::uint64_t>(),
+                                        std::equal_to<std::uint64_t>(),
+                                        sparse_map::allocator_type(&memory));
   }
 };
 
 }  // namespace
 
 std::unique_ptr<lookup_table> make_sparse_hash_map(const peer_params& params) {
-  return std::make_unique<map_table<adapter>>("sparse_hash_map", params);
+  return std::make_unique<map_table<sparse_adapter>>("sparse_hash_map", params);
 }
 
 }  // namespace coua::bench

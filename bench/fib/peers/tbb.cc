@@ -6,7 +6,7 @@
 namespace coua::bench {
 namespace {
 
-struct adapter {
+struct tbb_adapter {
   using map = tbb::concurrent_hash_map<std::uint64_t, std::uint16_t,
                                        tbb::tbb_hash_compare<std::uint64_t>, counted_slots>;
 
@@ -28,7 +28,7 @@ struct adapter {
 }  // namespace
 
 std::unique_ptr<lookup_table> make_tbb(const peer_params& params) {
-  return std::make_unique<map_table<adapter>>("tbb", params);
+  return std::make_unique<map_table<tbb_adapter>>("tbb", params);
 }
 
 }  // namespace coua::bench

@@ -14,8 +14,6 @@
 namespace coua::bench {
 namespace {
 
-constexpr std::uint64_t heap_slack = std::uint64_t{8} << 20;
-
 /// The table of one thread. Values lie in an array beside it, at the position that rte_hash has
 /// for a key.
 struct one_rte {
@@ -84,7 +82,7 @@ class rte_flows final : public measured_table {
     const std::uint64_t slots = params_.capacity;
     const std::uint64_t entry = (8 + params_.people.key_bytes + 15) / 16 * 16;
     const std::uint64_t need =
-        slots * 16 + (slots + 1) * entry + 2 * slots * 4 + slots + heap_slack;
+        slots * 16 + (slots + 1) * entry + 2 * slots * 4 + slots + rte_heap::slack;
     result<std::unique_ptr<rte_heap>> heap = rte_heap::create(name(), need, params_.pages);
     if (!heap) return tl::unexpected(heap.error());
     made->heap = std::move(*heap);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define ALLOW_EXPERIMENTAL_API  // the width of vectors
-
 #include "bench/setsep/peers/rte_efd.h"
 
 #include <immintrin.h>
@@ -24,7 +22,7 @@ namespace {
 
 constexpr int socket_of_all = 0;
 
-struct bulk_call {
+struct efd_bulk_call {
   const rte_efd_table* table;
 
   /// Of at most RTE_EFD_BURST_MAX keys.
@@ -70,7 +68,7 @@ class rte_efd_peer final : public lookup_table {
     std::vector<std::unique_ptr<lookup>> out;
     for (const std::uint64_t batch : params_.batches) {
       const std::uint64_t most = std::min<std::uint64_t>(batch, RTE_EFD_BURST_MAX);
-      out.push_back(make_batched_lookup("rte_efd/batch", most, bulk_call{table_}));
+      out.push_back(make_batched_lookup("rte_efd/batch", most, efd_bulk_call{table_}));
     }
     return out;
   }

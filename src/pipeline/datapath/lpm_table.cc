@@ -6,6 +6,8 @@
 #include <string>
 
 #include "base/check.h"
+#include "pipeline/datapath/lpm_changes_impl.h"
+#include "pipeline/datapath/lpm_lookup_impl.h"
 
 namespace coua::pipeline {
 

@@ -12,7 +12,7 @@ namespace {
 using bytes = std::vector<std::uint8_t>;
 
 /// A part of the packet with two bytes at `hole` taken as 0.
-bytes part(const packet& of, std::size_t begin, std::size_t end, std::size_t hole) {
+bytes part_of(const packet& of, std::size_t begin, std::size_t end, std::size_t hole) {
   bytes taken(of.bytes.begin() + static_cast<std::ptrdiff_t>(begin),
               of.bytes.begin() + static_cast<std::ptrdiff_t>(end));
   taken.at(hole - begin) = taken.at(hole - begin + 1) = 0;
@@ -32,8 +32,9 @@ void update_internet(packet& now, const packet& before, const parsed& headers, s
   const std::uint16_t old = net::load_be16(&before.bytes[where]);
   const bool udp = headers.l4 == l4_kind::udp;
   if (udp && old == 0) return;
-  std::uint64_t sum_before = net::internet_sum(part(before, headers.l4_at, headers.l3_end, where));
-  std::uint64_t sum_now = net::internet_sum(part(now, headers.l4_at, headers.l3_end, where));
+  std::uint64_t sum_before =
+      net::internet_sum(part_of(before, headers.l4_at, headers.l3_end, where));
+  std::uint64_t sum_now = net::internet_sum(part_of(now, headers.l4_at, headers.l3_end, where));
   if (headers.l4 != l4_kind::icmpv4) {
     sum_before += address_sum(before, headers);
     sum_now += address_sum(now, headers);
@@ -105,8 +106,8 @@ covered_by checksums_of(const parsed& before, field which) {
 void update_ipv4_checksum(packet& now, const packet& before, std::size_t offset) {
   const std::size_t end = offset + (before.bytes[offset] & 15U) * 4;
   const std::size_t where = offset + 10;
-  const std::uint64_t sum_before = net::internet_sum(part(before, offset, end, where));
-  const std::uint64_t sum_now = net::internet_sum(part(now, offset, end, where));
+  const std::uint64_t sum_before = net::internet_sum(part_of(before, offset, end, where));
+  const std::uint64_t sum_now = net::internet_sum(part_of(now, offset, end, where));
   net::store_be16(&now.bytes[where],
                   net::update_checksum(net::load_be16(&before.bytes[where]), sum_before, sum_now));
 }

@@ -6,7 +6,7 @@
 namespace coua::simd {
 namespace {
 
-struct avx2_match {
+struct avx2_hint_match {
   [[gnu::always_inline]] static std::uint32_t find(const hint_line& first, const hint_line& second,
                                                    std::uint16_t signature) noexcept {
     const __m256i wanted = _mm256_set1_epi16(static_cast<short>(signature));
@@ -22,6 +22,6 @@ struct avx2_match {
 
 }  // namespace
 
-const hint_kernels avx2_hints = {"avx2", &find_hints<avx2_match>};
+const hint_kernels avx2_hints = {"avx2", &find_hints<avx2_hint_match>};
 
 }  // namespace coua::simd

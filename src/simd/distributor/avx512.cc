@@ -6,7 +6,7 @@
 namespace coua::simd {
 namespace {
 
-struct avx512_match {
+struct avx512_hint_match {
   [[gnu::always_inline]] static std::uint32_t find(const hint_line& first, const hint_line& second,
                                                    std::uint16_t signature) noexcept {
     const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(first.signatures));
@@ -18,6 +18,6 @@ struct avx512_match {
 
 }  // namespace
 
-const hint_kernels avx512_hints = {"avx512", &find_hints<avx512_match>};
+const hint_kernels avx512_hints = {"avx512", &find_hints<avx512_hint_match>};
 
 }  // namespace coua::simd

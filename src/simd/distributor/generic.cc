@@ -4,7 +4,7 @@
 namespace coua::simd {
 namespace {
 
-struct generic_match {
+struct generic_hint_match {
   [[gnu::always_inline]] static std::uint32_t find(const hint_line& first, const hint_line& second,
                                                    std::uint16_t signature) noexcept {
     std::uint32_t found = 0;
@@ -18,6 +18,6 @@ struct generic_match {
 
 }  // namespace
 
-const hint_kernels generic_hints = {"generic", &find_hints<generic_match>};
+const hint_kernels generic_hints = {"generic", &find_hints<generic_hint_match>};
 
 }  // namespace coua::simd

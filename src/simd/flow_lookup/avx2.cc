@@ -8,7 +8,7 @@
 namespace coua::simd {
 namespace {
 
-struct avx2_match {
+struct avx2_pair_match {
   static constexpr const char* name = "avx2";
   /// Without timers a pair is its tag. With them, the tag less the wanted one must be 0, and the
   /// timer less now + 1 at most 1,023: these bits of the two differences must all be 0.
@@ -33,16 +33,16 @@ struct avx2_match {
 };
 
 template <class Prune, class Expiry, class Sync, class Shape>
-using avx2_steps = flow_steps<Prune, Expiry, Sync, Shape, avx2_match>;
+using avx2_steps = flow_steps<Prune, Expiry, Sync, Shape, avx2_pair_match>;
 
-constexpr auto sets = flow_kernel_sets<avx2_steps>::make();
+constexpr auto flow_sets = flow_kernel_sets<avx2_steps>::make();
 
 }  // namespace
 
 const flow_kernels& avx2_flow_kernels(flow_kind kind, unsigned shape) {
-  return sets[flow_kernel_sets<avx2_steps>::index(kind, static_cast<flow_shapes>(shape))];
+  return flow_sets[flow_kernel_sets<avx2_steps>::index(kind, static_cast<flow_shapes>(shape))];
 }
 
-flow_probe_kernel avx2_flow_probes() { return &flow_probes<avx2_match>::run; }
+flow_probe_kernel avx2_flow_probes() { return &flow_probes<avx2_pair_match>::run; }
 
 }  // namespace coua::simd

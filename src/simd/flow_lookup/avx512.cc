@@ -11,12 +11,12 @@ using avx512_steps = flow_steps_avx512<Expiry, Sync, Shape>;
 
 /// With Bloom filters only: the first variant.
 using avx512_sets = flow_kernel_sets<avx512_steps, 1>;
-constexpr auto sets = avx512_sets::make();
+constexpr auto flow_sets = avx512_sets::make();
 
 }  // namespace
 
 const flow_kernels& avx512_bloom_kernels(flow_kind kind, unsigned shape) {
-  return sets[avx512_sets::index(kind, static_cast<flow_shapes>(shape))];
+  return flow_sets[avx512_sets::index(kind, static_cast<flow_shapes>(shape))];
 }
 
 }  // namespace coua::simd

@@ -6,7 +6,7 @@
 namespace coua::simd {
 namespace {
 
-struct generic_match {
+struct generic_pair_match {
   static constexpr const char* name = "generic";
   /// Bit i is set when slot i has this tag and, if Timed, is visible. Acquire, also for one
   /// thread, where it costs nothing.
@@ -26,16 +26,16 @@ struct generic_match {
 };
 
 template <class Prune, class Expiry, class Sync, class Shape>
-using generic_steps = flow_steps<Prune, Expiry, Sync, Shape, generic_match>;
+using generic_steps = flow_steps<Prune, Expiry, Sync, Shape, generic_pair_match>;
 
-constexpr auto sets = flow_kernel_sets<generic_steps>::make();
+constexpr auto flow_sets = flow_kernel_sets<generic_steps>::make();
 
 }  // namespace
 
 const flow_kernels& generic_flow_kernels(flow_kind kind, unsigned shape) {
-  return sets[flow_kernel_sets<generic_steps>::index(kind, static_cast<flow_shapes>(shape))];
+  return flow_sets[flow_kernel_sets<generic_steps>::index(kind, static_cast<flow_shapes>(shape))];
 }
 
-flow_probe_kernel generic_flow_probes() { return &flow_probes<generic_match>::run; }
+flow_probe_kernel generic_flow_probes() { return &flow_probes<generic_pair_match>::run; }
 
 }  // namespace coua::simd

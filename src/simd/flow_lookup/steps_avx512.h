@@ -16,7 +16,7 @@
 namespace coua::simd {
 namespace {
 
-struct avx512_match {
+struct avx512_pair_match {
   static constexpr const char* name = "avx512";
 
   /// Of a line's pairs; without timers a pair is its tag. With them, the tag less the wanted one
@@ -47,8 +47,8 @@ struct avx512_match {
 };
 
 template <expiry_policy Expiry, sync_policy Sync, class Shape>
-struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_match> {
-  using steps = flow_steps<bloom, Expiry, Sync, Shape, avx512_match>;
+struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_match> {
+  using steps = flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_match>;
   using steps::all_of, steps::entry_words, steps::fetch, steps::line_of, steps::one_line;
 
   static constexpr unsigned lanes = 8;
@@ -95,7 +95,7 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_match> 
         reinterpret_cast<__m256i*>(wanted),
         _mm256_or_si256(_mm512_cvtepi64_epi32(_mm512_and_si512(prints, each(0xffff))),
                         _mm256_set1_epi32(static_cast<int>(
-                            avx512_match::template next_unit<Expiry::timed>(now)))));
+                            avx512_pair_match::template next_unit<Expiry::timed>(now)))));
 
     __mmask8 nominated[lanes] = {};
     std::uint64_t filters[lanes] = {};
@@ -104,7 +104,7 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_match> 
     for (unsigned i = 0; i < n_keys; ++i) {
       const flow_line& line = line_of(view, group.homes[at + i]);
       const std::uint64_t meta = Sync::load(&line.meta);
-      nominated[i] = avx512_match::compare<Expiry::timed>(line, wanted[i]);
+      nominated[i] = avx512_pair_match::compare<Expiry::timed>(line, wanted[i]);
       keep_order();
       filters[i] = Sync::load(&line.filter);
       if constexpr (Sync::concurrent) {

@@ -4,6 +4,7 @@
 // blocks, and below 2^31.
 #pragma once
 
+#include "base/atomic_word.h"
 #include "base/prefetch.h"
 #include "simd/setsep_lookup/kernels.h"
 
@@ -45,7 +46,7 @@ struct setsep_stages {
       for (std::size_t k = 0; i + k < n; ++k) padded[k] = hashes[i + k];
       blocks.apply(padded, keys, i);
     }
-    if (view.near) return;
+    if (load_relaxed(&view.near)) return;
     const std::uint8_t* const from = bytes_of(view);
     for (i = 0; i < round_up(n); ++i) prefetch_to_second_level(from + keys.at[i]);
   }
@@ -66,7 +67,7 @@ struct setsep_stages {
       const Vector block = Vector::load(keys.at + i) - bucket.template right<2>();
       (block + Vector::all(setsep::choice_bytes) + group * group_bytes).store(keys.at + i);
     }
-    if (view.near) return;
+    if (load_relaxed(&view.near)) return;
     const std::uint32_t last = view.shape.group_bytes() - 1;
     for (std::size_t i = 0; i < end; ++i) {
       prefetch_to_second_level(from + keys.at[i]);

@@ -27,7 +27,9 @@ inline constexpr std::size_t setsep_batch = 32;
 struct setsep_view {
   const std::uint32_t* blocks = nullptr;
   setsep::layout shape;
-  bool near = false;  // in the second-level cache: fetching ahead costs more than it saves
+  // In the second-level cache: fetching ahead costs more than it saves. Growth may end that while
+  // it is read; whoever sees that late is slower.
+  bool near = false;
 };
 
 /// Keys on their way. In an order of the kernels' own: no stage may be another kernel's.
@@ -56,6 +58,5 @@ const setsep_kernels& select_setsep_kernels(isa instruction_set, std::uint64_t t
 // The built-in sets.
 extern const setsep_kernels generic_setsep_kernels;
 extern const setsep_kernels avx2_setsep_kernels;
-extern const setsep_kernels avx512_setsep_kernels;
 
 }  // namespace coua::simd

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "setsep/crc32c.h"
-
 #include <array>
 #include <cstring>
 
-namespace coua::setsep {
+#include "simd/crc32c/kernels.h"
+
+namespace coua::simd {
 namespace {
 
 // Eight bytes at a time: table k is for a byte that k further ones follow.
-constexpr auto tables = [] {
+constexpr auto crc_tables = [] {
   std::array<std::array<std::uint32_t, 256>, 8> made{};
   for (std::uint32_t i = 0; i < 256; ++i) {
     std::uint32_t word = i;
@@ -25,18 +25,19 @@ constexpr auto tables = [] {
 
 }  // namespace
 
-std::uint32_t crc32c(std::span<const std::uint8_t> bytes, std::uint32_t before) noexcept {
+std::uint32_t generic_crc32c(const std::uint8_t* bytes, std::size_t n,
+                             std::uint32_t before) noexcept {
   std::uint32_t crc = ~before;
   std::size_t at = 0;
-  for (; at + 8 <= bytes.size(); at += 8) {
+  for (; at + 8 <= n; at += 8) {
     std::uint64_t word;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
+    std::memcpy(&word, bytes + at, sizeof word);
     word ^= crc;
     crc = 0;
-    for (unsigned k = 0; k < 8; ++k) crc ^= tables[7 - k][word >> 8 * k & 0xff];
+    for (unsigned k = 0; k < 8; ++k) crc ^= crc_tables[7 - k][word >> 8 * k & 0xff];
   }
-  for (; at < bytes.size(); ++at) crc = crc >> 8 ^ tables[0][(crc ^ bytes[at]) & 0xff];
+  for (; at < n; ++at) crc = crc >> 8 ^ crc_tables[0][(crc ^ bytes[at]) & 0xff];
   return ~crc;
 }
 
-}  // namespace coua::setsep
+}  // namespace coua::simd

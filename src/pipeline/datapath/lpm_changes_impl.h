@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the writer of a table of prefixes changes in it (lpm_table.h has the order and why).
+// What the writer of a table of prefixes changes in it (lpm_table.h has the order and why); for
+// lpm_table.cc, which makes the instances.
+#pragma once
+
 #include <algorithm>
 #include <string>
 
@@ -247,8 +250,5 @@ void lpm_table<Address>::represent(const node& at, lpm_slot slot) {
     if (at.entries[i] == before && !is_there(at, i, before)) store_release(&at.entries[i], slot);
   }
 }
-
-template class lpm_table<ipv4_number>;
-template class lpm_table<ipv6_number>;
 
 }  // namespace coua::pipeline

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The look-up of lpm_table.h: all addresses of a batch take a step before any takes the next, so
-// that their loads overlap.
+// that their loads overlap. For lpm_table.cc, which makes the instances.
+#pragma once
+
 #include <algorithm>
 #include <utility>
 
@@ -95,10 +97,5 @@ void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* a
     for (unsigned i = 0; i < batch.n; ++i) handles[at + i] = load_acquire(&batch.slot[i]->handle);
   }
 }
-
-template void lpm_table<ipv4_number>::lookup(const lpm_table* const*, const ipv4_number*,
-                                             std::size_t, lpm_slot*, std::uint32_t*) noexcept;
-template void lpm_table<ipv6_number>::lookup(const lpm_table* const*, const ipv6_number*,
-                                             std::size_t, lpm_slot*, std::uint32_t*) noexcept;
 
 }  // namespace coua::pipeline
