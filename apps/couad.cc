@@ -209,21 +209,25 @@ result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
   return server;
 }
 
-/// Until a signal. A manager with a watchdog is told that all goes on as long as it does: the owner
-/// thread answers, and every worker turns.
+/// Until a signal. A manager with a watchdog is told that all goes on as long as it does. Nothing
+/// is waited for to learn that: a port may come at that moment, and its driver takes its time.
 void wait_and_tell(const coua::dp::l2_switch& sw, coua::ctl::running_config& running,
                    const std::string& ready, daemon_signals& signals) {
   const auto period = coua::ctl::watchdog_period();
-  coua::ctl::pulse pulse;
+  coua::ctl::liveness liveness;
   const auto read_again = [&] {
     coua::ctl::tell_reloading();
     coua::ctl::tell_ready(ready + "; " + reload(running));
   };
   signals.wait(period.value_or(std::chrono::hours(1)), read_again, [&] {
     if (!period) return;
-    const auto standing = pulse.standing(sw.workers());
-    for (const unsigned number : standing) coua::log_error("worker %u stands still", number);
+    const coua::dp::switch_pulse pulse = sw.pulse();
+    const auto standing = liveness.standing(pulse);
+    for (const std::string& each : standing) coua::log_error("%s stands still", each.c_str());
     if (standing.empty()) coua::ctl::tell_alive();
+    if (std::chrono::nanoseconds(pulse.driver_ns) > *period)
+      coua::log_warning("a driver takes %llu s so far for a port: nothing is learned meanwhile",
+                        static_cast<unsigned long long>(pulse.driver_ns / 1'000'000'000));
   });
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "bench/stalls/config_change.h"
 #include "bench/traffic/l2_traffic.h"
 #include "dp/pipeline/pipeline_owner.h"
 
@@ -67,8 +68,8 @@ result<void> wait_for_shut(dp::l2_switch& sw, const std::string& name) {
 class action_list {
  public:
   action_list(dp::l2_switch& sw, const stalls_ports& ports, std::uint64_t first,
-              const stalls_options& options)
-      : sw_(sw), ports_(ports), first_(first), options_(options) {}
+              const stalls_options& options, config_change& change)
+      : sw_(sw), ports_(ports), first_(first), options_(options), change_(change) {}
 
   std::vector<control_action> make() {
     add_machine();
@@ -78,6 +79,9 @@ class action_list {
     add_fib();
     add_readings();
     add_pipeline();
+    add(
+        "config apply", [&change = change_] { return change.go(); },
+        [&change = change_] { return change.back(); });
     return std::move(made_);
   }
 
@@ -110,6 +114,7 @@ class action_list {
   const stalls_ports& ports_;
   const std::uint64_t first_;
   const stalls_options& options_;
+  config_change& change_;
   std::vector<control_action> made_;
 };
 
@@ -252,8 +257,9 @@ void action_list::add_pipeline() {
 }  // namespace
 
 std::vector<control_action> control_actions(dp::l2_switch& sw, const stalls_ports& ports,
-                                            std::uint64_t first, const stalls_options& options) {
-  return action_list(sw, ports, first, options).make();
+                                            std::uint64_t first, const stalls_options& options,
+                                            config_change& change) {
+  return action_list(sw, ports, first, options, change).make();
 }
 
 }  // namespace coua::bench

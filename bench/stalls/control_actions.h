@@ -27,8 +27,12 @@ struct stalls_ports {
   dp::port_config stormy;     // disabled; brings broadcasts without end when it is enabled
 };
 
-/// Addresses from `first` on are in nobody's FIB. The switch must outlive the actions.
+class config_change;
+
+/// Addresses from `first` on are in nobody's FIB. The switch, and `change` of it, must outlive the
+/// actions.
 std::vector<control_action> control_actions(dp::l2_switch& sw, const stalls_ports& ports,
-                                            std::uint64_t first, const stalls_options& options);
+                                            std::uint64_t first, const stalls_options& options,
+                                            config_change& change);
 
 }  // namespace coua::bench

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/stalls/stalls_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "bench/forward/bench_switch.h"
 #include "bench/forward/l2_bed.h"
 #include "bench/harness/progress.h"
 #include "bench/harness/scratch_folder.h"
 #include "bench/harness/stats.h"
+#include "bench/stalls/config_change.h"
 #include "bench/stalls/control_actions.h"
 #include "bench/stalls/poll_watch.h"
 #include "bench/traffic/l2_traffic.h"
@@ -62,6 +68,7 @@ class bed {
     if (!device) return tl::unexpected(device.error());
     std::unique_ptr<bed> made(new bed);
     made->switch_ = std::move(*device);
+    made->core_ = made->device().workers().front().core;
     if (result<void> added = made->add_ports(ports, place); !added)
       return tl::unexpected(added.error());
     shown.step("loading addresses");
@@ -82,6 +89,7 @@ class bed {
   const stalls_ports& ports() const { return ports_; }
   poll_watch& watch() { return *watch_; }
   pid_t worker() const { return switch_->workers().front(); }
+  unsigned core() const { return core_; }
 
  private:
   bed() = default;
@@ -114,6 +122,7 @@ class bed {
   std::unique_ptr<poll_watch> watch_;
   std::unique_ptr<bench_switch> switch_;
   stalls_ports ports_;
+  unsigned core_ = 0;  // of the worker
 };
 
 /// For how long a thread was ready to run and had no CPU, since it started: others were on it.
@@ -124,14 +133,39 @@ double cpu_wait_s(pid_t thread) {
   return 1e-9 * waited_ns;
 }
 
+/// For how long a hypervisor ran something else on a CPU since the system started, in ticks of 10
+/// ms; 0 where it does not say.
+double stolen_s(unsigned cpu) {
+  std::ifstream file("/proc/stat");
+  const std::string wanted = "cpu" + std::to_string(cpu);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double ticks = 0;
+    words >> name;
+    if (name != wanted) continue;
+    constexpr int steal = 8;  // proc(5): the eighth of its numbers
+    for (int i = 0; i < steal; ++i) words >> ticks;
+    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+  return 0;
+}
+
+/// Who asks for a change is not where the worker is, in couad neither, as far as there are others.
+void leave_cpu(unsigned of_worker) {
+  std::vector<unsigned> cpus = allowed_cpus();
+  std::erase(cpus, of_worker);
+  if (!cpus.empty()) static_cast<void>(pin_this_thread(cpus));
+}
+
 struct measured {
-  std::vector<double> gaps_s, own_s, waits_s, took_s;
+  std::vector<double> gaps_s, own_s, waits_s, stolen_s, took_s;
 };
 
 result<void> measure(bed& on, const control_action& action, measured& to) {
   std::this_thread::sleep_for(aftermath);
   on.watch().begin();
-  const double waited = cpu_wait_s(on.worker());
+  const double waited = cpu_wait_s(on.worker()), stolen = stolen_s(on.core());
   const std::uint64_t start = now_ns();
   if (result<void> gone = action.go(); !gone) return gone;
   to.took_s.push_back(1e-9 * static_cast<double>(now_ns() - start));
@@ -140,6 +174,7 @@ result<void> measure(bed& on, const control_action& action, measured& to) {
   to.gaps_s.push_back(gaps.longest);
   to.own_s.push_back(gaps.own);
   to.waits_s.push_back(cpu_wait_s(on.worker()) - waited);
+  to.stolen_s.push_back(stolen_s(on.core()) - stolen);
   return action.back();
 }
 
@@ -159,8 +194,17 @@ result<report> run_stalls(const stalls_options& asked) {
   auto made = bed::create(asked, (*files)->path(), shown);
   if (!made) return tl::unexpected(made.error());
   bed& on = **made;
-  const std::vector<control_action> actions =
-      control_actions(on.device(), on.ports(), asked.entries + 1, asked);
+  leave_cpu(on.core());
+  auto change = config_change::create(on.device(), on.ports(), asked.entries + 1, asked);
+  if (!change) return tl::unexpected(change.error());
+  std::vector<control_action> actions =
+      control_actions(on.device(), on.ports(), asked.entries + 1, asked, **change);
+  for (const std::string& wanted : asked.only)
+    if (std::ranges::find(actions, wanted, &control_action::name) == actions.end())
+      return fail(errc::invalid, "--only " + wanted, "there is no such action");
+  std::erase_if(actions, [&](const control_action& each) {
+    return !asked.only.empty() && std::ranges::find(asked.only, each.name) == asked.only.end();
+  });
   std::vector<measured> all(actions.size());
   for (unsigned turn = 0; turn < asked.run.repetitions; ++turn) {
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -178,7 +222,10 @@ result<report> run_stalls(const stalls_options& asked) {
     const auto longest = std::max_element(gaps.begin(), gaps.end()) - gaps.begin();
     one.more["longest_gap_us"] = 1e6 * gaps[static_cast<std::size_t>(longest)];
     one.more["cpu_wait_us"] = 1e6 * all[i].waits_s[static_cast<std::size_t>(longest)];
-    one.more["longest_own_us"] = 1e6 * *std::max_element(all[i].own_s.begin(), all[i].own_s.end());
+    const auto own = std::max_element(all[i].own_s.begin(), all[i].own_s.end());
+    one.more["longest_own_us"] = 1e6 * *own;
+    one.more["stolen_ms"] =
+        1e3 * all[i].stolen_s[static_cast<std::size_t>(own - all[i].own_s.begin())];
     one.more["action_ms"] = 1e3 * median(all[i].took_s);
     out.rows.push_back(std::move(one));
   }

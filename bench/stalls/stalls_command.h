@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "bench/harness/options.h"
@@ -18,6 +20,7 @@ struct stalls_options {
   std::uint64_t entries = 1'000'000;  // addresses in the FIB
   std::uint64_t rules = 10'000;       // of a bundle of flow rules
   std::uint64_t batch = 65'536;       // addresses that are stored at once
+  std::vector<std::string> only;      // actions, by name; empty: all
 };
 
 /// The subcommand's part of the grammar.

@@ -24,6 +24,9 @@ CLI::App* add_stalls(CLI::App& root, stalls_options& out) {
   count(*app, "--entries", "Addresses in the FIB", std::uint64_t{1} << 32, out.entries);
   count(*app, "--batch", "Addresses that are stored, or removed, by one call", 1 << 20, out.batch);
   count(*app, "--rules", "Flow rules of a bundle", 1'000'000, out.rules);
+  app->add_option("--only", out.only, "These actions alone, by their names")
+      ->delimiter(',')
+      ->type_name("NAME,...");
   app->add_flag("--json", out.run.json, "Print one JSON object on stdout instead of a table");
   app->add_option("--repetitions", out.run.repetitions, "Of each action, by turns")
       ->check(CLI::Range(1, 1000))

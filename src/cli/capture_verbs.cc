@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -77,14 +78,22 @@ void print_end(const session& s, const capture_reader& from, const std::string& 
 }
 
 /// How a capture ends before its limits. At a signal the daemon is told: it sends what it has
-/// captured up to then, and the stream ends as at a limit. Where nobody reads it any more, it is
-/// cut.
+/// captured up to then, and the stream ends as at a limit. Where nobody reads it any more, or
+/// nothing comes, it is cut.
 class capture_end {
  public:
   capture_end(client& daemon, call_context& stream) : daemon_(daemon), stream_(stream) {}
 
   /// The first batch has come. `id` 0: the daemon is too old to be told.
   void began(std::uint64_t id) { id_ = id; }
+  bool read(grpc::ClientReader<v1::CaptureBatch>& stream, v1::CaptureBatch& batch) {
+    set(state::reads);
+    const bool good = stream.Read(&batch);
+    set(good ? state::writes : state::has_ended);
+    return good;
+  }
+  /// No more is read.
+  void ended() { set(state::has_ended); }
   /// In the thread of an interruption, once.
   void run(int signal) {
     const std::uint64_t id = id_;
@@ -94,13 +103,8 @@ class capture_end {
     request.set_id(id);
     v1::EndCaptureResponse response;
     const grpc::Status told = daemon_.captures().EndCapture(&context, request, &response);
-    if (told.ok()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      failure_ = client::to_error(told, context);
-      failure_->what += "; frames that it still held are missing";
-    }
-    cut();
+    if (!told.ok()) return give_up(client::to_error(told, context));
+    if (!wait_for_end()) give_up({errc::unavailable, "couad", "gave no answer in time"});
   }
   void cut() {
     is_cut_ = true;
@@ -117,14 +121,45 @@ class capture_end {
   }
 
  private:
-  // To be told is no work for the daemon: one that does not answer by then hangs.
+  // To be told is no work for the daemon, nor is the next batch: one that does not answer by then
+  // hangs.
   static constexpr std::chrono::seconds patience{5};
+
+  enum class state { writes, reads, has_ended };
+
+  void set(state now) {
+    const std::lock_guard lock(mutex_);
+    state_ = now;
+    ++n_changes_;
+    changed_.notify_all();
+  }
+  /// False: it waits for a batch that does not come.
+  bool wait_for_end() {
+    std::unique_lock lock(mutex_);
+    while (state_ != state::has_ended) {
+      const std::uint64_t before = n_changes_;
+      const bool changes = changed_.wait_for(lock, patience, [&] { return n_changes_ != before; });
+      if (!changes && state_ == state::reads) return false;
+    }
+    return true;
+  }
+  void give_up(error why) {
+    why.what += "; frames that it still held are missing";
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::move(why);
+    }
+    cut();
+  }
 
   client& daemon_;
   call_context& stream_;
   std::atomic<std::uint64_t> id_{0};
   std::atomic<bool> is_cut_{false};
   std::mutex mutex_;
+  std::condition_variable changed_;
+  state state_ = state::writes;
+  std::uint64_t n_changes_ = 0;
   std::optional<error> failure_;
 };
 
@@ -151,7 +186,7 @@ result<void> run_capture(const session& s) {
   std::string out;
   int fd = -1;
   result<bool> written = true;
-  while (written && *written && stream->Read(&batch)) {
+  while (written && *written && end.read(*stream, batch)) {
     if (fd < 0) {
       // Now the daemon has accepted it: a file that is there is not cleared in vain.
       const auto opened = target.open(file);
@@ -172,6 +207,7 @@ result<void> run_capture(const session& s) {
     written = stop.write(fd, name.c_str(), out);
     out.clear();
   }
+  end.ended();
   if (!written || !*written) end.cut();
   const grpc::Status status = stream->Finish();
   if (!written) return tl::unexpected(written.error());

@@ -2,6 +2,7 @@
 //
 // The verbs of the configuration.
 #include "cli/verbs.h"
+#include "cli/waiting.h"
 
 namespace coua::cli {
 namespace {
@@ -78,7 +79,9 @@ std::vector<verb> config_verbs() {
        .arguments = {file("the file; -: the standard input")},
        .options = {{.name = "dry-run",
                     .help = "only say what would be done, or why it would be refused",
-                    .type = kind::flag}},
+                    .type = kind::flag},
+                   wait_option("all of it is done and every port that is enabled has a link, a "
+                               "bond by all its members")},
        .example = "coua config apply /etc/coua/couad.yaml",
        .json = "{\"changed\": true, " + changes + "}",
        .id = config_apply},

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/replace_file.h"
+#include "cli/port_waiting.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 
@@ -226,6 +227,8 @@ result<void> run_config_apply(const session& s) {
   const bool dry = s.call.has("dry-run");
   const auto got = send(s, *file, dry ? config_request::MODE_CHECK : config_request::MODE_APPLY);
   if (!got) return tl::unexpected(got.error());
+  if (s.call.has("wait") && !dry)
+    if (const auto waited = list_ports(s); !waited) return tl::unexpected(waited.error());
   const std::size_t n = static_cast<std::size_t>(got->changes_size());
   const std::string done = n == 0 ? "unchanged"
                                   : std::to_string(n) + (n == 1 ? " change" : " changes") +

@@ -7,6 +7,7 @@
 #include "cli/fib_fit.h"
 #include "cli/fib_source.h"
 #include "cli/session.h"
+#include "cli/waiting.h"
 #include "net/mac.h"
 
 namespace coua::cli {
@@ -138,6 +139,17 @@ result<std::unique_ptr<fib_source>> open_source(const session& s) {
   return make_fib_entries(pattern);
 }
 
+result<bool> any_matches(const session& s, v1::ShowFibRequest request) {
+  request.set_limit(1);
+  call_context context(s.daemon);
+  const auto stream = s.daemon.fib().ShowFib(&context, request);
+  bool found = false;
+  for (v1::FibBatch batch; stream->Read(&batch);) found = found || batch.keys_size() > 0;
+  const grpc::Status status = stream->Finish();
+  if (!status.ok()) return tl::unexpected(client::to_error(status, context));
+  return found;
+}
+
 }  // namespace
 
 result<void> run_fib_show(const session& s) {
@@ -146,6 +158,10 @@ result<void> run_fib_show(const session& s) {
   v1::ShowFibRequest request;
   *request.mutable_filter() = take_filter(s.call);
   request.set_limit(s.call.number("limit"));
+  if (s.call.has("wait")) {
+    const auto any = [&] { return any_matches(s, request); };
+    if (auto looked = look_until(s, "no entry matches", any); !looked) return looked;
+  }
   call_context context(s.daemon);
   const auto stream = s.daemon.fib().ShowFib(&context, request);
   v1::FibBatch batch;

@@ -28,6 +28,20 @@ parameter id_argument(std::string help) {
           .optional = true};
 }
 
+const parameter limit_option{
+    .name = "limit", .value = "COUNT", .help = "stop after so many", .type = kind::size, .low = 1};
+parameter from_option() {
+  return {.name = "from",
+          .value = "ID",
+          .help = "those of this number and above: the next page after a --limit",
+          .type = kind::number,
+          .low = 0,
+          .high = 0xffff'ffff};
+}
+parameter unused_option(const std::string& which) {
+  return {.name = "unused", .help = "those " + which, .type = kind::flag};
+}
+
 const char* const changed_json = R"({"changed": true, "operations": 1, "changes": 1})";
 const char* const lines_help =
     "A line of a file may begin with another kind and command: "
@@ -64,11 +78,7 @@ std::vector<verb> rule_verbs() {
       {.path = "flow dump",
        .summary = "Shows the rules with what they counted, as ovs-ofctl dump-flows",
        .arguments = {text_argument("FILTER", "table, match, cookie/mask, out_port, out_group")},
-       .options = {{.name = "limit",
-                    .value = "COUNT",
-                    .help = "stop after so many",
-                    .type = kind::size,
-                    .low = 1}},
+       .options = {limit_option},
        .example = "coua flow dump table=0,tcp",
        .alias = "show",
        .json = R"({"flows": [{"table": 0, "priority": 10, "cookie": 0, "packets": 3, "bytes": 180,
@@ -113,9 +123,17 @@ std::vector<verb> group_verbs() {
        .id = group_del},
       {.path = "group dump",
        .summary = "Shows groups, as ovs-ofctl dump-groups or dump-group-stats",
+       .details = "They come by their numbers, as they are when they come.",
        .arguments = {id_argument("of one group")},
-       .options = {stats_option},
-       .example = "coua group dump --stats",
+       .options = {stats_option,
+                   from_option(),
+                   limit_option,
+                   {.name = "type",
+                    .value = "TYPE",
+                    .help = "those of this type",
+                    .choices = {"all", "select", "indirect", "fast_failover"}},
+                   unused_option("to which no rule and no group leads")},
+       .example = "coua group dump --stats --limit 100",
        .alias = "show",
        .json = R"({"groups": [{"group_id": 1, "type": "select", "packets": 3, "bytes": 180,
   "buckets": [{"packets": 3, "bytes": 180}], "references": 1, "duration_s": 3.25,
@@ -151,8 +169,10 @@ std::vector<verb> meter_verbs() {
        .id = meter_del},
       {.path = "meter dump",
        .summary = "Shows meters, as ovs-ofctl dump-meters or meter-stats",
+       .details = "They come by their numbers, as they are when they come.",
        .arguments = {id_argument("of one meter")},
-       .options = {stats_option},
+       .options = {stats_option, from_option(), limit_option,
+                   unused_option("through which no rule sends packets")},
        .example = "coua meter dump 1",
        .alias = "show",
        .json = R"({"meters": [{"meter_id": 1, "packets": 3, "bytes": 180,

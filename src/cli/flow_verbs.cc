@@ -161,6 +161,10 @@ result<void> print_dump(const session& s, const char* name, const call_context& 
   return {};
 }
 
+std::uint32_t id_of(const invocation& call, const char* name) {
+  return static_cast<std::uint32_t>(call.number(name));
+}
+
 request::Command modify_command(const session& s) {
   return s.call.has("strict") ? request::COMMAND_MODIFY_STRICT : request::COMMAND_MODIFY;
 }
@@ -236,7 +240,11 @@ result<void> run_group_del(const session& s) {
 
 result<void> run_group_dump(const session& s) {
   v1::DumpGroupsRequest asked;
-  if (s.call.has("ID")) asked.set_group_id(static_cast<std::uint32_t>(s.call.number("ID")));
+  if (s.call.has("ID")) asked.set_group_id(id_of(s.call, "ID"));
+  asked.set_first(id_of(s.call, "from"));
+  asked.set_limit(s.call.number("limit"));
+  asked.set_type(s.call.text("type"));
+  asked.set_unused(s.call.has("unused"));
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpGroups(&context, asked);
   return print_dump<v1::GroupBatch>(s, "groups", context, *stream);
@@ -254,7 +262,10 @@ result<void> run_meter_del(const session& s) {
 
 result<void> run_meter_dump(const session& s) {
   v1::DumpMetersRequest asked;
-  if (s.call.has("ID")) asked.set_meter_id(static_cast<std::uint32_t>(s.call.number("ID")));
+  if (s.call.has("ID")) asked.set_meter_id(id_of(s.call, "ID"));
+  asked.set_first(id_of(s.call, "from"));
+  asked.set_limit(s.call.number("limit"));
+  asked.set_unused(s.call.has("unused"));
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpMeters(&context, asked);
   return print_dump<v1::MeterBatch>(s, "meters", context, *stream);

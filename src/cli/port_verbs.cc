@@ -4,8 +4,8 @@
 
 #include "base/flood_limit.h"
 #include "cli/port_view.h"
+#include "cli/port_waiting.h"
 #include "cli/session.h"
-#include "cli/waiting.h"
 
 namespace coua::cli {
 namespace {
@@ -111,8 +111,7 @@ std::uint32_t small(const invocation& call, const char* name) {
 }  // namespace
 
 result<void> run_port_list(const session& s) {
-  const auto got =
-      s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+  const auto got = list_ports(s);
   if (!got) return tl::unexpected(got.error());
   json list = json::array();
   for (const auto& port : got->ports()) list.push_back(port_json(port));
@@ -124,14 +123,13 @@ result<void> run_port_show(const session& s) {
   v1::GetPortRequest request;
   request.set_name(s.call.text("NAME"));
   v1::GetPortResponse now;
-  const auto is_up = [&]() -> result<bool> {
+  const auto is_there_and_up = [&]() -> result<bool> {
     auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::GetPort, request);
     if (!got) return tl::unexpected(got.error());
     now = std::move(*got);
-    return now.port().link_up() && now.port().spec().enabled() && !now.port().lost() &&
-           now.port().shut_down().empty();
+    return is_up(now.port());
   };
-  if (auto looked = look_until(s, "it is not up", is_up); !looked) return looked;
+  if (auto looked = look_until(s, "it is not up", is_there_and_up); !looked) return looked;
   google::protobuf::RepeatedPtrField<v1::Port> one;
   *one.Add() = now.port();
   s.answer({{"port", port_json(now.port())}, {"counters", counters_json(now.counters())}},
@@ -155,8 +153,9 @@ result<void> run_port_add(const session& s) {
   if (*given) *spec.mutable_vlans() = vlans;
   if (v1::MirrorSources mirror; take_mirror(s.call, mirror)) *spec.mutable_mirror() = mirror;
   if (v1::Bond bond; take_bond(s.call, bond)) *spec.mutable_bond() = bond;
-  const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
+  auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
   if (!got) return tl::unexpected(got.error());
+  if (auto waited = wait_for_port(s, *got->mutable_port()); !waited) return waited;
   s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + spec.name(),
                   "added");
   return {};
@@ -196,8 +195,9 @@ result<void> run_port_set(const session& s) {
   if (!given) return tl::unexpected(given.error());
   if (*given) *request.mutable_vlans() = vlans;
   if (v1::Bond bond; take_bond(s.call, bond)) *request.mutable_bond() = bond;
-  const auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::SetPort, request);
+  auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::SetPort, request);
   if (!got) return tl::unexpected(got.error());
+  if (auto waited = wait_for_port(s, *got->mutable_port()); !waited) return waited;
   s.answer_change({{"port", port_json(got->port())}}, got->changed(), "port " + request.name(),
                   "changed");
   return {};

@@ -91,6 +91,8 @@ const std::vector<parameter> starting_options = {
     option("rx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
     option("tx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
 };
+const std::vector<parameter> port_wait = {
+    wait_option("it has a link, a bond by all its members, where it is enabled")};
 const std::vector<parameter> filter_options = {
     option("vlan", "VLAN", "entries of this VLAN", kind::number, 1, 4094),
     of_ports(option("port", "NAME", "entries of this port")),
@@ -114,13 +116,14 @@ std::vector<verb> port_verbs() {
        .details =
            "Queues are those in use; descriptors are as configured, 0: the driver's default. "
            "A storm limit is an integer where it is of packets a second, else a text.",
+       .options = {wait_option("each that is enabled has a link, a bond by all its members")},
        .example = "coua port list",
        .json = "{\"ports\": [" + port + "]}",
        .id = port_list},
       {.path = "port show",
        .summary = "Shows a port with its counters",
        .arguments = {port_name},
-       .options = {wait_option("it is there, enabled, and has a link")},
+       .options = {wait_option("it is there, enabled, and has a link, a bond by all its members")},
        .example = "coua port show p0",
        .json = "{\"port\": " + port + ",\n \"counters\": {\"rx_packets\": 10, \"tx_packets\": 9}}",
        .id = port_show},
@@ -133,7 +136,7 @@ std::vector<verb> port_verbs() {
                      {.name = "DEVARGS",
                       .help = "the DPDK device: a PCI address, or a driver with its arguments",
                       .optional = true}},
-       .options = running_options + starting_options,
+       .options = running_options + starting_options + port_wait,
        .example = "coua port add p0 net_tap0,iface=tap0 --vlan 10",
        .json = "{\"changed\": true, \"port\": " + port + "}",
        .id = port_add},
@@ -150,7 +153,7 @@ std::vector<verb> port_verbs() {
        .details = "What is not given stays. --vlan makes it an access port; --tagged or --native "
                   "make it a trunk port, and what of the two is not given stays.",
        .arguments = {port_name},
-       .options = running_options,
+       .options = running_options + port_wait,
        .example = "coua port set uplink --tagged 10,20-30 --native 0",
        .json = "{\"changed\": true, \"port\": " + port + "}",
        .id = port_set},
@@ -167,7 +170,8 @@ std::vector<verb> fib_verbs() {
            filter_options +
            std::vector<parameter>{option("static", "", "static entries only", kind::flag),
                                   option("dynamic", "", "learned entries only", kind::flag),
-                                  option("limit", "COUNT", "stop after so many", kind::size, 1)},
+                                  option("limit", "COUNT", "stop after so many", kind::size, 1),
+                                  wait_option("an entry matches")},
        .example = "coua fib show --vlan 10 --port p0",
        .json = R"({"entries": [{"vlan": 10, "mac": "02:00:00:00:00:01", "port": "p0",
   "static": false, "age_s": 3}], "count": 1})",

@@ -57,6 +57,8 @@ result<void> look_until(const session& s, const std::string& what, const look& o
     if (s.daemon.wait(pause)) return tl::unexpected(interrupted());
     found = look_once(s, once, end - clock::now());
   }
+  s.daemon.set_timeout(s.call.has("timeout") ? std::optional(s.call.real("timeout"))
+                                             : std::nullopt);
   if (!found) {
     if (may_change(found)) s.status = exit_not_yet;
     return tl::unexpected(found.error());

@@ -14,6 +14,7 @@ namespace {
 
 // Rules that the owner looks at by one command: about a millisecond, in which nothing else is done.
 constexpr std::size_t rules_at_once = 4096;
+constexpr std::size_t others_at_once = 512;  // groups or meters; each has counters of its own
 
 /// Notes what comes to NORMAL, and sends nothing.
 class collect_normal final : public pipeline::normal_switch {
@@ -96,6 +97,28 @@ std::vector<group_record> bridge_control::groups() {
 
 std::vector<meter_record> bridge_control::meters() {
   return owner_.read([](const pipeline::running_bridge& b) { return list_meters(b.model()); });
+}
+
+void bridge_control::dump_groups(pipeline::group_id first,
+                                 const std::function<bool(std::span<const group_record>)>& take) {
+  std::vector<group_record> part;
+  const auto list = [&](const pipeline::running_bridge& b) {
+    part = list_groups(b.model(), first, others_at_once);
+  };
+  for (owner_.read(list); !part.empty() && take(part); owner_.read_on(list)) {
+    first = part.back().group->id + 1;  // no number is the last that there could be
+  }
+}
+
+void bridge_control::dump_meters(pipeline::meter_id first,
+                                 const std::function<bool(std::span<const meter_record>)>& take) {
+  std::vector<meter_record> part;
+  const auto list = [&](const pipeline::running_bridge& b) {
+    part = list_meters(b.model(), first, others_at_once);
+  };
+  for (owner_.read(list); !part.empty() && take(part); owner_.read_on(list)) {
+    first = part.back().meter->id + 1;
+  }
 }
 
 pipeline_status bridge_control::status() {

@@ -31,6 +31,10 @@ class bridge_control final : public pipeline_control {
                   const std::function<bool(std::span<const rule_record>)>& take) override;
   std::vector<group_record> groups() override;
   std::vector<meter_record> meters() override;
+  void dump_groups(pipeline::group_id first,
+                   const std::function<bool(std::span<const group_record>)>& take) override;
+  void dump_meters(pipeline::meter_id first,
+                   const std::function<bool(std::span<const meter_record>)>& take) override;
   pipeline_status status() override;
   bridge_explanation explain() override;
   trace_answer trace(const pipeline::packet& one) override;

@@ -119,6 +119,14 @@ class fake_pipeline : public pipeline_control {
     const std::lock_guard hold(mutex_);
     return list_meters(bridge_);
   }
+  void dump_groups(pipeline::group_id first,
+                   const std::function<bool(std::span<const group_record>)>& take) override {
+    dump_from(first, list_groups, take, [](const group_record& one) { return one.group->id; });
+  }
+  void dump_meters(pipeline::meter_id first,
+                   const std::function<bool(std::span<const meter_record>)>& take) override {
+    dump_from(first, list_meters, take, [](const meter_record& one) { return one.meter->id; });
+  }
   pipeline_status status() override {
     const std::lock_guard hold(mutex_);
     pipeline_status made = status_of(bridge_);
@@ -208,6 +216,20 @@ class fake_pipeline : public pipeline_control {
     pipeline::table_shape shape;
     of.each([&](const pipeline::rule_table::entry& one) { shape.add(*one.rule); });
     return pipeline::choose_template(shape);
+  }
+
+  template <class Id, class List, class Take, class IdOf>
+  void dump_from(Id first, List list, const Take& take, IdOf id_of) {
+    for (;;) {
+      const auto part = [&] {
+        const std::lock_guard hold(mutex_);
+        return list(bridge_, first, 100);
+      }();
+      if (part.empty()) return;
+      if (on_dump_part_) on_dump_part_();
+      if (!take(part)) return;
+      first = id_of(part.back()) + 1;
+    }
   }
 
   std::mutex mutex_;

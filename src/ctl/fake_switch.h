@@ -42,6 +42,9 @@ class fake_switch : public dp::l2_switch {
   /// What the counters of every port grow by at each reading.
   void set_traffic(std::uint64_t packets) { traffic_ = packets; }
 
+  /// Ports have no link until they were looked at so often.
+  void link_after(unsigned looks) { looks_without_link_ = looks; }
+
   std::string describe() const override { return "a fake switch in memory"; }
 
   result<unsigned> add_port(const dp::port_config& config) override {
@@ -143,10 +146,14 @@ class fake_switch : public dp::l2_switch {
   std::vector<dp::port_status> ports() const override {
     const std::lock_guard hold(mutex_);
     auto out = ports_;
-    for (auto& port : out)
+    const bool has_links = looks_without_link_ == 0;
+    if (!has_links) looks_without_link_--;
+    for (auto& port : out) {
+      port.link_up = port.link_up && has_links;
       port.learned = static_cast<std::uint64_t>(std::ranges::count_if(fib_, [&](const auto& e) {
         return e.second.port == port.number && !e.second.is_static;
       }));
+    }
     return out;
   }
 
@@ -179,6 +186,7 @@ class fake_switch : public dp::l2_switch {
     return list;
   }
 
+  dp::switch_pulse pulse() const override { return {{100}, 1, 0}; }
   std::vector<dp::worker_status> workers() const override {
     dp::worker_status worker{};
     worker.number = 0;
@@ -391,6 +399,7 @@ class fake_switch : public dp::l2_switch {
   unsigned last_serial_ = 0;
   mutable std::uint64_t readings_ = 0;
   std::uint64_t traffic_ = 0;
+  mutable unsigned looks_without_link_ = 0;
   std::uint64_t capacity_ = 1 << 24;
   unsigned ageing_s_ = 300;
 };

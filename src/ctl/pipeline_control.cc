@@ -42,15 +42,21 @@ std::uint32_t port_flags(const pipeline::port& of) {
          (of.no_packet_in ? ofp::port_no_packet_in : 0);
 }
 
-std::vector<group_record> list_groups(const pipeline::bridge& in) {
+std::vector<group_record> list_groups(const pipeline::bridge& in, pipeline::group_id first,
+                                      std::size_t most) {
   std::vector<group_record> made;
-  for (const auto& [id, entry] : in.groups()) made.push_back({entry.group, entry.state});
+  for (auto at = in.groups().lower_bound(first); at != in.groups().end() && made.size() < most;
+       ++at)
+    made.push_back({at->second.group, at->second.state});
   return made;
 }
 
-std::vector<meter_record> list_meters(const pipeline::bridge& in) {
+std::vector<meter_record> list_meters(const pipeline::bridge& in, pipeline::meter_id first,
+                                      std::size_t most) {
   std::vector<meter_record> made;
-  for (const auto& [id, entry] : in.meters()) made.push_back({entry.meter, entry.state});
+  for (auto at = in.meters().lower_bound(first); at != in.meters().end() && made.size() < most;
+       ++at)
+    made.push_back({at->second.meter, at->second.state});
   return made;
 }
 

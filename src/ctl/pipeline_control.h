@@ -122,8 +122,14 @@ class pipeline_control {
   /// first, until it returns false. A rule that is there from beginning to end comes once.
   virtual void dump_rules(const ofp::rule_filter& filter,
                           const std::function<bool(std::span<const rule_record>)>& take) = 0;
+  /// All, as they are at one moment: for that long their owner does nothing else.
   virtual std::vector<group_record> groups() = 0;
   virtual std::vector<meter_record> meters() = 0;
+  /// Those from this number on by number, in pieces, until `take` returns false.
+  virtual void dump_groups(pipeline::group_id first,
+                           const std::function<bool(std::span<const group_record>)>& take) = 0;
+  virtual void dump_meters(pipeline::meter_id first,
+                           const std::function<bool(std::span<const meter_record>)>& take) = 0;
   virtual pipeline_status status() = 0;
   virtual bridge_explanation explain() = 0;
   /// The way of a packet, as the rules are now; nothing is sent or counted. Goes over the rules one
@@ -156,9 +162,12 @@ std::size_t count_changes(const pipeline::change_list& done);
 void set_port_flags(pipeline::port& of, std::uint32_t config, std::uint32_t mask);
 std::uint32_t port_flags(const pipeline::port& of);
 
-/// What a bridge answers to pipeline_control, for those who hold its lock or own it.
-std::vector<group_record> list_groups(const pipeline::bridge& in);
-std::vector<meter_record> list_meters(const pipeline::bridge& in);
+/// What a bridge answers to pipeline_control, for those who hold its lock or own it. Of groups and
+/// meters so many at most from this number on.
+std::vector<group_record> list_groups(const pipeline::bridge& in, pipeline::group_id first = 0,
+                                      std::size_t most = SIZE_MAX);
+std::vector<meter_record> list_meters(const pipeline::bridge& in, pipeline::meter_id first = 0,
+                                      std::size_t most = SIZE_MAX);
 pipeline_status status_of(const pipeline::bridge& in);
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,

@@ -55,7 +55,7 @@ class running_config {
   /// The same as a file. no_room: no file could be that long.
   result<std::string> print(config_format format, rules which = rules::if_said);
 
-  /// What would have to change.
+  /// What would have to change. Errors: invalid, for rules that cannot be together.
   result<std::vector<config_change>> difference(const config& wanted);
 
   /// Changes it, or with `dry_run` says only what would be done. Errors: unsupported, for what only
@@ -75,6 +75,7 @@ class running_config {
 
   result<config> read(rules which);
   config with_names(config wanted, const config& now) const;
+  result<void> check_rules(const config& wanted, const config_difference& difference) const;
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
   result<void> run(const steps& steps);

@@ -231,6 +231,30 @@ TEST_F(running_config_with_rules, are_left_alone_by_a_file_that_says_nothing_of_
   EXPECT_EQ(running_.print(config_format::yaml)->find("flows"), std::string::npos);
 }
 
+TEST_F(running_config_with_rules, that_are_one_by_a_name_and_a_number_are_refused_by_every_look) {
+  ASSERT_TRUE(running_.apply(file(ports_)));
+  // b is port 2 while it runs, which the file alone cannot know.
+  const std::string rules =
+      "pipeline:\n  flows:\n    - in_port=2 actions=drop\n    - in_port=b actions=output:a\n";
+  const config wanted =
+      file("ports: [{name: a, devargs: x0, vlan: 7}, {name: b, devargs: x1}]\n" + rules);
+  const std::string what =
+      "f:5: pipeline.flows[1]: is the same rule as pipeline.flows[0]: table, "
+      "priority and match are equal";
+  for (const std::string before : {"", "pipeline: {flows: [in_port=2 actions=drop]}"}) {
+    ASSERT_TRUE(running_.apply(file(ports_ + before)));
+    const auto compared = running_.difference(wanted);
+    ASSERT_FALSE(compared);
+    EXPECT_EQ(compared.error().message(), what);
+    for (const bool dry_run : {true, false}) {
+      const auto applied = running_.apply(wanted, dry_run);
+      ASSERT_FALSE(applied);
+      EXPECT_EQ(applied.error().message(), what + "; nothing was changed");
+    }
+    EXPECT_EQ(sw_.ports()[0].config.native_vlan, 1);
+  }
+}
+
 TEST_F(running_config_with_rules, follow_ports_by_their_names) {
   const std::string rules = "pipeline: {flows: [in_port=b actions=drop]}\n";
   ASSERT_TRUE(running_.apply(file(ports_ + rules)));

@@ -4,17 +4,6 @@
 #include <systemd/sd-daemon.h>
 
 namespace coua::ctl {
-namespace {
-
-std::uint64_t rounds_of(const dp::worker_status& worker) {
-  for (const dp::counter& each : worker.counters) {
-    if (each.name == "rounds") return each.value;
-  }
-  return 0;
-}
-
-}  // namespace
-
 // A manager that does not listen any more changes nothing for the switch.
 void tell_ready(const std::string& status) { sd_notify(0, ("READY=1\nSTATUS=" + status).c_str()); }
 void tell_reloading() {
@@ -31,14 +20,20 @@ std::optional<std::chrono::microseconds> watchdog_period() {
   return std::chrono::microseconds(us / 3);
 }
 
-std::vector<unsigned> pulse::standing(const std::vector<dp::worker_status>& workers) {
-  std::vector<unsigned> found;
-  rounds_.resize(workers.size(), UINT64_MAX);  // a new one has none that it could have had before
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    const std::uint64_t rounds = rounds_of(workers[i]);
-    if (rounds == rounds_[i]) found.push_back(workers[i].number);
-    rounds_[i] = rounds;
+std::vector<std::string> liveness::standing(const dp::switch_pulse& now) {
+  std::vector<std::string> found;
+  // A new one has none that it could have had before.
+  last_.rounds.resize(now.rounds.size(), UINT64_MAX);
+  for (std::size_t i = 0; i < now.rounds.size(); ++i)
+    if (now.rounds[i] == last_.rounds[i]) found.push_back("worker " + std::to_string(i));
+  const std::chrono::nanoseconds in_driver(now.driver_ns);
+  if (now.turns == last_.turns && (now.driver_ns == 0 || in_driver > driver_patience)) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(in_driver).count();
+    found.push_back(
+        "thread coua-tables" +
+        (now.driver_ns == 0 ? "" : " (in a driver for " + std::to_string(seconds) + " s)"));
   }
+  last_ = now;
   return found;
 }
 

@@ -25,15 +25,22 @@ void tell_alive();
 /// missed. None: nobody waits for it.
 std::optional<std::chrono::microseconds> watchdog_period();
 
-/// Whether workers turn. Used by one thread.
-class pulse {
+/// How long a driver may take for a port. What the switch forwards it forwards on meanwhile, so a
+/// restart would lose more than it mends; but it learns nothing, and nobody can change a port.
+/// Firmware that is loaded, a link that is waited for, eight members of a bond one after another:
+/// that is a minute or two.
+constexpr std::chrono::minutes driver_patience{5};
+
+/// Whether a switch goes on. Used by one thread.
+class liveness {
  public:
-  /// Workers that have not turned since the last call, by number. They turn many times in a
-  /// millisecond, also when there is nothing to do.
-  std::vector<unsigned> standing(const std::vector<dp::worker_status>& workers);
+  /// What has not turned since the last call, in words. All of it turns many times in a
+  /// millisecond, also when there is nothing to do, but the thread `tables` while it is in a
+  /// driver: that has its patience.
+  std::vector<std::string> standing(const dp::switch_pulse& now);
 
  private:
-  std::vector<std::uint64_t> rounds_;  // at the last call, by worker
+  dp::switch_pulse last_{{}, UINT64_MAX, 0};
 };
 
 }  // namespace coua::ctl

@@ -8,22 +8,27 @@
 namespace coua::ctl {
 namespace {
 
-dp::worker_status worker(unsigned number, std::uint64_t rounds) {
-  dp::worker_status made{};
-  made.number = number;
-  made.counters = {{"bursts", 7}, {"rounds", rounds}};
-  return made;
+using names = std::vector<std::string>;
+
+TEST(liveness, names_workers_that_stand) {
+  liveness of;
+  EXPECT_EQ(of.standing({{0, 5}, 1}), names{});
+  EXPECT_EQ(of.standing({{1, 5}, 2}), names{"worker 1"});
+  EXPECT_EQ(of.standing({{1, 6}, 3}), names{"worker 0"});
+  EXPECT_EQ(of.standing({{2, 7, 0}, 4}), names{});
+  EXPECT_EQ(of.standing({{2, 7, 0}, 5}), (names{"worker 0", "worker 1", "worker 2"}));
 }
 
-using numbers = std::vector<unsigned>;
-
-TEST(pulse, names_workers_that_stand) {
-  pulse of;
-  EXPECT_EQ(of.standing({worker(0, 0), worker(1, 5)}), numbers{});
-  EXPECT_EQ(of.standing({worker(0, 1), worker(1, 5)}), numbers{1});
-  EXPECT_EQ(of.standing({worker(0, 1), worker(1, 6)}), numbers{0});
-  EXPECT_EQ(of.standing({worker(0, 2), worker(1, 7), worker(2, 0)}), numbers{});
-  EXPECT_EQ(of.standing({worker(0, 2), worker(1, 7), worker(2, 0)}), (numbers{0, 1, 2}));
+TEST(liveness, names_the_owner_of_the_tables_unless_a_driver_keeps_it) {
+  constexpr std::uint64_t s = 1'000'000'000;
+  liveness of;
+  EXPECT_EQ(of.standing({{0}, 7}), names{});
+  EXPECT_EQ(of.standing({{1}, 7}), names{"thread coua-tables"});
+  EXPECT_EQ(of.standing({{2}, 7, s}), names{});
+  EXPECT_EQ(of.standing({{3}, 7, 300 * s}), names{});
+  EXPECT_EQ(of.standing({{4}, 7, 301 * s}), names{"thread coua-tables (in a driver for 301 s)"});
+  // It is in a driver again, and was not in between.
+  EXPECT_EQ(of.standing({{5}, 8, 301 * s}), names{});
 }
 
 TEST(watchdog, is_there_when_the_unit_has_one) {

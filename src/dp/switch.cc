@@ -222,6 +222,7 @@ void switch_impl::set_paused(bool on) {
 }
 
 bool switch_impl::housekeeping() {
+  turns_.fetch_add(1, std::memory_order_relaxed);
   bool more = drain();
   drain_slow();
   shut_violators();

@@ -218,6 +218,13 @@ struct vlan_status {
   std::vector<counter> counters;
 };
 
+/// That the switch goes on, for a watchdog.
+struct switch_pulse {
+  std::vector<std::uint64_t> rounds;  // of each worker, by number
+  std::uint64_t turns = 0;            // of the thread `tables`: many in a second
+  std::uint64_t driver_ns = 0;  // for how long that has been in drivers of ports; 0: it is not
+};
+
 struct worker_status {
   unsigned number, core;
   int numa_node;
@@ -275,6 +282,8 @@ class l2_switch {
 
   virtual std::vector<vlan_status> vlans() const = 0;
   virtual std::vector<worker_status> workers() const = 0;
+  /// Waits for nobody: `tables` may be in a driver, which opens a port as slowly as it likes.
+  virtual switch_pulse pulse() const = 0;
   /// Sums over all ports and workers.
   virtual std::vector<counter> totals() const = 0;
 

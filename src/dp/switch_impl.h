@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class switch_impl final : public l2_switch {
   result<std::vector<counter>> port_counters(const std::string& name) const override;
   std::vector<vlan_status> vlans() const override;
   std::vector<worker_status> workers() const override;
+  switch_pulse pulse() const override;
   std::vector<counter> totals() const override;
   fib_status fib() const override;
   result<void> set_ageing(unsigned seconds) override;
@@ -96,6 +98,18 @@ class switch_impl final : public l2_switch {
   };
 
   class running_capture;
+  /// While it is there, the thread `tables` may be in a driver for as long as that takes.
+  class driver_time {
+   public:
+    explicit driver_time(std::atomic<std::uint64_t>& since);
+    ~driver_time() { since_.store(outer_, std::memory_order_relaxed); }
+    driver_time(const driver_time&) = delete;
+    driver_time& operator=(const driver_time&) = delete;
+
+   private:
+    std::atomic<std::uint64_t>& since_;
+    const std::uint64_t outer_;
+  };
 
   // switch.cc; all of these in the thread `tables`
   bool housekeeping();
@@ -195,6 +209,9 @@ class switch_impl final : public l2_switch {
   std::uint64_t next_bond_watch_ns_ = 0;
   std::uint64_t next_shut_watch_ns_ = 0;
   std::uint64_t next_sample_ns_ = 0;
+  // For pulse(), which only compares them with what they were: relaxed.
+  std::atomic<std::uint64_t> turns_{0};
+  std::atomic<std::uint64_t> in_driver_since_ns_{0};  // now_ns(); 0: it is not
   // Created last in start() and ended first: its thread uses all of the above. Posting to it does
   // not change the switch, so const functions may.
   mutable std::unique_ptr<owner_thread> tables_;

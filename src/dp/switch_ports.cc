@@ -27,6 +27,11 @@ result<void> check_storm(const port_config& config, const std::string& driver,
 
 }  // namespace
 
+switch_impl::driver_time::driver_time(std::atomic<std::uint64_t>& since)
+    : since_(since), outer_(since.load(std::memory_order_relaxed)) {
+  if (outer_ == 0) since_.store(now_ns(), std::memory_order_relaxed);
+}
+
 int switch_impl::number_of(const std::string& name) const {
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device && slots_[number].device->config().name == name)
@@ -51,6 +56,7 @@ result<unsigned> switch_impl::add_port(const port_config& config) {
 }
 
 result<unsigned> switch_impl::add_port_here(const port_config& config, const shut_state* again) {
+  const driver_time in_driver(in_driver_since_ns_);
   if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
@@ -158,6 +164,7 @@ result<void> switch_impl::remove_port(const std::string& name) {
 }
 
 result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& name) {
+  const driver_time in_driver(in_driver_since_ns_);
   const int found = number_of(name);
   if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
@@ -190,6 +197,7 @@ result<void> switch_impl::update_port(const port_config& config) {
 }
 
 result<void> switch_impl::update_port_here(const port_config& config, const shut_state* again) {
+  const driver_time in_driver(in_driver_since_ns_);
   const int found = number_of(config.name);
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);

@@ -21,6 +21,7 @@ result<void> switch_impl::reopen_port(const std::string& name) {
 }
 
 result<void> switch_impl::reopen_port_here(const std::string& name) {
+  const driver_time in_driver(in_driver_since_ns_);
   const int found = number_of(name);
   if (found < 0) return fail(errc::not_found, "port " + name, "there is no such port");
   const auto number = static_cast<unsigned>(found);
@@ -157,6 +158,7 @@ void switch_impl::note_share_drops(unsigned number) {
 
 /// `what` it brought.
 void switch_impl::shut_port(unsigned number, const std::string& by, const std::string& what) {
+  const driver_time in_driver(in_driver_since_ns_);
   port_slot& slot = slots_[number];
   const port_config& config = slot.device->config();
   const std::string back =

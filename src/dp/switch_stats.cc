@@ -159,6 +159,16 @@ std::vector<worker_status> switch_impl::workers() const {
   });
 }
 
+switch_pulse switch_impl::pulse() const {
+  switch_pulse now;
+  for (const auto& each : workers_)
+    now.rounds.push_back(each->worker_counters().sum(worker_counter::rounds));
+  now.turns = turns_.load(std::memory_order_relaxed);
+  const std::uint64_t since = in_driver_since_ns_.load(std::memory_order_relaxed);
+  if (since != 0) now.driver_ns = std::max<std::uint64_t>(1, now_ns() - since);
+  return now;
+}
+
 fib_status switch_impl::fib() const {
   return tables_->call([&] {
     coua_fib_stats stats{};

@@ -36,9 +36,15 @@ def parse(data):
     return packets, sums
 
 
-class test_capture(cli_case):
-    OPTIONS = ("captured", "10000")
+def thread_states(pid):
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            yield (task / "stat").read_text().rpartition(") ")[2][0]
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            pass
 
+
+class capture_case(cli_case):
     def setUp(self):
         super().setUp()
         self.file = pathlib.Path(self.daemon.directory.name) / "file.pcapng"
@@ -56,8 +62,15 @@ class test_capture(cli_case):
         return process
 
     def hang(self):
+        """Returns when no thread of the daemon runs any more."""
         self.daemon.process.send_signal(signal.SIGSTOP)
         self.addCleanup(self.daemon.process.send_signal, signal.SIGCONT)
+        while any(state != "T" for state in thread_states(self.daemon.process.pid)):
+            time.sleep(0.01)
+
+
+class test_capture(capture_case):
+    OPTIONS = ("captured", "10000")
 
     def test_all_that_was_captured_is_in_the_file(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -112,6 +125,18 @@ class test_capture(cli_case):
         self.assertEqual((process.returncode, errors), (130, "coua: interrupted\n"))
         self.assertEqual(json.loads(said)["error"]["code"], "interrupted")
         self.assertFalse(self.file.exists())
+
+
+class test_capture_that_hangs(capture_case):
+    OPTIONS = ("capture-hangs", "8")
+
+    def test_a_daemon_that_hangs_when_it_was_told(self):
+        process = self.begun("-w", self.file)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3)
+        self.assertIn("gave no answer in time; frames that it still held are missing", errors)
+        parse(self.file.read_bytes())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ COUA, FAKE, DOCS = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 
 DIFFERS = 4  # the status of config diff
 
+# A shell has its background jobs ignore Ctrl-C, and so all that they start: here it is heard.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class fake:
     """A daemon without packets."""

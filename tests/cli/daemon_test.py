@@ -11,6 +11,7 @@ import pathlib
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,36 @@ class test_life(daemon_case):
             self.assertGreaterEqual(sum(b"RELOADING=1" in each for each in said), 3, said)
             self.assertEqual(process.wait(60), 0)
 
+    def test_a_port_that_takes_its_time_does_not_keep_it_from_the_watchdog(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.settimeout(60)
+            manager.bind(str(self.directory / "notify"))
+            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
+                                 "WATCHDOG_USEC": "1000000"}
+            process = self.start()
+            self.assertIn("READY=1", manager.recv(4096).decode())
+            # Its driver waits until somebody writes.
+            slow = self.directory / "slow"
+            os.mkfifo(slow)
+            file = self.directory / "couad.yaml"
+            file.write_text(file.read_text() + f"  - {{name: slow, devargs: 'net_pcap0,rx_pcap={slow}'}}\n")
+            process.send_signal(signal.SIGHUP)
+            while "RELOADING=1" not in manager.recv(4096).decode():
+                pass
+            for _ in range(6):  # two periods of the watchdog
+                self.assertEqual(manager.recv(4096), b"WATCHDOG=1")
+            # Head of a pcap file without packets.
+            slow.write_bytes(struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+            said = manager.recv(4096)
+            while said == b"WATCHDOG=1":
+                said = manager.recv(4096)
+            self.assertEqual(said.decode(), f"READY=1\nSTATUS=2 ports, API on {self.socket}; "
+                                            "1 changes by the last reload")
+            self.assertEqual(self.coua("port", "show", "slow")["port"]["driver"], "net_pcap")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), 0)
+            self.assertIn("a driver takes ", process.stderr.read())
+
     def test_interrupt_stops_too(self):
         process = self.start()
         process.send_signal(signal.SIGINT)
@@ -263,6 +294,122 @@ ports:
         self.assertIn(f"{self.socket}: couad runs there already (process {process.pid})",
                       second.stderr)
         self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+
+
+class test_killed(daemon_case):
+    """kill -9 while something is done: what comes back is what was before, or what was to come."""
+
+    @staticmethod
+    def large(n):
+        """Many things of each kind, so that there is much to be in the middle of."""
+        ports = "".join(f"  - {{name: q{i}, devargs: 'net_null{10 + i},no-rx=1', mac_limit: {n}}}\n" for i in range(12))
+        statics = ", ".join(f"{{vlan: 10, mac: '02:00:00:{n:02x}:{i >> 8:02x}:{i & 255:02x}', port: q{i % 12}}}"
+                            for i in range(3000))
+        flows = ", ".join(f"'priority={i},tcp,tp_dst={i},actions=output:q{i % 12},group:{n}'" for i in range(2000))
+        return (f"fib:\n  entries: 1M\n  static: [{statics}]\n"
+                f"ports:\n{ports}pipeline:\n  flows: [{flows}]\n"
+                f"  groups: ['group_id={n},type=all,bucket=output:q1']\n")
+
+    def command(self, *words):
+        process = subprocess.Popen([COUA, "-s", self.socket, *map(str, words)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def again(self, file):
+        """Another one, after one that was killed; what it says of itself."""
+        process = self.launch(file)
+        for line in process.stderr:
+            if "ready:" in line:
+                return process, self.coua("config", "show")
+        self.fail(f"couad ended with status {process.wait()}")
+
+    def test_while_it_applies(self):
+        first = self.config()
+        second = self.write(self.config(self.large(1)).read_text(), "second.yaml")
+        self.config()
+        process, before = self.again(first)
+        start = time.monotonic()
+        self.coua("config", "apply", second)
+        took = time.monotonic() - start
+        after = self.coua("config", "show")
+        self.coua("config", "apply", first)
+        self.assertEqual(self.coua("config", "show") | {"pipeline": {}}, before | {"pipeline": {}})
+        interrupted = 0
+        for n, share in enumerate((0.3, 0.5, 0.6, 0.7, 0.8, 0.9)):
+            apply = self.command("config", "apply", second)
+            time.sleep(took * share)
+            process.kill()
+            process.wait()
+            interrupted += apply.wait(60) != 0
+            file, wanted = ((first, before), (second, after))[n % 2]
+            process, shown = self.again(file)
+            self.assertEqual(shown, wanted)
+            self.assertFalse(self.coua("config", "diff", file)["differs"])
+            self.coua("config", "apply", first)
+        self.assertGreater(interrupted, 0)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0)
+
+    def test_between_two_of_its_steps(self):
+        """The driver of a port in the middle waits: those before it are there, those after it are not."""
+        first = self.config()
+        process, before = self.again(first)
+        slow = self.directory / "slow"
+        os.mkfifo(slow)
+        second = self.write(first.read_text().replace("  - {name: p1, ", f"""\
+  - {{name: early, devargs: 'net_null2,no-rx=1'}}
+  - {{name: slow, devargs: 'net_pcap0,rx_pcap={slow}'}}
+  - {{name: late, devargs: 'net_null3,no-rx=1'}}
+  - {{name: p1, """), "second.yaml")
+        apply = self.command("config", "apply", second)
+        with open(slow, "wb"):  # which waits for it
+            process.kill()
+            process.wait()
+        self.assertEqual(apply.wait(60), 3)
+        process, shown = self.again(first)
+        self.assertEqual(shown, before)
+
+    def test_while_it_is_saved(self):
+        file = self.config(self.large(1))
+        process, before = self.again(file)
+        self.coua("config", "apply", self.write(self.config(self.large(2)).read_text(), "other.yaml"))
+        after = self.coua("config", "show")
+        old = self.config(self.large(1)).read_text()
+        start = time.monotonic()
+        self.assertTrue(self.coua("config", "save", file)["changed"])
+        took = time.monotonic() - start
+        new = file.read_text()
+        for share in (0.2, 0.5, 0.7, 0.9):
+            file.write_text(old)
+            save = self.command("config", "save", file)
+            time.sleep(took * share)
+            process.kill()
+            process.wait()
+            saved = save.wait(60) == 0
+            self.assertEqual(file.read_text(), new if saved else old)
+            self.assertEqual(list(self.directory.glob("couad.yaml.*")), [])
+            process, shown = self.again(file)
+            self.assertEqual(shown, after if saved else before)
+            self.coua("config", "apply", self.directory / "other.yaml")
+
+        def look():
+            now = file.stat()
+            return now.st_ino, now.st_size, now.st_mtime_ns, len(os.listdir(self.directory))
+
+        for _ in range(20):  # coua itself, as soon as it has touched anything
+            file.write_text(old)
+            unchanged = look()
+            save = self.command("config", "save", file)
+            while look() == unchanged and save.poll() is None:
+                pass
+            save.kill()
+            save.wait(60)
+            self.assertIn(file.read_text(), (old, new))
+            for left in self.directory.glob("couad.yaml.*"):
+                left.unlink()
 
 
 class test_refusals(daemon_case):

@@ -3,11 +3,14 @@
 // A daemon without packets: the real API before a switch in memory. It serves until SIGTERM.
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
-//        [pipeline none] [config FILE] [connect-after LOOKS] [captured FRAMES at each look]
+//        [pipeline none] [config FILE] [connect-after LOOKS] [link-after LOOKS] [captured FRAMES at
+//        each look] [capture-hangs SECONDS at each look]
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "ctl/api_server.h"
 #include "ctl/fake_controllers.h"
@@ -45,10 +48,17 @@ int main(int argc, char** argv) {
       sw.on_capture([packets = coua::ctl::fake_switch::packets(std::stoull(value), one)](
                         const coua::dp::capture_spec&) { return packets; });
     }
+    if (what == "capture-hangs") {
+      sw.on_capture([time = std::chrono::seconds(std::stoul(value))](const auto&) {
+        std::this_thread::sleep_for(time);
+        return coua::ctl::fake_switch::packets{};
+      });
+    }
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
     if (what == "pipeline" && value == "none") params.pipeline = nullptr;
     if (what == "connect-after")
       controllers.connect_after(static_cast<unsigned>(std::stoul(value)));
+    if (what == "link-after") sw.link_after(static_cast<unsigned>(std::stoul(value)));
     if (what == "config") config.file = value;
     if (what == "dumps") params.dumps = static_cast<unsigned>(std::stoul(value));
   }

@@ -138,6 +138,25 @@ class test_flows(cli_case):
         self.coua("meter", "del")
         self.assertEqual(self.json("meter", "dump"), {"meters": [], "count": 0})
 
+    def test_many_groups_and_meters(self):
+        self.coua("group", "add", "--file", "-", stdin="".join(
+            f"group_id={n},type={('all', 'select')[n % 2]},bucket=1\n" for n in range(1, 1001)))
+        self.coua("meter", "add", "--file", "-", stdin="".join(
+            f"meter={n},pktps,band=type=drop,rate=5\n" for n in range(1, 1001)))
+        self.coua("flow", "add", "actions=meter:1,group:1")
+
+        def ids(what, *words):
+            return [one[f"{what}_id"] for one in self.json(what, "dump", *words)[f"{what}s"]]
+
+        for what in ("group", "meter"):
+            self.assertEqual(len(ids(what)), 1000)
+            self.assertEqual(ids(what, "--from", 501, "--limit", 3), [501, 502, 503])
+            self.assertEqual(ids(what, "--from", 1000, "--limit", 3), [1000])
+            self.assertEqual(ids(what, "--unused", "--limit", 2), [2, 3])
+        self.assertEqual(ids("group", "--type", "select", "--from", 4, "--limit", 2), [5, 7])
+        self.assertEqual(len(self.text("group", "dump", "--limit", 7, "--stats").splitlines()), 7)
+        self.coua("group", "dump", "--type", "any", status=2)
+
 
 class test_without_pipeline(cli_case):
     OPTIONS = ("pipeline", "none")

@@ -6,6 +6,7 @@ usage: waiting_test.py COUA FAKE_COUAD DOCS_DIR
 """
 
 import json
+import pathlib
 import signal
 import subprocess
 import time
@@ -71,6 +72,75 @@ class test_port(cli_case):
         done = self.coua("port", "show", "p0", "--wait", 0.2, status=NOT_YET)
         self.assertEqual(done.stderr, "coua port show: not within 0.2 s: it is not up\n")
         self.assertIn("disabled", done.stdout)
+
+
+class links_case(cli_case):
+    def file(self):
+        file = pathlib.Path(self.daemon.directory.name) / "one.yaml"
+        file.write_text("ports: [{name: p0, devargs: net_null0}]\n")
+        return file
+
+
+class test_links(links_case):
+    """Verbs after which ports come up, before links that take their time."""
+    OPTIONS = ("link-after", "20")
+
+    def add(self, *words):
+        return self.json("port", "add", "p0", "net_null0", *words)["port"]
+
+    def test_a_port_is_added_and_has_its_link(self):
+        self.assertTrue(self.add("--wait", 60)["link_up"])
+
+    def test_a_port_without_waiting_has_none_yet(self):
+        self.assertFalse(self.add()["link_up"])
+        self.assertTrue(self.json("port", "set", "p0", "--mtu", 1400, "--wait", 60)["port"]["link_up"])
+
+    def test_one_that_is_disabled_is_not_waited_for(self):
+        self.assertFalse(self.add("--enabled", "off", "--wait", 60)["enabled"])
+        self.json("port", "list", "--wait", 1)
+
+    def test_all_ports(self):
+        self.add()
+        self.coua("port", "add", "p1", "net_null1")
+        self.assertTrue(all(port["link_up"] for port in self.json("port", "list", "--wait", 60)["ports"]))
+
+    def test_a_configuration(self):
+        file = self.file()
+        self.assertTrue(self.json("config", "apply", file, "--wait", 60)["changed"])
+        self.assertTrue(self.json("port", "show", "p0")["port"]["link_up"])
+
+
+class test_links_that_do_not_come(links_case):
+    OPTIONS = ("link-after", "1000000")
+
+    def test_they_are_named_by_the_exit_status(self):
+        file = self.file()
+        done = self.coua("config", "apply", file, "--wait", 0.2, status=NOT_YET)
+        self.assertEqual(done.stderr, "coua config apply: not within 0.2 s: not all ports are up\n")
+        self.assertIn("1 change applied", done.stdout)
+        self.coua("config", "apply", file, "--dry-run", "--wait", 0.2)
+        self.coua("config", "apply", file)
+        done = self.coua("port", "set", "p0", "--wait", 0.2, "--mtu", 1400, status=NOT_YET)
+        self.assertEqual(done.stderr, "coua port set: not within 0.2 s: it is not up\n")
+        self.assertIn("port p0: changed", done.stdout)
+        done = self.coua("port", "list", "--wait", 0.2, status=NOT_YET)
+        self.assertEqual(done.stderr, "coua port list: not within 0.2 s: not all ports are up\n")
+        self.assertIn("p0", done.stdout)
+
+
+class test_entries(cli_case):
+    def test_one_that_is_learned_later(self):
+        self.ports()
+        words = ("fib", "show", "--mac", "02:00:00:00:00:09")
+        done = self.coua(*words, "--wait", 0.2, status=NOT_YET)
+        self.assertEqual(done.stderr, "coua fib show: not within 0.2 s: no entry matches\n")
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", *words, "--wait", "60"], text=True,
+                              stdout=subprocess.PIPE) as waiting:
+            time.sleep(0.3)
+            self.assertIsNone(waiting.poll())
+            self.coua("fib", "add", 1, "02:00:00:00:00:09", "p0")
+            said = json.loads(waiting.communicate(timeout=60)[0])
+        self.assertEqual((waiting.returncode, said["count"]), (0, 1))
 
 
 class test_daemon(cli_case):

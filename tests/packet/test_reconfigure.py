@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand changes of a switch that forwards: nothing is lost beside them, and nothing is kept."""
 
+import json
 import os
 import pathlib
 import time
@@ -11,7 +12,12 @@ from cases import tap, with_original
 
 class test_reconfigure(with_original):
     N_HOSTS = 2
-    CONFIG = {"ports": [tap("r1"), tap("r2"), tap("r3")]}
+    CONFIG = {"ports": [tap("r1"), tap("r2"), tap("r3"),
+                        {"name": "lag", "bond": {"mode": "static", "members": ["net_tap974,iface=lag0",
+                                                                               "net_tap975,iface=lag1"]}}],
+              "pipeline": {"flows": ["priority=0,actions=NORMAL", "priority=7,udp,actions=group:1"],
+                           "groups": ["group_id=1,type=all,bucket=output:r1"],
+                           "meters": ["meter=1,pktps,band=type=drop,rate=1000"]}}
     CHANGES = 1000
 
     def held(self):
@@ -31,15 +37,30 @@ class test_reconfigure(with_original):
         return now if all(now[what] == before[what] for what in ("files", "threads")) else None
 
     def other(self, n):
-        """The file of every second change: a port that was not there, and others of r3's settings,
-        ageing, log level and static entries."""
-        assert 'name: "r3"' in self.original
+        """The file of every second change: a port and a mirror port that were not there, and others of
+        r3's settings, the bond's members and mode, ageing, log level, static entries, rules, groups and
+        meters."""
         statics = ", ".join(f"{{vlan: {vlan}, mac: '02:00:00:00:0{i}:{n % 256:02x}', port: {port}}}"
                             for i, (vlan, port) in enumerate(((1, "r1"), (1, "extra"))))
-        return (self.original.replace('name: "r3"', f'name: "r3"\n    vlan: {2 + n % 4000}')
-                .replace("\nports:\n", "\nports:\n  - {name: extra, devargs: 'net_tap972,iface=extra'}\n")
-                .replace("\nfib:\n", f"\nfib:\n  ageing_s: {301 + n % 1000}\n  static: [{statics}]\n")
-                + f"log: {{level: {('error', 'warning')[n % 2]}}}\n")
+        flows = [f"priority=7,udp,actions=meter:{n + 2},group:{n + 2}",
+                 f"priority={8 + n % 1000},tcp,tp_dst={n % 60000},actions=output:lag",
+                 f"priority=6,in_port=extra,dl_vlan={n % 4000},actions=drop"]
+        changes = (('name: "r3"', f'name: "r3"\n    vlan: {2 + n % 4000}'),
+                   ("\nports:\n", "\nports:\n  - {name: extra, devargs: 'net_tap972,iface=extra'}\n"
+                                  "  - {name: span, devargs: 'net_tap973,iface=span', "
+                                  f"mirror: {{received: [r{n % 3 + 1}], sent: [r1]}}}}\n"),
+                   ('"static"', f'"{("lacp", "backup")[n % 2]}"'), ("net_tap975,iface=lag1", "net_tap976,iface=lag2"),
+                   ("\nfib:\n", f"\nfib:\n  ageing_s: {301 + n % 1000}\n  static: [{statics}]\n"),
+                   ('"priority=7,udp,actions=group:1"', ", ".join(map(json.dumps, flows))),
+                   ('"group_id=1,type=all,bucket=output:r1"',
+                    f'"group_id=1,type=select,bucket=output:r2,bucket=output:lag", '
+                    f'"group_id={n + 2},type=all,bucket=group:1"'),
+                   ('"meter=1,', f'"meter={n + 2},kbps,band=type=drop,rate={n}", "meter=1,'))
+        text = self.original
+        for old, new in changes:
+            assert text.count(old) == 1, (old, text)
+            text = text.replace(old, new)
+        return text + f"log: {{level: {('error', 'warning')[n % 2]}}}\n"
 
     def flip(self, n):
         """There and back; how many changes these were."""
@@ -48,10 +69,10 @@ class test_reconfigure(with_original):
             self.switch.file.write_text(text)
             made += len(self.switch.json("config", "apply", self.switch.file)["changes"])
         # Those that no file says.
-        rules = f"flow add priority={n % 1000},tcp,tp_dst={n % 60000},actions=drop\n" \
-                f"group add group_id={n},type=all,bucket=output:r1\n" \
-                f"meter add meter={n % 1000 + 1},pktps,band=type=drop,rate=1\n"
-        back = f"flow delete tcp\ngroup delete group_id={n}\nmeter delete meter={n % 1000 + 1}\n"
+        rules = f"flow add priority={n % 1000 + 1},tcp,tp_dst={n % 60000},actions=drop\n" \
+                f"group add group_id={n + 2},type=all,bucket=output:r1\n" \
+                f"meter add meter={n + 2},pktps,band=type=drop,rate=1\n"
+        back = f"flow delete tcp\ngroup delete group_id={n + 2}\nmeter delete meter={n + 2}\n"
         for text in (rules, back):
             self.switch.coua("flow", "add", "--file", "-", stdin=text)
             made += 3

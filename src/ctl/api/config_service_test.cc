@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <google/protobuf/descriptor.h>
+
 #include <chrono>
+#include <map>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "ctl/api/test_api.h"
+#include "ctl/config_schema.h"
 
 namespace coua::ctl {
 namespace {
@@ -42,6 +48,49 @@ class config_api : public api {
   v1::ApplyConfigResponse response_;
   v1::Error error_;
 };
+
+/// Members of a message, or methods of a service.
+std::set<std::string> names_in(const google::protobuf::Descriptor& message) {
+  std::set<std::string> all;
+  for (int i = 0; i < message.field_count(); i++) all.insert(message.field(i)->name());
+  return all;
+}
+
+// Who adds a method that sets something, or a setting of ports, finds here what the file lacks.
+TEST(config_file, can_say_whatever_the_api_can_set) {
+  std::set<std::string> fields;
+  for (const auto& each : port_fields()) fields.insert(each.info.name);
+  for (const auto* message : {v1::PortSpec::descriptor(), v1::SetPortRequest::descriptor()})
+    for (const std::string& name : names_in(*message)) EXPECT_TRUE(fields.contains(name)) << name;
+
+  const std::set<std::string> looking = {
+      "ListPorts",   "GetPort",      "ShowFib",         "GetFibStats",   "DumpFlows",  "DumpGroups",
+      "DumpMeters",  "GetFlowStats", "TracePacket",     "ExplainBridge", "GetVersion", "ListVlans",
+      "ListWorkers", "GetStats",     "ListControllers", "Capture",       "EndCapture"};
+  // Each with the fields that say the same.
+  const std::map<std::string, std::string> setting = {
+      {"AddPort", "ports"},
+      {"SetPort", "ports"},
+      {"RemovePort", "ports"},
+      {"AddFibEntry", "fib.static"},
+      {"DeleteFibEntry", "fib.static"},
+      {"FlushFib", "fib.static"},
+      {"LoadFib", "fib.static"},  // what is not static is learned, as by packets
+      {"SetAgeing", "fib.ageing_s"},
+      {"SetLogLevel", "log.level"},
+      {"ApplyFlows", "pipeline.flows, groups, meters"}};
+  const auto* pool = google::protobuf::DescriptorPool::generated_pool();
+  std::size_t found = 0;
+  for (const char* service : {"Port", "Fib", "Flow", "System", "Capture"}) {
+    const auto* all = pool->FindServiceByName("coua.v1." + std::string(service) + "Service");
+    ASSERT_NE(all, nullptr) << service;
+    for (int i = 0; i < all->method_count(); i++, found++) {
+      const std::string name(all->method(i)->name());
+      EXPECT_NE(looking.contains(name), setting.contains(name)) << name;
+    }
+  }
+  EXPECT_EQ(found, looking.size() + setting.size());
+}
 
 TEST_F(config_api, a_long_change_keeps_nobody_from_looking) {
   add_ports();

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/flow_apply.h"
 
+#include <chrono>
+
 #include "ctl/api/flow_convert.h"
 
 namespace coua::ctl {
 namespace {
 
+// A worker takes new rules with its next burst. One that has not by then stands still.
+constexpr std::chrono::seconds settle_most{10};
 constexpr std::size_t bundle_max = std::size_t{256} << 20;  // bytes of text
 
 /// The model counts operations, the client lines.
@@ -74,7 +78,7 @@ result<void> flow_apply::apply() {
   if (!pipeline) return tl::unexpected(pipeline.error());
   const auto defaults = to_line_defaults(first_);
   if (!defaults) return tl::unexpected(defaults.error());
-  const auto hold = core_.running.changing();
+  auto hold = core_.running.changing();
   // One line has no need of a number.
   if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
   const auto lines = ofp::parse_lines(text_, *defaults, (*pipeline)->port_names());
@@ -85,6 +89,9 @@ result<void> flow_apply::apply() {
   response_->set_changed(changes > 0);
   response_->set_operations(lines->operations.size());
   response_->set_changes(changes);
+  hold.unlock();
+  if (changes > 0 && !(*pipeline)->settle_within(settle_most))
+    return fail(errc::busy, "flows", "it is done, but there is a worker that does not run it yet");
   return {};
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/flow_service.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "ctl/api/batch_stream.h"
 #include "ctl/api/flow_apply.h"
 #include "ctl/api/flow_convert.h"
@@ -46,11 +49,23 @@ result<void> dump_groups(const api_core& core, const v1::DumpGroupsRequest& requ
   if (!pipeline) return tl::unexpected(pipeline.error());
   const ofp::port_names names = (*pipeline)->port_names();
   const pipeline::time_ns now = (*pipeline)->now();
-  for (const group_record& one : (*pipeline)->groups()) {
-    if (request.has_group_id() && one.group->id != request.group_id()) continue;
-    to_message(one, now, names, *stream.filling().add_groups());
-    if (stream.filling().groups_size() == others_per_batch && !stream.send()) break;
-  }
+  constexpr const char* types[] = {"", "all", "select", "indirect", "fast_failover"};
+  if (std::ranges::find(types, request.type()) == std::end(types))
+    return fail(errc::invalid, "type", "there is no such type");
+  const bool has_id = request.has_group_id();
+  std::uint64_t left = request.limit() == 0 ? UINT64_MAX : request.limit();
+  const auto take = [&](std::span<const group_record> groups) {
+    for (const group_record& one : groups) {
+      if (has_id && one.group->id != request.group_id()) return false;
+      if (!request.type().empty() && request.type() != to_string(one.group->type)) continue;
+      if (request.unused() && one.state.n_rules + one.state.n_groups != 0) continue;
+      if (left-- == 0) return false;
+      to_message(one, now, names, *stream.filling().add_groups());
+      if (stream.filling().groups_size() == others_per_batch && !stream.send()) return false;
+    }
+    return true;
+  };
+  (*pipeline)->dump_groups(has_id ? request.group_id() : request.first(), take);
   return {};
 }
 
@@ -59,11 +74,19 @@ result<void> dump_meters(const api_core& core, const v1::DumpMetersRequest& requ
   const auto pipeline = pipeline_of(core);
   if (!pipeline) return tl::unexpected(pipeline.error());
   const pipeline::time_ns now = (*pipeline)->now();
-  for (const meter_record& one : (*pipeline)->meters()) {
-    if (request.has_meter_id() && one.meter->id != request.meter_id()) continue;
-    to_message(one, now, *stream.filling().add_meters());
-    if (stream.filling().meters_size() == others_per_batch && !stream.send()) break;
-  }
+  const bool has_id = request.has_meter_id();
+  std::uint64_t left = request.limit() == 0 ? UINT64_MAX : request.limit();
+  const auto take = [&](std::span<const meter_record> meters) {
+    for (const meter_record& one : meters) {
+      if (has_id && one.meter->id != request.meter_id()) return false;
+      if (request.unused() && one.state.n_rules != 0) continue;
+      if (left-- == 0) return false;
+      to_message(one, now, *stream.filling().add_meters());
+      if (stream.filling().meters_size() == others_per_batch && !stream.send()) return false;
+    }
+    return true;
+  };
+  (*pipeline)->dump_meters(has_id ? request.meter_id() : request.first(), take);
   return {};
 }
 

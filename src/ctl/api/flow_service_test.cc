@@ -205,6 +205,76 @@ TEST_F(flow_api, groups_and_meters_are_shown) {
   EXPECT_TRUE(second->Finish().ok());
 }
 
+TEST_F(flow_api, groups_and_meters_come_in_pages) {
+  std::string groups, meters;
+  for (int i = 1; i <= 300; ++i) {
+    const std::string id = std::to_string(2 * i);
+    groups += "group_id=" + id + ",type=" + (i % 3 == 0 ? "all" : "select") + ",bucket=1\n";
+    meters += "meter=" + id + ",pktps,band=type=drop,rate=5\n";
+  }
+  ASSERT_EQ(apply(groups, request::KIND_GROUP), "300 operations, 300 changes");
+  ASSERT_EQ(apply(meters, request::KIND_METER), "300 operations, 300 changes");
+  ASSERT_EQ(apply("actions=meter:4,group:2"), "1 operations, 1 changes");
+  using ids = std::vector<std::uint32_t>;
+  const auto groups_of = [&](const v1::DumpGroupsRequest& asked) {
+    grpc::ClientContext context;
+    ids found;
+    auto stream = flows_->DumpGroups(&context, asked);
+    for (v1::GroupBatch batch; stream->Read(&batch);)
+      for (const v1::Group& one : batch.groups()) found.push_back(one.group_id());
+    EXPECT_TRUE(stream->Finish().ok());
+    return found;
+  };
+  const auto meters_of = [&](const v1::DumpMetersRequest& asked) {
+    grpc::ClientContext context;
+    ids found;
+    auto stream = flows_->DumpMeters(&context, asked);
+    for (v1::MeterBatch batch; stream->Read(&batch);)
+      for (const v1::Meter& one : batch.meters()) found.push_back(one.meter_id());
+    EXPECT_TRUE(stream->Finish().ok());
+    return found;
+  };
+  v1::DumpGroupsRequest some;
+  EXPECT_EQ(groups_of(some).size(), 300u);
+  some.set_first(501);
+  some.set_limit(2);
+  EXPECT_EQ(groups_of(some), (ids{502, 504}));
+  some.set_type("all");
+  EXPECT_EQ(groups_of(some), (ids{504, 510}));
+  some = {};
+  some.set_limit(2);
+  some.set_unused(true);
+  EXPECT_EQ(groups_of(some), (ids{4, 6}));
+  some.set_group_id(7);
+  EXPECT_EQ(groups_of(some), ids{});
+  some.set_group_id(8);
+  EXPECT_EQ(groups_of(some), ids{8});
+  v1::DumpMetersRequest others;
+  EXPECT_EQ(meters_of(others).size(), 300u);
+  others.set_first(3);
+  others.set_limit(2);
+  EXPECT_EQ(meters_of(others), (ids{4, 6}));
+  others.set_unused(true);
+  EXPECT_EQ(meters_of(others), (ids{6, 8}));
+  others.set_meter_id(600);
+  EXPECT_EQ(meters_of(others), ids{600});
+  some.set_type("any");
+  grpc::ClientContext context;
+  EXPECT_EQ(flows_->DumpGroups(&context, some)->Finish().error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(flow_api, an_answer_waits_for_the_workers) {
+  const unsigned before = pipeline_.n_settled();
+  EXPECT_EQ(apply("tcp actions=1"), "1 operations, 1 changes");
+  EXPECT_EQ(pipeline_.n_settled(), before + 1);
+  EXPECT_EQ(apply("tcp actions=1"), "1 operations, 0 changes");
+  EXPECT_EQ(pipeline_.n_settled(), before + 1);
+  pipeline_.is_slow = true;
+  EXPECT_EQ(apply("udp actions=1"),
+            "flows: it is done, but there is a worker that does not run it yet");
+}
+
 TEST_F(flow_api, what_openflow_refuses_has_its_status) {
   grpc::StatusCode code;
   apply("group_id=1,type=all", request::KIND_GROUP);

@@ -183,6 +183,53 @@ void add_pipeline(pipeline_control& from, families& to) {
                {{"reason", drop.why}}, drop.packets);
 }
 
+/// Groups and meters are as many as somebody made, and each is some lines here: the first ones by
+/// number have them.
+constexpr std::size_t groups_told = 1000, buckets_told = 8000, meters_told = 1000;
+
+void add_traffic(const std::string& name, const std::string& what, const labels& which,
+                 const pipeline::traffic& counted, families& to) {
+  to.counter(name + "_packets", "Packets " + what, which, counted.packets);
+  to.counter(name + "_bytes", "Bytes " + what, which, counted.bytes);
+}
+
+void add_groups(pipeline_control& from, families& to) {
+  std::size_t n_groups = 0, n_buckets = 0;
+  from.dump_groups(0, [&](std::span<const group_record> some) {
+    for (const group_record& one : some) {
+      n_buckets += one.state.buckets.size();
+      if (++n_groups > groups_told || n_buckets > buckets_told) return false;
+      const std::string id = std::to_string(one.group->id);
+      const labels which{{"group", id}};
+      to.gauge("group_references", "Rules and groups that lead to a group", which,
+               std::uint64_t{one.state.n_rules + one.state.n_groups});
+      add_traffic("group", "that came to a group", which, one.state.counted, to);
+      for (std::size_t i = 0; i < one.state.buckets.size(); ++i)
+        add_traffic("group_bucket", "that a bucket of a group took",
+                    {{"group", id}, {"bucket", std::to_string(i)}}, one.state.buckets[i], to);
+    }
+    return true;
+  });
+}
+
+void add_meters(pipeline_control& from, families& to) {
+  std::size_t n_meters = 0;
+  from.dump_meters(0, [&](std::span<const meter_record> some) {
+    for (const meter_record& one : some) {
+      if (++n_meters > meters_told) return false;
+      const std::string id = std::to_string(one.meter->id);
+      const labels which{{"meter", id}};
+      to.gauge("meter_flows", "Rules that send packets through a meter", which,
+               std::uint64_t{one.state.n_rules});
+      add_traffic("meter", "that came to a meter", which, one.state.counted, to);
+      for (std::size_t i = 0; i < one.state.bands.size(); ++i)
+        add_traffic("meter_band", "that a band of a meter took",
+                    {{"meter", id}, {"band", std::to_string(i)}}, one.state.bands[i], to);
+    }
+    return true;
+  });
+}
+
 /// Those of the configuration: who comes to the switch may be many, and short. Nothing, where their
 /// thread has no time.
 void add_controllers(controller_list& from, families& to) {
@@ -222,7 +269,11 @@ std::vector<MetricFamily> switch_metrics::Collect() const {
   add_vlans(switch_, made);
   add_workers(switch_, made);
   add_fib(switch_.fib(), made);
-  if (pipeline_ != nullptr) add_pipeline(*pipeline_, made);
+  if (pipeline_ != nullptr) {
+    add_pipeline(*pipeline_, made);
+    add_groups(*pipeline_, made);
+    add_meters(*pipeline_, made);
+  }
   if (controllers_ != nullptr) add_controllers(*controllers_, made);
   return made.take();
 }

@@ -6,6 +6,7 @@
 //   coua_worker_rounds_total{worker="0"}     "rounds" of `coua worker -j`
 //   coua_vlan_flooded_total{vlan="10"}       "flooded" of `coua vlan show 10`
 //   coua_fib_entries                         "entries" of `coua fib stats`
+//   coua_meter_band_packets_total{...}       "packets" of a band in `coua meter dump -j`
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -30,8 +31,8 @@ class switch_metrics final : public prometheus::Collectable {
                  std::string version);
 
   /// Everything, read now. Any thread; waits for the owner of the tables, at most as long as `coua
-  /// stats` does, and for that of the controllers, two seconds at most. Reads no rule one by one:
-  /// its time depends on ports, VLANs and workers alone.
+  /// stats` does, and for that of the controllers, two seconds at most. Reads no rule one by one,
+  /// and of groups and meters a bounded number: its time depends on ports, VLANs and workers alone.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:

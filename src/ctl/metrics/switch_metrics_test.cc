@@ -49,6 +49,22 @@ class metrics : public ::testing::Test {
     return prometheus::TextSerializer().Serialize(
         switch_metrics(switch_, &pipeline_, &controllers_, "1.2.3").Collect());
   }
+  void add_group(pipeline::group_id id, std::size_t n_buckets) {
+    pipeline::group_mod one;
+    one.what.id = id;
+    one.what.type = pipeline::group_type::all;
+    one.what.buckets.resize(n_buckets);
+    const pipeline::operation add = one;
+    ASSERT_TRUE(pipeline_.apply({&add, 1}));
+  }
+  void add_meter(pipeline::meter_id id) {
+    pipeline::meter_mod one;
+    one.what.id = id;
+    one.what.bands.resize(1);
+    one.what.bands[0].rate = 1000;
+    const pipeline::operation add = one;
+    ASSERT_TRUE(pipeline_.apply({&add, 1}));
+  }
   fake_switch switch_;
   fake_pipeline pipeline_;
   fake_controllers controllers_;
@@ -69,7 +85,59 @@ TEST_F(metrics, have_the_names_and_values_of_what_coua_shows) {
     EXPECT_NE(all.find(line), std::string::npos) << line << "is not in\n" << all;
 }
 
+TEST_F(metrics, groups_and_meters_have_what_their_dumps_show) {
+  add_group(7, 2);
+  add_meter(3);
+  pipeline_.change([](pipeline::bridge& model) {
+    model.count_group(7, {3, 180});
+    model.count_bucket(7, 1, {2, 120});
+    model.count_meter(3, {4, 240});
+    model.count_band(3, 0, {1, 60});
+  });
+  const std::string all = text();
+  for (const char* line :
+       {"coua_group_packets_total{group=\"7\"} 3\n", "coua_group_bytes_total{group=\"7\"} 180\n",
+        "coua_group_bucket_packets_total{group=\"7\",bucket=\"0\"} 0\n",
+        "coua_group_bucket_bytes_total{group=\"7\",bucket=\"1\"} 120\n",
+        "coua_group_references{group=\"7\"} 0\n", "coua_meter_flows{meter=\"3\"} 0\n",
+        "coua_meter_packets_total{meter=\"3\"} 4\n",
+        "coua_meter_band_packets_total{meter=\"3\",band=\"0\"} 1\n"})
+    EXPECT_NE(all.find(line), std::string::npos) << line << "is not in\n" << all;
+}
+
+std::size_t times(const std::string& all, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; at++) n++;
+  return n;
+}
+
+TEST_F(metrics, are_a_bounded_number_of_groups_and_meters) {
+  for (pipeline::group_id id = 1; id <= 1100; ++id) {
+    add_group(id, 1);
+    add_meter(id);
+  }
+  std::string all = text();
+  EXPECT_EQ(times(all, "\ncoua_group_packets_total{"), 1000u);
+  EXPECT_EQ(times(all, "\ncoua_meter_packets_total{"), 1000u);
+  EXPECT_NE(all.find("{group=\"1000\"}"), std::string::npos);
+  EXPECT_NE(all.find("\ncoua_pipeline_groups 1100\n"), std::string::npos);
+  // Those of many buckets are fewer, each with all of its own.
+  for (pipeline::group_id id = 2000; id <= 2010; ++id) add_group(id, 1000);
+  pipeline::group_mod all_others;
+  all_others.command = pipeline::mod_command::remove;
+  for (all_others.what.id = 1; all_others.what.id <= 1100; ++all_others.what.id) {
+    const pipeline::operation gone = all_others;
+    ASSERT_TRUE(pipeline_.apply({&gone, 1}));
+  }
+  all = text();
+  EXPECT_EQ(times(all, "\ncoua_group_packets_total{"), 8u);
+  EXPECT_EQ(times(all, "\ncoua_group_bucket_packets_total{"), 8000u);
+}
+
 TEST_F(metrics, are_of_the_text_format) {
+  add_group(7, 2);
+  add_meter(3);
+
   const std::regex sample(
       R"re([a-z_:][a-z0-9_:]*(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? \S+)re");
   std::istringstream lines(text());
@@ -104,6 +172,8 @@ TEST_F(metrics, bursts_are_a_histogram) {
 }
 
 TEST_F(metrics, are_documented) {
+  add_group(1, 1);
+  add_meter(1);
   const std::string page = read(COUA_DOCS_DIR "/metrics.md");
   for (const auto& family : switch_metrics(switch_, &pipeline_, &controllers_, "1").Collect()) {
     if (family.help.starts_with("Counter ")) continue;  // under the name that `coua` has for it
