@@ -58,6 +58,7 @@ class checked_pipeline {
     std::vector<pipeline::sent> outputs;
     std::vector<pipeline::packet_in> packet_ins;
     std::vector<std::string> learned;  // rules, sorted
+    std::uint64_t n_beyond = 0;        // deliveries that the datapath had no room for
   };
   outcome deliver();
   void learn(const std::vector<pipeline::rule_mod>& learned);
@@ -72,6 +73,7 @@ class checked_pipeline {
   pipeline::bridge model_;
   pipeline::oracle oracle_;
   pipeline::time_ns now_ = 1;
+  std::uint64_t n_beyond_ = 0;  // counted so far
 };
 
 }  // namespace coua::test

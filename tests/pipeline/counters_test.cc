@@ -154,5 +154,17 @@ TEST_F(uncollected, own_counts_of_a_meter_outlive_its_modification) {
   EXPECT_EQ(state.bands[0].packets, 2U);
 }
 
+// A burst keeps deliveries_max, which the harness checks; the others are dropped and counted.
+TEST_F(uncollected, copies_beyond_those_of_a_burst_are_dropped_and_counted) {
+  constexpr std::size_t n_packets = executor::burst_max;
+  constexpr std::size_t n_each = executor::deliveries_max / n_packets + 1;
+  must({add_rule(0, 5, {}, pipeline::test::apply(action_list(n_each, output(2))))});
+  send(n_packets);
+  EXPECT_EQ(in_.n_outputs, executor::deliveries_max);
+  EXPECT_EQ(in_.bridge().compiler().counts(0).drops(pipeline_drop::too_many),
+            n_packets * n_each - executor::deliveries_max);
+  in_.check_counters();
+}
+
 }  // namespace
 }  // namespace coua::test
