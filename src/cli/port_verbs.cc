@@ -65,9 +65,12 @@ bool take_bond(const invocation& call, v1::Bond& bond) {
   bond.set_mode(static_cast<v1::BondMode>(choose("bond", bond_modes)));
   bond.set_hash(static_cast<v1::BondHash>(choose("hash", bond_hashes)));
   bond.set_rate(static_cast<v1::LacpRate>(choose("lacp-rate", lacp_rates)));
+  if (call.has("min-links"))
+    bond.set_min_links(static_cast<std::uint32_t>(call.number("min-links")));
   for (const std::string& each : split(call.text("members"), ' '))
     if (!each.empty()) bond.add_members(each);
-  return call.has("bond") || call.has("hash") || call.has("lacp-rate") || call.has("members");
+  return call.has("bond") || call.has("hash") || call.has("lacp-rate") || call.has("min-links") ||
+         call.has("members");
 }
 
 /// Of an option that the grammar has checked.

@@ -76,6 +76,7 @@ json bond_json(const v1::Port& port) {
   return {{"mode", word_of(bond_modes, port.spec().bond().mode())},
           {"hash", word_of(bond_hashes, port.spec().bond().hash())},
           {"rate", word_of(lacp_rates, port.spec().bond().rate())},
+          {"min_links", port.spec().bond().min_links()},
           {"members", std::move(members)}};
 }
 
@@ -139,9 +140,10 @@ std::string members_text(const v1::Port& port) {
                                    grouped(lacp.received()) + "/" + grouped(lacp.sent())});
     out.add(row);
   }
+  const unsigned least = port.spec().bond().min_links();
   return "hash: " + word_of(bond_hashes, port.spec().bond().hash()) +
-         (is_lacp ? ", rate: " + word_of(lacp_rates, port.spec().bond().rate()) : "") + "\n" +
-         out.text();
+         (is_lacp ? ", rate: " + word_of(lacp_rates, port.spec().bond().rate()) : "") +
+         (least > 1 ? ", min links: " + std::to_string(least) : "") + "\n" + out.text();
 }
 
 flood_limit limit_of(const v1::FloodLimit& limit) {

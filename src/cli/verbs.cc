@@ -81,6 +81,9 @@ const std::vector<parameter> running_options = {
      .help =
          "bond by LACP: how often the other end is to speak: slow: every 30 s; fast: every second",
      .choices = {"slow", "fast"}},
+    option("min-links", "COUNT",
+           "bond: while fewer members could send, it has no link; 1 to the number of its members",
+           kind::number, 1, 8),
     option("enabled", "on|off", "administratively up", kind::on_off),
     option("learning", "on|off", "learn source addresses", kind::on_off),
     option("promiscuous", "on|off", "receive frames for every address", kind::on_off),

@@ -140,6 +140,13 @@ const field_table<port>& bond_fields() {
                                      "that",
                           .example = "fast"},
                          {"slow", "fast"}, [](port& p) -> auto& { return p.bond.rate; }),
+      integer_field<port>({.name = "min_links",
+                           .meaning = "While fewer members could send, the bond has no link: it "
+                                      "carries nothing, and an other end that speaks LACP is told. "
+                                      "At most as many as there are members; not in mode `backup`",
+                           .example = "2"},
+                          1, limits::bond_members_max,
+                          [](port& p) -> auto& { return p.bond.min_links; }),
       members_field()};
   return fields;
 }

@@ -156,7 +156,8 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.ports[4].bond, (dp::bond_config{dp::bond_mode::lacp,
                                               {"net_tap3,iface=tap3", "net_null20"},
                                               dp::bond_hash::l23,
-                                              dp::lacp_rate::fast}));
+                                              dp::lacp_rate::fast,
+                                              2}));
 }
 
 TEST(config, a_place_names_file_and_line) {
@@ -304,7 +305,8 @@ TEST(config_document, the_example_of_each_field_is_valid) {
       else if (section.path == "ports[]")
         text = port(pair);
       else if (section.path == "ports[].bond")
-        text = port("bond: {" + pair + (field.name == "members" ? "" : ", members: [net_null1]") +
+        text = port("bond: {" + pair +
+                    (field.name == "members" ? "" : ", members: [net_null1, net_null2]") +
                     (field.name == "rate" ? ", mode: lacp}" : "}"));
       else if (section.path == "ports[].storm")
         text = port("storm: {" + pair + "}");

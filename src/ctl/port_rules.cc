@@ -51,6 +51,12 @@ void check_bond(const dp::port_config& port, std::vector<field_problem>& problem
                              std::to_string(limits::bond_members_max) + " are allowed"});
   if (port.bond.rate != dp::lacp_rate::slow && port.bond.mode != dp::bond_mode::lacp)
     problems.push_back({"bond.rate", "is for mode lacp only"});
+  if (port.bond.mode == dp::bond_mode::backup && port.bond.min_links != 1)
+    problems.push_back({"bond.min_links", "is not for mode backup: it uses one member at a time"});
+  else if (port.bond.min_links < 1 || port.bond.min_links > members.size())
+    problems.push_back(
+        {"bond.min_links", std::to_string(port.bond.min_links) + " is not from 1 to " +
+                               std::to_string(members.size()) + ", the number of its members"});
   if (port.bond.mode == dp::bond_mode::lacp && port.mirror.any())
     problems.push_back({"bond.mode",
                         "is not for a mirror port: it receives nothing, so it would "

@@ -58,6 +58,8 @@ inline dp::bond_config bond() {
     const std::string one = devargs();
     if (seen.insert(one.substr(0, one.find(','))).second) out.members.push_back(one);
   }
+  if (out.mode != dp::bond_mode::backup)
+    out.min_links = number(1u, static_cast<unsigned>(out.members.size()) + 1, 1u);
   return out;
 }
 

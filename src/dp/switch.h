@@ -58,6 +58,9 @@ struct bond_config {
   std::vector<std::string> members;  // DPDK devices, at most bond_members_max; none: no bond
   bond_hash hash = bond_hash::l34;
   lacp_rate rate = lacp_rate::slow;  // mode lacp
+  /// With fewer members that could send the bond has no link, and carries nothing. Not in mode
+  /// backup.
+  unsigned min_links = 1;
   bool any() const { return !members.empty(); }
   bool operator==(const bond_config&) const = default;
 };

@@ -130,6 +130,26 @@ class test_static(bond_case):
         one, two = self.heard(b"down", 10)
         self.assertEqual(sorted(one + two), list(range(10)))
 
+    def test_with_fewer_links_than_asked_it_has_none(self):
+        self.switch.coua("port", "set", "bond", "--min-links", "2")
+        self.assertEqual(self.states(), ["active", "active"])
+        self.send_flows(b"both", range(32))
+        self.assertNotIn(0, map(len, self.heard(b"both", 32)))
+        lab.run("ip link set b1 down")
+        self.wait_states("down", "too few")
+        self.assertFalse(self.bond()["link_up"])
+        before = self.counters("bond")
+        self.send_flows(b"few", range(20))
+        self.wire(self.m2).send(udp(frames.BROADCAST, "02:00:00:00:00:78", 1, b"few"))
+        lab.wait_for(lambda: self.counted(before, "drop_bond_standby", "bond") >= 1,
+                     what="what the other member brings is dropped")
+        self.assertEqual(self.heard(b"few"), [[], []])
+        self.switch.coua("port", "set", "bond", "--min-links", "1")
+        self.wait_states("down", "active")
+        refused = self.switch.coua("port", "set", "bond", "--min-links", "3", check=False)
+        self.assertIn("bond.min_links: 3 is not from 1 to 2", refused.stderr)
+        self.assertNotEqual(refused.returncode, 0)
+
     def test_the_flows_of_a_link_that_fails_move(self):
         flows = list(range(2000, 2032))
         self.send_flows(b"whole", flows)

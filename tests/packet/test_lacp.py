@@ -99,6 +99,18 @@ class test_lacp(bond_case):
         lab.run("ip link set b1 up")
         self.wait_states("active", "active")
 
+    def test_with_fewer_links_than_asked_the_partner_is_told(self):
+        partner = self.meet()
+        self.switch.coua("port", "set", "bond", "--min-links", "2")
+        self.assertEqual(self.states(), ["active", "active"])
+        lab.run("ip link set b1 down")
+        self.wait_states("down", "too few")
+        lab.wait_for(lambda: not partner.links[1].heard.flags & lacp.IN_SYNC,
+                     what="the partner is told to carry nothing")
+        self.assertFalse(self.bond()["link_up"])
+        lab.run("ip link set b1 up")
+        self.wait_states("active", "active")
+
     def test_another_partner_stays_out(self):
         partner = self.meet()
         partner.links[1].says.system = "02:bb:bb:bb:bb:01"

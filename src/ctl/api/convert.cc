@@ -125,6 +125,10 @@ void apply_bond(const v1::Bond& from, dp::bond_config& to, std::vector<field_pro
   // Another mode has none.
   if (to.mode != dp::bond_mode::lacp && from.rate() == v1::LACP_RATE_UNSPECIFIED)
     to.rate = dp::lacp_rate::slow;
+  if (from.has_min_links())
+    to.min_links = from.min_links();
+  else if (to.mode == dp::bond_mode::backup)
+    to.min_links = 1;
   if (from.members_size() > 0) to.members.assign(from.members().begin(), from.members().end());
   if (!to.any()) problems.push_back({"bond.members", "is empty; a bond has members"});
 }
@@ -133,6 +137,7 @@ void to_message(const dp::bond_config& bond, v1::Bond& out) {
   out.set_mode(bond.mode == dp::bond_mode::backup ? v1::BOND_MODE_BACKUP
                : bond.mode == dp::bond_mode::lacp ? v1::BOND_MODE_LACP
                                                   : v1::BOND_MODE_STATIC);
+  out.set_min_links(bond.min_links);
   out.set_rate(bond.rate == dp::lacp_rate::fast ? v1::LACP_RATE_FAST : v1::LACP_RATE_SLOW);
   out.set_hash(bond.hash == dp::bond_hash::l2    ? v1::BOND_HASH_L2
                : bond.hash == dp::bond_hash::l23 ? v1::BOND_HASH_L23

@@ -74,9 +74,14 @@ TEST_F(port_api, bonds) {
   EXPECT_EQ(set.port().spec().bond().mode(), v1::BOND_MODE_LACP);
   EXPECT_EQ(set.port().spec().bond().rate(), v1::LACP_RATE_FAST);
   EXPECT_EQ(set.port().spec().bond().members_size(), 2);
+  change.mutable_bond()->set_min_links(2);
+  EXPECT_EQ(good(*ports_, &v1::PortService::Stub::SetPort, change).port().spec().bond().min_links(),
+            2u);
+  change.mutable_bond()->clear_min_links();
   change.mutable_bond()->set_mode(v1::BOND_MODE_BACKUP);
-  EXPECT_EQ(good(*ports_, &v1::PortService::Stub::SetPort, change).port().spec().bond().rate(),
-            v1::LACP_RATE_SLOW);
+  const auto backup = good(*ports_, &v1::PortService::Stub::SetPort, change);
+  EXPECT_EQ(backup.port().spec().bond().rate(), v1::LACP_RATE_SLOW);
+  EXPECT_EQ(backup.port().spec().bond().min_links(), 1u);
   const auto no = [&](const char* where) {
     EXPECT_EQ(refused(*ports_, &v1::PortService::Stub::SetPort, change,
                       grpc::StatusCode::INVALID_ARGUMENT),
@@ -85,6 +90,9 @@ TEST_F(port_api, bonds) {
   change.mutable_bond()->set_rate(v1::LACP_RATE_FAST);
   no("bond.rate");
   change.mutable_bond()->clear_rate();
+  change.mutable_bond()->set_min_links(2);
+  no("bond.min_links");
+  change.mutable_bond()->clear_min_links();
   change.mutable_bond()->set_mode(static_cast<v1::BondMode>(99));
   no("bond.mode");
   change.mutable_bond()->clear_mode();
@@ -105,6 +113,8 @@ TEST_F(port_api, odd_bonds_are_refused_by_field) {
   };
   EXPECT_EQ(refused_bond([](auto& b) { b.clear_members(); }), "bond.members");
   EXPECT_EQ(refused_bond([](auto& b) { b.add_members(""); }), "bond.members");
+  for (const unsigned n : {0u, 2u})
+    EXPECT_EQ(refused_bond([n](auto& b) { b.set_min_links(n); }), "bond.min_links");
   EXPECT_EQ(refused_bond([](auto& b) { b.add_members("net_null1,size=64"); }), "bond.members");
   EXPECT_EQ(refused_bond([](auto& b) {
               for (int i = 2; i < 10; i++) b.add_members("net_null" + std::to_string(i));

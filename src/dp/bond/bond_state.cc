@@ -17,6 +17,8 @@ void bond_state::configure(const bond_config& config) {
     lacp_ = std::make_unique<lacp>(macs_, config.rate, key_);
   else
     lacp_->set_rate(config.rate);
+  min_links_ = config.min_links;
+  if (lacp_) lacp_->set_min_links(min_links_);
   choose();
 }
 
@@ -72,6 +74,10 @@ void bond_state::choose() {
     return;
   }
   if (mode_ == bond_mode::balance) {
+    if (static_cast<unsigned>(std::popcount(view_.sending)) < min_links_) {
+      view_.sending = 0;
+      return;
+    }
     view_.collecting = static_cast<member_set>((1u << links_.size()) - 1);
     return;
   }
@@ -101,7 +107,8 @@ std::string bond_state::state(unsigned member) const {
   if (links_[member].lost) return "lost";
   if (lacp_) return lacp_->state(member);
   if (is_active(member)) return "active";
-  return links_[member].up ? "standby" : "down";
+  if (!links_[member].up) return "down";
+  return mode_ == bond_mode::backup ? "standby" : "too few";
 }
 
 std::vector<std::string> bond_state::states() const {

@@ -10,7 +10,7 @@
 //
 // The member in use is the first one with a link; it stays that until it has none, so that a
 // member that comes back takes nothing from one that works. The bond has a link when something
-// sends.
+// sends. Where fewer than `min_links` members could send (but for backup), none takes or sends.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class bond_state {
   /// `macs` of the members, in their order. `key`: of LACP, another one for each bond.
   bond_state(const bond_config& config, std::vector<mac_bytes> macs, std::uint16_t key = 1);
 
-  /// Mode, hash and rate; the members stay.
+  /// Mode, hash, rate and the least number of links; the members stay.
   void configure(const bond_config& config);
   /// Other members, with their `macs`: `from` says which place each had; none: it is new, and has
   /// no link before update(). What goes on stays as it is: who is in use, what a partner said.
@@ -66,6 +66,7 @@ class bond_state {
 
   const std::uint16_t key_;
   bond_mode mode_ = bond_mode::balance;
+  unsigned min_links_ = 1;
   std::vector<mac_bytes> macs_;
   std::unique_ptr<lacp> lacp_;
   std::vector<link_state> links_;

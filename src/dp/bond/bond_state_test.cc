@@ -71,6 +71,28 @@ TEST(bond_state, a_sum_of_unknown_speeds_is_unknown) {
   EXPECT_EQ(backup.link().mbps, 10'000u) << "it sends nothing";
 }
 
+TEST(bond_state, with_fewer_links_than_asked_it_has_none) {
+  bond_config config = of(bond_mode::balance);
+  config.min_links = 2;
+  bond_state bond(config, {3, mac_bytes{}});
+  see(bond, {up, down, lost});
+  EXPECT_FALSE(bond.link().up);
+  EXPECT_EQ(bond.link().mbps, 0u);
+  EXPECT_EQ(bond.view().sending | bond.view().collecting, 0);
+  EXPECT_EQ(bond.view().lost, 0b100);
+  EXPECT_EQ(bond.states(), (std::vector<std::string>{"too few", "down", "lost"}));
+  see(bond, {up, up, lost});
+  EXPECT_TRUE(bond.link().up);
+  EXPECT_EQ(bond.view().sending, 0b011);
+  EXPECT_EQ(bond.view().collecting, 0b111);
+  config.min_links = 3;
+  bond.configure(config);
+  EXPECT_EQ(bond.view().sending | bond.view().collecting, 0);
+  config.min_links = 1;
+  bond.configure(config);
+  EXPECT_EQ(bond.view().sending, 0b011);
+}
+
 TEST(bond_state, the_mode_changes_while_it_runs) {
   bond_state bond(of(bond_mode::backup), {3, mac_bytes{}});
   see(bond, {up, up, down});

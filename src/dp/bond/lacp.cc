@@ -268,12 +268,24 @@ void lacp::set_mux(member& m, muxing to) {
   m.need_to_transmit = true;
 }
 
+bool lacp::is_agreed(const member& m) { return m.selected && (m.partner.flags & in_sync) != 0; }
+
+bool lacp::are_enough(bool (*counts)(const member&)) const {
+  return std::ranges::count_if(members_, counts) >= min_links_;
+}
+
 void lacp::run_mux(member& m, std::uint64_t now_ns) {
   if (!m.selected) {
     if (m.mux != muxing::detached) set_mux(m, muxing::detached);
     return;
   }
-  const bool partner_is_in_sync = (m.partner.flags & in_sync) != 0;
+  // Out of sync, so that the partner carries nothing, either. It is not asked whether it is in
+  // sync: two ends with a least number would wait for each other.
+  if (!are_enough(is_selected)) {
+    if (m.mux != muxing::waiting) set_mux(m, muxing::waiting);
+    return;
+  }
+  const bool partner_is_in_sync = (m.partner.flags & in_sync) != 0 && are_enough(is_agreed);
   const bool partner_collects = (m.partner.flags & lacp_flag::collecting) != 0;
   if (m.mux == muxing::detached) {
     set_mux(m, muxing::waiting);
@@ -324,7 +336,9 @@ std::string lacp::state(unsigned member) const {
   if (m.mux == muxing::collecting) return "collecting";
   if (m.rx != receiving::current) return "no partner";
   if (!can_join(m)) return "loop";
-  return m.selected ? "waiting" : "other partner";
+  if (!m.selected) return "other partner";
+  const bool goes_on = are_enough(is_selected) && (!is_agreed(m) || are_enough(is_agreed));
+  return goes_on ? "waiting" : "too few";
 }
 
 }  // namespace coua::dp

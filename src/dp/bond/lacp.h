@@ -15,6 +15,8 @@
 //   loop          its partner is this bond itself, by a cable that leads back
 //   waiting       its partner has been chosen, and has not agreed yet (or is new: others may follow
 //                 within 2 s, so that all of them start together)
+//   too few       it could go on, and fewer than `min_links` members can: it does not, and the
+//                 partner is told, whose end goes down, too
 //   collecting    the partner is in sync: frames are taken from it
 //   active        the partner collects: frames are sent by it, too
 //
@@ -92,6 +94,8 @@ class lacp {
                       const std::vector<mac_bytes>& sources);
 
   void set_rate(lacp_rate rate);
+  /// Of members that have chosen the same partner, or none of them goes on.
+  void set_min_links(unsigned least) { min_links_ = least; }
   void set_link(unsigned member, bool up, unsigned mbps, std::uint64_t now_ns);
   /// A frame of the slow protocols that a member has brought. What follows from it is tick()'s.
   void receive(unsigned member, std::span<const std::uint8_t> frame, std::uint64_t now_ns,
@@ -132,10 +136,13 @@ class lacp {
   void run_receive(member& m, std::uint64_t now_ns);
   void select();
   void run_mux(member& m, std::uint64_t now_ns);
+  bool are_enough(bool (*counts)(const member&)) const;
   void set_mux(member& m, muxing to);
   void transmit(unsigned number, std::uint64_t now_ns, const send_function& send);
   bool has_partner(const member& m) const;
   bool can_join(const member& m) const;
+  static bool is_selected(const member& m) { return m.selected; }
+  static bool is_agreed(const member& m);
   member_set those_at(muxing least) const;
   static bool alike(const member& a, const member& b);
   void expire(member& m, std::uint64_t now_ns);
@@ -144,6 +151,7 @@ class lacp {
   mac_bytes system_;
   std::uint16_t key_;
   lacp_rate rate_ = lacp_rate::slow;
+  unsigned min_links_ = 1;
   std::vector<member> members_;
 };
 

@@ -115,6 +115,71 @@ TEST(lacp, two_ends_agree) {
   EXPECT_NEAR(static_cast<double>(l.sent() - before), 240, 8);
 }
 
+TEST(lacp, with_fewer_partners_than_asked_both_ends_carry_nothing) {
+  lab l;
+  const unsigned a = l.add(3), b = l.add(3);
+  l[a].set_min_links(2);
+  ASSERT_TRUE(l.join(a, b));
+  l.set_link({a, 1}, false);
+  l.run(100 * ms);
+  EXPECT_EQ(l[a].collecting() | l[a].distributing(), 0);
+  EXPECT_EQ(l[b].collecting(), 0b10)
+      << "its link has not failed; what it hears by the other one is";
+  EXPECT_EQ(l[a].state(0), "too few");
+  EXPECT_EQ(l[a].state(1), "down");
+  EXPECT_EQ(l[b].state(0), "waiting");
+  l.cable({a, 2}, {b, 2});
+  l.run(5 * s);
+  EXPECT_EQ(l[a].distributing(), 0b101);
+  EXPECT_EQ(l[b].distributing(), 0b101);
+  l[a].set_min_links(3);
+  l.run(1 * s);
+  EXPECT_EQ(l[a].collecting() | l[b].distributing(), 0);
+  l[a].set_min_links(1);
+  l.run(5 * s);
+  EXPECT_EQ(l[a].distributing() & l[b].distributing(), 0b101);
+}
+
+TEST(lacp, two_ends_that_ask_for_links_do_not_wait_for_each_other) {
+  lab l;
+  const unsigned a = l.add(2), b = l.add(2);
+  for (const unsigned e : {a, b}) l[e].set_min_links(2);
+  EXPECT_TRUE(l.join(a, b));
+  l.set_link({b, 0}, false);
+  l.run(5 * s);
+  EXPECT_EQ(l[a].collecting() | l[b].collecting(), 0);
+  EXPECT_EQ(l[b].state(1), "too few");
+  l.set_link({b, 0}, true);
+  l.run(5 * s);
+  EXPECT_EQ(l[a].distributing() & l[b].distributing(), 0b11);
+}
+
+TEST(lacp, a_member_that_the_partner_keeps_out_does_not_count) {
+  constexpr auto silent = [](unsigned, const slow_frame&) {};
+  lacp end(macs(1, 2), lacp_rate::fast);
+  end.set_min_links(2);
+  const auto hear = [&](unsigned m, std::uint8_t flags) {
+    lacp_side partner{1,
+                      mac(2, 0),
+                      1,
+                      1,
+                      static_cast<std::uint16_t>(m + 1),
+                      static_cast<std::uint8_t>(lacp_flag::active | lacp_flag::aggregates | flags)};
+    end.receive(m, write_lacpdu({partner, end.actor(m)}, mac(2, m)), 1 * s, silent);
+    end.tick(1 * s, silent);
+  };
+  for (const unsigned m : {0u, 1u}) end.set_link(m, true, 1000, 1 * s);
+  constexpr std::uint8_t in_use = lacp_flag::in_sync | lacp_flag::collecting;
+  for (int i = 0; i < 2; ++i) hear(0, in_use), hear(1, 0);
+  EXPECT_EQ(end.collecting(), 0);
+  EXPECT_EQ(end.state(0), "too few");
+  EXPECT_EQ(end.state(1), "waiting");
+  hear(1, in_use);
+  EXPECT_EQ(end.distributing(), 0b11);
+  hear(1, 0);
+  EXPECT_EQ(end.collecting(), 0);
+}
+
 TEST(lacp, slow_ends_send_every_30_s) {
   lab l;
   const unsigned a = l.add(1, lacp_rate::slow), b = l.add(1, lacp_rate::slow);
@@ -462,6 +527,7 @@ RC_GTEST_PROP(lacp_model, it_heals, ()) {
   const unsigned n = *rc::gen::inRange(1u, 5u);
   const auto rate = [] { return *rc::gen::element(lacp_rate::slow, lacp_rate::fast); };
   const unsigned a = l.add(n, rate()), b = l.add(n, rate());
+  for (const unsigned e : {a, b}) l[e].set_min_links(*rc::gen::inRange(1u, n + 1));
   for (unsigned m = 0; m < n; ++m) l.cable({a, m}, {b, m});
   const auto steps = *rc::gen::inRange(0, 20);
   for (int i = 0; i < steps; ++i) {
