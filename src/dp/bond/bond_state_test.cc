@@ -121,6 +121,37 @@ TEST(bond_state, the_member_in_use_stays_it_in_its_new_place) {
   EXPECT_EQ(bond.view().sending, 0b100) << "it works";
 }
 
+TEST(bond_state, by_lacp_too_few_links_are_none_either) {
+  bond_config config = of(bond_mode::lacp);
+  config.members = {"a", "b"};
+  config.rate = lacp_rate::fast;
+  config.min_links = 2;
+  bond_state bond(config, {mac_bytes{2, 0, 0, 0, 0, 1}, mac_bytes{2, 0, 0, 0, 0, 2}});
+  lacp partner({mac_bytes{2, 0, 0, 0, 1, 1}, mac_bytes{2, 0, 0, 0, 1, 2}}, lacp_rate::fast);
+  std::uint64_t now = 0;
+  const auto speak = [&](link_state second) {
+    for (unsigned m : {0u, 1u}) partner.set_link(m, m == 0 || second.up, 10'000, now);
+    for (const std::uint64_t until = now + 5'000'000'000; now < until; now += 100'000'000) {
+      const auto nothing = [](unsigned, const slow_frame&) {};
+      const std::vector<link_state> links = {up, second};
+      bond.update(links, now, [&](unsigned m, const slow_frame& frame) {
+        partner.receive(m, frame, now, nothing);
+      });
+      partner.tick(
+          now, [&](unsigned m, const slow_frame& frame) { bond.receive(m, frame, now, nothing); });
+    }
+  };
+  speak(up);
+  EXPECT_EQ(bond.view().sending, 0b11);
+  speak(down);
+  EXPECT_EQ(bond.view().sending | bond.view().collecting, 0);
+  EXPECT_EQ(bond.states(), (std::vector<std::string>{"too few", "down"}));
+  config.min_links = 1;
+  bond.configure(config);
+  speak(down);
+  EXPECT_EQ(bond.view().sending, 0b01);
+}
+
 TEST(bond_state, by_lacp_links_are_not_enough) {
   bond_state bond(of(bond_mode::lacp), {3, mac_bytes{2, 0, 0, 0, 0, 1}});
   see(bond, {up, up, lost});
