@@ -5,6 +5,7 @@
 usage: daemon_test.py COUAD COUA
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -123,12 +124,18 @@ class test_life(daemon_case):
                 os.chown(path, 65534, 65534)
         self.test_start_use_and_stop()
 
-    def test_systemd_hears_of_it(self):
+    @contextlib.contextmanager
+    def systemd(self, watchdog_us):
+        """The socket at which systemd hears what the daemon says of itself."""
+        path = str(self.directory / "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.settimeout(60)
-            manager.bind(str(self.directory / "notify"))
-            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
-                                 "WATCHDOG_USEC": "400000"}
+            manager.bind(path)
+            self.environment |= {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": str(watchdog_us)}
+            yield manager
+
+    def test_systemd_hears_of_it(self):
+        with self.systemd(watchdog_us=400_000) as manager:
             process = self.start()
             self.assertEqual(manager.recv(4096).decode(),
                              f"READY=1\nSTATUS=2 ports, API on {self.socket}")
@@ -142,11 +149,7 @@ class test_life(daemon_case):
             self.assertEqual(process.wait(60), 0)
 
     def test_reloads_do_not_keep_it_from_the_watchdog(self):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            manager.settimeout(60)
-            manager.bind(str(self.directory / "notify"))
-            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
-                                 "WATCHDOG_USEC": "1000000"}
+        with self.systemd(watchdog_us=1_000_000) as manager:
             process = self.start()
             said = [manager.recv(4096)]
             until = time.monotonic() + 3
@@ -162,11 +165,7 @@ class test_life(daemon_case):
             self.assertEqual(process.wait(60), 0)
 
     def test_a_port_that_takes_its_time_does_not_keep_it_from_the_watchdog(self):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-            manager.settimeout(60)
-            manager.bind(str(self.directory / "notify"))
-            self.environment |= {"NOTIFY_SOCKET": str(self.directory / "notify"),
-                                 "WATCHDOG_USEC": "1000000"}
+        with self.systemd(watchdog_us=1_000_000) as manager:
             process = self.start()
             self.assertIn("READY=1", manager.recv(4096).decode())
             # Its driver waits until somebody writes.
