@@ -108,6 +108,9 @@ class pipeline_control {
   virtual void settle() = 0;
   /// The same for so long at most. False: they do not yet.
   virtual bool settle_within(std::chrono::microseconds most) = 0;
+  /// For who has time: a worker takes new rules with its next burst. One that has not by then
+  /// stands still.
+  static constexpr std::chrono::seconds settle_most{10};
   /// Takes the turn of the owner if that has nothing to do: until end_turn(), which must come
   /// within a millisecond, nothing that this thread calls waits for it. Does not wait itself.
   virtual bool try_turn() = 0;

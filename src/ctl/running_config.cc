@@ -2,7 +2,6 @@
 #include "ctl/running_config.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -17,8 +16,6 @@ namespace {
 constexpr std::size_t entries_at_once = 1024;  // stored by one step: about a millisecond
 // "    - {vlan: 1, mac: "02:00:00:00:00:01", port: p}": no entry takes less of a file.
 constexpr std::size_t entry_bytes = 48;
-// A worker takes new rules with its next burst. One that has not by then stands still.
-constexpr std::chrono::seconds settle_most{10};
 constexpr int reads_most = 3;  // of a table whose entries move meanwhile
 
 std::string path_of(const char* list, std::size_t index) {
@@ -336,7 +333,7 @@ void running_config::plan_texts(const config& now, const config& wanted,
   const auto go = [this, &wanted]() -> result<void> {
     auto done = apply_texts(*pipeline_, wanted.rules);
     if (!done) done.error().where = place_in(wanted, done.error().where);
-    if (done && !pipeline_->settle_within(settle_most))
+    if (done && !pipeline_->settle_within(pipeline_control::settle_most))
       log_warning("rules of a configuration: there is a worker that does not run them yet");
     return done;
   };

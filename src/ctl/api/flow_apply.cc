@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/flow_apply.h"
 
-#include <chrono>
-
 #include "ctl/api/flow_convert.h"
 
 namespace coua::ctl {
 namespace {
 
-// A worker takes new rules with its next burst. One that has not by then stands still.
-constexpr std::chrono::seconds settle_most{10};
 constexpr std::size_t bundle_max = std::size_t{256} << 20;  // bytes of text
 
 /// The model counts operations, the client lines.
@@ -90,7 +86,7 @@ result<void> flow_apply::apply() {
   response_->set_operations(lines->operations.size());
   response_->set_changes(changes);
   hold.unlock();
-  if (changes > 0 && !(*pipeline)->settle_within(settle_most))
+  if (changes > 0 && !(*pipeline)->settle_within(pipeline_control::settle_most))
     return fail(errc::busy, "flows", "it is done, but there is a worker that does not run it yet");
   return {};
 }
