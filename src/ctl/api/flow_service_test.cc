@@ -245,6 +245,9 @@ TEST_F(flow_api, groups_and_meters_come_in_pages) {
   some.set_limit(2);
   some.set_unused(true);
   EXPECT_EQ(groups_of(some), (ids{4, 6}));
+  ASSERT_EQ(apply("group_id=1000,type=indirect,bucket=group:4", request::KIND_GROUP),
+            "1 operations, 1 changes");
+  EXPECT_EQ(groups_of(some), (ids{6, 8})) << "a group leads to the other one";
   some.set_group_id(7);
   EXPECT_EQ(groups_of(some), ids{});
   some.set_group_id(8);
