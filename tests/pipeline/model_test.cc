@@ -100,11 +100,14 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
     case step::thin: return apply({random_thinning(random())});
     case step::bundle: return apply(operations(1 + one.n % 4));
     case step::burst: {
-      std::vector<pipeline::packet> packets;
-      for (unsigned i = 0; i < one.n; ++i) packets.push_back(random_packet(random()));
-      all.packets += packets.size();
       forms.note(in);
-      return in.receive(packets);
+      for (unsigned bursts = 1 + one.n / 8; bursts > 0; --bursts) {
+        std::vector<pipeline::packet> packets;
+        for (unsigned i = 0; i < one.n; ++i) packets.push_back(random_packet(random()));
+        all.packets += packets.size();
+        in.receive(packets);
+      }
+      return;
     }
     case step::out: return in.packet_out(random_packet(random()), random_packet_out(random(), is));
     case step::collect: return in.check_counters();
