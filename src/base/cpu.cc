@@ -144,6 +144,11 @@ void name_this_thread(std::string_view name) noexcept {
   pthread_setname_np(pthread_self(), text.data());
 }
 
+void wake_this_thread_late() noexcept {
+  const sched_param none{};
+  (void)pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
+}
+
 unsigned numa_node_of_cpu(unsigned cpu) {
   // The CPU's directory holds a link "nodeN".
   const std::string path = "/sys/devices/system/cpu/cpu" + std::to_string(cpu);

@@ -47,6 +47,11 @@ result<void> pin_this_thread(unsigned cpu);
 /// Sets the name that ps and top show. The kernel keeps the first 15 bytes.
 void name_this_thread(std::string_view name) noexcept;
 
+/// The calling thread is woken without stopping the one that runs on its CPU (SCHED_BATCH): for one
+/// that others send work to piece by piece, so that it finds several pieces. Where the system does
+/// not allow it, nothing changes.
+void wake_this_thread_late() noexcept;
+
 /// Bytes of the second-level data cache of one core; 0 where the system does not say. The
 /// environment variable COUA_L2_BYTES (a number) overrides it: virtual machines may report another
 /// cache.

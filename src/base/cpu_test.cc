@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -123,6 +124,14 @@ TEST(cpu, pins_and_names_a_thread) {
     EXPECT_EQ(allowed_cpus(), before);
   }).join();
   EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST(cpu, a_thread_is_woken_late) {
+  std::thread([] {
+    wake_this_thread_late();
+    EXPECT_EQ(sched_getscheduler(0), SCHED_BATCH);
+  }).join();
+  EXPECT_NE(sched_getscheduler(0), SCHED_BATCH);
 }
 
 TEST(cpu, pinning_to_no_or_an_absent_cpu_is_an_error) {

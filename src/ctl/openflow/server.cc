@@ -109,6 +109,8 @@ class running_server final : public server {
  private:
   void run(std::promise<result<void>>& opened) {
     name_this_thread("coua-openflow");
+    // A client on the same CPU says what it has to say first: else each of its messages stops it.
+    wake_this_thread_late();
     auto done = open();
     const bool good = done.has_value();
     opened.set_value(std::move(done));
