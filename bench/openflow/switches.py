@@ -79,6 +79,25 @@ class coua:
         self.switch.close()
 
 
+class bare:
+    """A server that only answers barriers (bare_server.c), in front of a couad: the limit."""
+
+    name = "bare"
+
+    def __init__(self, behind):
+        program, self.target = pathlib.Path("/run/bare_server"), "unix:/run/bare.mgmt"
+        lab.run(["cc", "-O2", "-o", program, pathlib.Path(__file__).parent / "bare_server.c"])
+        self.process = lab.start(on(CONTROL, [program, "/run/bare.mgmt", behind.target.removeprefix("unix:")]))
+        lab.wait_for(pathlib.Path("/run/bare.mgmt").exists, what="bare_server")
+
+    def control_seconds(self):
+        return cpu_seconds(pathlib.Path(f"/proc/{self.process.pid}/stat"))
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+
+
 class ovs:
     """Open vSwitch with its userspace datapath and a database of its own."""
 

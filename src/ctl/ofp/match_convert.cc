@@ -39,6 +39,7 @@ void drop_idle_bits(::match& of) {
 /// The fields that the match takes and that we have.
 std::vector<match_term> known_terms(const ::match& of) {
   std::vector<match_term> terms;
+  terms.reserve(8);  // more are rare
   for (const field_pair& pair : field_pairs()) {
     const mf_field* mf = mf_from_id(pair.theirs);
     if (mf_is_all_wild(mf, &of.wc) || !mf_are_match_prereqs_ok(mf, &of)) continue;

@@ -255,17 +255,13 @@ class running_server final : public server {
     }
   }
 
-  /// A controller that waits for an answer often says the next thing as soon as it has it: it is
-  /// listened to once more before the loop waits, which costs several times as much.
   void converse(connection& of) {
-    for (unsigned n = 0, before = 0;; before = n) {
-      receive(of, n);
-      of.current->finish_at_once();
-      send(of);
-      if (n == received_at_once) poller_->wake();
-      conversed_ |= n != 0;
-      if (n == before || n == received_at_once) return;
-    }
+    unsigned n = 0;
+    receive(of, n);
+    of.current->finish_at_once();
+    send(of);
+    if (n == received_at_once) poller_->wake();
+    conversed_ |= n != 0;
   }
 
   /// Counts in `n`, up to received_at_once.

@@ -6,8 +6,8 @@
 // shared by all rules that have the same ones (ESWITCH, SIGCOMM 2016, section 3: action sets).
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,9 +27,9 @@ namespace coua::pipeline {
 /// Ops with all that they point to, but groups and meters.
 struct stored_ops {
   std::vector<op> ops;
-  std::deque<wide_value> wide;
-  std::deque<action_set_ops> sets;
-  std::deque<stored_ops> lists;  // of the sets
+  std::list<wide_value> wide;
+  std::list<action_set_ops> sets;
+  std::list<stored_ops> lists;  // of the sets
   std::vector<std::shared_ptr<const learning>> learnings;
 
   op_list list() const;

@@ -38,7 +38,7 @@ class group_compiler {
 
  private:
   struct stored_group : group_version {
-    std::deque<stored_ops> ops;  // of the buckets
+    std::list<stored_ops> ops;  // of the buckets
     std::shared_ptr<const count_block> numbers;
   };
   struct stored_meter : meter_version {
