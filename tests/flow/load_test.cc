@@ -39,7 +39,9 @@ void expect_false_positives(enum coua_flow_variant variant, const double (&limit
   const auto slots = static_cast<double>(stats_of(table).slots);
   std::uint64_t i = 0;
   for (const auto& [load, limit] : limits) {
-    while (static_cast<double>(i) < load * slots - 1) insert(table, i++);
+    while (static_cast<double>(i) < load * slots - 1) {
+      ASSERT_EQ(insert(table, i++), COUA_FLOW_ADDED);
+    }
     const double rate = false_positives(table);
     std::printf("load %.2f: false positives %.5f\n", load, rate);
     EXPECT_LT(rate, limit) << "at load " << load;
@@ -63,6 +65,7 @@ struct churn_case {
   enum coua_flow_sync sync;
   bool timed;
   std::uint32_t filter_rounds;
+  double load;
   double churning, idle;  // false positives at most
 };
 void PrintTo(const churn_case& c, std::ostream* out) { *out << c.name; }
@@ -70,9 +73,10 @@ void PrintTo(const churn_case& c, std::ostream* out) { *out << c.name; }
 class flow_churn_load : public testing::TestWithParam<churn_case> {};
 
 // Bits of guests that left stay in a filter until it is made anew. The sweep of each insert and
-// erase does that, and sends guests home: so churn at load 0.95 comes near table 2 of the paper
-// (0.003, Horton 0.05) where each round of the sweep makes all filters anew, and stays below four
-// times that where it takes 20; and a table that is swept once it has come to rest is within it.
+// erase does that, and sends guests home: so churn comes near table 2 of the paper (at load 0.95
+// 0.003, Horton 0.05) where each round of the sweep makes all filters anew, and stays below about
+// four times that where it takes 20; and a table that is swept once it has come to rest is within
+// it, or with Horton near it.
 TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
   const churn_case& c = GetParam();
   coua_flow_params params = flow_params(n_entries);
@@ -80,11 +84,12 @@ TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
   params.sync = c.sync;
   params.timers = c.timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
   params.filter_rounds = c.filter_rounds;
+  params.max_load = c.load;
   const flow_ptr table = make_flow(params);
   const std::uint32_t units = c.timed ? 1024 : 0;
   std::vector<std::uint64_t> live(n_entries);
   std::iota(live.begin(), live.end(), 0);
-  for (const std::uint64_t k : live) insert(table, k, units);
+  for (const std::uint64_t k : live) ASSERT_EQ(insert(table, k, units), COUA_FLOW_ADDED);
   std::mt19937_64 random(1);
   std::uint64_t next = n_entries;
   double rate[2];
@@ -99,7 +104,8 @@ TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
     std::printf("churn: false positives %.5f, in secondary %.3f\n", r, share_in_secondary(table));
     EXPECT_LT(r, c.churning);
   }
-  EXPECT_LT(rate[1], rate[0] * 1.2);
+  // At low loads some 40 of all the misses are false positives.
+  EXPECT_LT(rate[1], rate[0] * 1.2 + 0.0001);
   EXPECT_GT(stats_of(table).filters_rebuilt, 0u);
   EXPECT_LT(share_in_secondary(table), 0.23);
   const unsigned rounds = c.filter_rounds == 0 ? 20 : c.filter_rounds;
@@ -113,12 +119,20 @@ TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
 }
 
 const churn_case churn_cases[] = {
-    {"bloom", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, false, 0, 0.015, 0.003},
-    {"bloom_timed", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 0, 0.015, 0.003},
-    {"bloom_timed_each", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 1, 0.0036, 0.003},
-    {"bloom_timed_writer", COUA_FLOW_BLOOM, COUA_FLOW_ONE_WRITER, true, 1, 0.0036, 0.003},
-    {"horton", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 0, 0.15, 0.065},
-    {"horton_each", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 1, 0.08, 0.065},
+    {"bloom", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, false, 0, 0.95, 0.015, 0.003},
+    {"bloom_timed", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 0, 0.95, 0.015, 0.003},
+    {"bloom_timed_each", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 1, 0.95, 0.0036, 0.003},
+    {"bloom_timed_writer", COUA_FLOW_BLOOM, COUA_FLOW_ONE_WRITER, true, 1, 0.95, 0.0036, 0.003},
+    {"horton", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 0, 0.95, 0.15, 0.065},
+    {"horton_each", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 1, 0.95, 0.08, 0.065},
+    {"bloom_at_80", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 0, 0.8, 0.004, 0.001},
+    {"bloom_at_60", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 0, 0.6, 0.0006, 0.0002},
+    {"bloom_each_at_80", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 1, 0.8, 0.001, 0.001},
+    {"bloom_each_at_60", COUA_FLOW_BLOOM, COUA_FLOW_SINGLE, true, 1, 0.6, 0.0002, 0.0002},
+    {"horton_at_80", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 0, 0.8, 0.05, 0.025},
+    {"horton_at_60", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 0, 0.6, 0.012, 0.0065},
+    {"horton_each_at_80", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 1, 0.8, 0.032, 0.025},
+    {"horton_each_at_60", COUA_FLOW_HORTON, COUA_FLOW_SINGLE, false, 1, 0.6, 0.008, 0.0065},
 };
 INSTANTIATE_TEST_SUITE_P(kinds, flow_churn_load, testing::ValuesIn(churn_cases),
                          [](const auto& c) { return c.param.name; });
