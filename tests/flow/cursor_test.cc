@@ -4,13 +4,16 @@
 // and a cursor that cannot remember all says so.
 #include "flow/flow_cursor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <set>
 
 #include "flow_handles.h"
+#include "simd/flow_lookup/policies.h"
 
 namespace {
 std::atomic<std::uint64_t> n_allocations;
@@ -107,6 +110,53 @@ TEST(flow_cursor, one_that_cannot_remember_all_is_lost) {
   EXPECT_TRUE(small.lost());
   EXPECT_FALSE(small.at_end());
   EXPECT_FALSE(large.lost());
+}
+
+// By the C API a table needs more slots than a cursor can remember keys. All keys here have their
+// primary bucket in the upper half of the table and the other in the lower one: half of them are
+// guests that the cursor has passed. Then the rest is erased, and the sweep sends the guests home.
+TEST(flow_cursor, one_that_rests_among_too_many_moves_says_that_it_is_lost) {
+  coua_flow_params params = flow_params(0);
+  params.buckets = 420'000;
+  params.key_bytes = 8;
+  params.value_bytes = 0;
+  const flow_ptr table = make_flow(params);
+  const auto goes_down = [&](std::uint64_t key) {
+    const std::uint64_t hash = coua_flow_hash(table.get(), &key), half = params.buckets / 2;
+    const std::uint64_t home = simd::home_bucket(hash, params.buckets);
+    return home >= half &&
+           simd::bloom::other(home, simd::fingerprint_of(hash), 1, params.buckets) < half;
+  };
+  std::vector<std::uint64_t> keys;
+  const std::uint64_t n_keys = params.buckets * 8 * 92 / 100;
+  for (std::uint64_t key = 0; keys.size() < n_keys; ++key) {
+    if (goes_down(key)) keys.push_back(key);
+  }
+  ASSERT_EQ(coua_flow_insert_batch(table.get(), keys.data(), nullptr, nullptr, n_keys, 0, nullptr),
+            static_cast<long>(n_keys));
+  coua_flow_cursor* cursor = nullptr;
+  ASSERT_EQ(coua_flow_cursor_open(table.get(), &cursor), 0);
+  std::vector<std::uint64_t> got(n_keys);
+  const auto step = [&](std::uint64_t n_buckets) {
+    return coua_flow_cursor_next(cursor, got.data(), nullptr, nullptr, n_keys, n_buckets);
+  };
+  const long n_guests = step(params.buckets / 2);
+  ASSERT_GT(n_guests, 1'200'000);
+  std::vector<std::uint64_t> guests(got.begin(), got.begin() + n_guests), others;
+  std::sort(guests.begin(), guests.end());
+  std::set_difference(keys.begin(), keys.end(), guests.begin(), guests.end(),
+                      std::back_inserter(others));
+  ASSERT_EQ(coua_flow_erase_batch(table.get(), others.data(), nullptr, others.size()),
+            others.size());
+  coua_flow_sweep(table.get(), params.buckets);
+  ASSERT_GT(stats_of(table).sent_home, moved_keys::most);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(step(params.buckets), -EOVERFLOW);
+  coua_flow_cursor_close(cursor);
+  ASSERT_EQ(coua_flow_cursor_open(table.get(), &cursor), 0);
+  EXPECT_EQ(step(params.buckets), n_guests);
+  std::sort(got.begin(), got.begin() + n_guests);
+  EXPECT_TRUE(std::equal(guests.begin(), guests.end(), got.begin()));
+  EXPECT_EQ(step(1), -ENODATA);
 }
 
 }  // namespace
