@@ -70,7 +70,7 @@ struct coua_fib_params {
   uint32_t value_bits; /* width of a value; 1 to 24; 0: 16. Fewer bits let a smaller table pack */
   enum coua_fib_layout layout;
   enum coua_fib_pages pages;
-  int32_t numa_node;         /* -1: not bound */
+  int32_t numa_node;         /* a node that the system has; -1: not bound */
   uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
   uint32_t search_budget;    /* buckets that one insert may look at, at most 2^20; fewer than 16
                                 count as 16; 0: 2,048 */
@@ -105,8 +105,10 @@ enum coua_fib_insert_result {
 
 /* Creation and description. ------------------------------------------------------------------- */
 
-/* Creates a table. Errors: -EINVAL (a parameter out of range; `message`, when not null, receives
- * up to `message_bytes` of text that names it), -ENOMEM. [any] */
+/* Creates a table. `message`, when not null, receives up to `message_bytes` of text that says what
+ * is wrong. Errors: -EINVAL (a parameter out of range), -ENOMEM, -ENOENT (no such NUMA node),
+ * -EPERM (memory may not be bound to it), -ENOTSUP (the kernel lacks these pages), -EIO (another
+ * failure of the system). [any] */
 COUA_API int coua_fib_create(const struct coua_fib_params* params, coua_fib** fib, char* message,
                              size_t message_bytes);
 
@@ -148,7 +150,7 @@ COUA_API uint64_t coua_fib_key(uint16_t bridge_domain, const uint8_t mac[6]);
 /* Look-up. ------------------------------------------------------------------------------------ */
 
 /* A reader keeps what one looking-up thread needs: its retry counter and its pipeline.
- * -ENOMEM. [any]; destroying it is [reader]. */
+ * -EINVAL, -ENOMEM. [any]; destroying it is [reader]; null is allowed there. */
 COUA_API int coua_fib_reader_create(coua_fib* fib, coua_fib_reader** reader);
 COUA_API void coua_fib_reader_destroy(coua_fib_reader* reader);
 
@@ -170,6 +172,7 @@ COUA_API size_t coua_fib_lookup_ahead(coua_fib_reader* reader, const uint64_t* k
  * coua_fib_pipeline_depth() keys are in flight. [reader] */
 COUA_API size_t coua_fib_pipeline(coua_fib_reader* reader, const uint64_t* keys, size_t n,
                                   uint32_t* entries);
+/* Keys that may be in flight. [any] */
 COUA_API size_t coua_fib_pipeline_depth(const coua_fib_reader* reader);
 /* Writes the entries of all keys in flight (up to the depth); returns how many. [reader] */
 COUA_API size_t coua_fib_pipeline_drain(coua_fib_reader* reader, uint32_t* entries);
@@ -252,6 +255,7 @@ COUA_API long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_reco
  * the end; -ENODATA: the end; -EINVAL; -EOVERFLOW. [writer] */
 COUA_API long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records,
                                    size_t max, uint64_t max_buckets);
+/* Closes it; null is allowed. [writer] */
 COUA_API void coua_fib_cursor_close(coua_fib_cursor* cursor);
 
 #ifdef __cplusplus

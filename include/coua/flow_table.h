@@ -196,7 +196,7 @@ COUA_API void coua_flow_hash_batch(const coua_flow_table* table, const void* key
 /* Look-up. ------------------------------------------------------------------------------------ */
 
 /* A reader keeps what one looking-up thread needs: its counters and its keys in flight.
- * -EINVAL, -ENOMEM. [any]; destroying it is [reader]. */
+ * -EINVAL, -ENOMEM. [any]; destroying it is [reader]; null is allowed there. */
 COUA_API int coua_flow_reader_create(coua_flow_table* table, coua_flow_reader** reader);
 COUA_API void coua_flow_reader_destroy(coua_flow_reader* reader);
 

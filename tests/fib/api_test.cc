@@ -188,6 +188,16 @@ TEST(fib_api, an_older_program_passes_fewer_parameters) {
   EXPECT_EQ(c.rc, 0) << c.message;
 }
 
+TEST(fib_api, a_numa_node_that_is_not_there_is_named) {
+  coua_fib_params params = small_params();
+  for (const int node : {12345, -2}) {
+    params.numa_node = node;
+    creation c = create(params);
+    EXPECT_EQ(c.rc, -ENOENT);
+    EXPECT_NE(c.message.find("NUMA node " + std::to_string(node)), std::string::npos) << c.message;
+  }
+}
+
 TEST(fib_api, null_handles_are_closed_in_peace) {
   coua_fib_destroy(nullptr);
   coua_fib_reader_destroy(nullptr);

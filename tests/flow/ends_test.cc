@@ -30,6 +30,19 @@ TEST(flow_ends, statistics_of_no_size_are_refused_and_of_a_smaller_one_cut) {
   EXPECT_EQ(coua_flow_get_stats(nullptr, &stats), -EINVAL);
 }
 
+TEST(flow_ends, a_numa_node_that_is_not_there_is_named) {
+  coua_flow_params params = flow_params(100);
+  for (const int node : {12345, -2}) {
+    params.numa_node = node;
+    coua_flow_table* table = nullptr;
+    char message[200] = "";
+    EXPECT_EQ(coua_flow_create(&params, &table, message, sizeof message), -ENOENT);
+    EXPECT_EQ(table, nullptr);
+    EXPECT_NE(std::string(message).find("NUMA node " + std::to_string(node)), std::string::npos)
+        << message;
+  }
+}
+
 struct scarce_memory {
   unsigned left = 0;  // blocks that it gives out before it gives none
   unsigned given = 0, returned = 0;
