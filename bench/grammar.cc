@@ -117,7 +117,7 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
     preset("--mode", out.modes, out.figure == 8 ? words{"batch", "pipeline"} : words{"batch"});
     preset("--fills", out.fills, 1U);
   }
-  if (speed || out.table == "memory") preset("--capacity", out.capacities, all_capacities);
+  if (out.figure != 0 || !out.table.empty()) preset("--capacity", out.capacities, all_capacities);
   if (out.figure == 2 || out.figure == 5 || out.table == "2") {
     std::vector<double> loads;
     for (unsigned percent = 5; percent <= 95; percent += 5) loads.push_back(percent / 100.0);

@@ -231,7 +231,9 @@ result<report> run_flow(const flow_options& asked) {
   report out = start_report("flow", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (!options.table.empty()) out.params["table"] = options.table;
-  if (options.figure == 7) out.params["panels"] = {"capacity", "key"};
+  if (options.figure == 2 || options.figure == 5 || options.figure == 7 || options.table == "2") {
+    out.params["panels"] = {"capacity", "key"};
+  }
   if (options.figure == 3 || options.figure == 8 || options.figure == 9) {
     out.params["panels"] = {"capacity", "load"};
   }

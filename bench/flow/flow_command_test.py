@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import resource
 import sys
 import tempfile
 import unittest
@@ -71,27 +72,53 @@ class FlowTest(CommandCase):
         return out["rows"]
 
     def test_flow_shapes(self):
-        small = ("--capacity", "64Ki", "--seconds", "0.002")
-        shares = self.figure("--figure", "2", *small, shown=["secondary bucket", "slots 8"])
+        # Two capacities are two panels, each by load or by what a bucket has.
+        small = ("--capacity", "8Ki,64Ki", "--seconds", "0.002")
+
+        def of_64ki(rows):
+            self.assertEqual({r["params"]["capacity"] for r in rows}, {8192, 65536})
+            return [r for r in rows if r["params"]["capacity"] == 65536]
+
+        shares = of_64ki(self.figure("--figure", "2", *small,
+                                     shown=["secondary bucket", "share of the slots", "slots 8",
+                                            "capacity 8192", "capacity 65536"]))
         of_eight = {r["params"]["load"]: r["in_secondary"] for r in shares
                     if r["params"]["slots"] == 8}
         self.assertAlmostEqual(of_eight[0.95], 0.16, 1)
         self.assertLess(of_eight[0.5], 0.02)
         self.assertEqual({r["params"]["slots"] for r in shares}, {1, 2, 4, 8})
         self.assertTrue(any(r.get("full") and r["params"]["slots"] == 1 for r in shares))
-        moved = self.figure("--figure", "5", *small, shown=["share of the buckets", "load 0.95"])
+        moved = of_64ki(self.figure("--figure", "5", *small,
+                                    shown=["share of the buckets", "entries of a bucket",
+                                           "load 0.95", "capacity 8192", "capacity 65536"]))
         for load, none in ((0.6, 0.9), (0.8, 0.7), (0.95, 0.4)):
             at_load = [r["share"] for r in moved if r["params"]["load"] == load]
             self.assertAlmostEqual(sum(at_load), 1, 3)
             self.assertGreater(at_load[0], none)
         wrong = {(r["name"], r["params"]["load"]): r["false_positive_rate"]
-                 for r in self.figure("--table", "2", *small, shown=["false positives", ">horton"])}
+                 for r in of_64ki(self.figure("--table", "2", *small,
+                                              shown=["false positives", "share of the slots",
+                                                     ">horton", "capacity 8192",
+                                                     "capacity 65536"]))}
         # The paper's, and for Horton a quarter more than its 0.004 and 0.02.
         for name, rates in (("bloom", (0.0002, 0.001, 0.003)), ("horton", (0.006, 0.025, 0.05))):
             for load, most in zip((0.6, 0.8, 0.95), rates):
                 rate = wrong.pop((name + "/false-positives", load))
                 self.assertTrue(most / 40 < rate < most, (name, load, rate))
         self.assertEqual(wrong, {})
+
+    def test_flow_capacities(self):
+        # Of what each presets the first alone fits into this much.
+        def little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (480 << 20, 480 << 20))
+
+        for words in (("--figure", "2"), ("--figure", "5"), ("--table", "2")):
+            done = run("flow", *words, "--load", "0.6", "--json", preexec_fn=little_memory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({r["params"]["capacity"] for r in json.loads(done.stdout)["rows"]},
+                             {512 << 10})
+            for left_out in ("33.6 M", "134.2 M"):
+                self.assertIn("left out: --capacity " + left_out, done.stderr)
 
     def test_flow_speeds(self):
         small = ("--capacity", "4Ki,16Ki", "--seconds", "0.001", "--repetitions", "2")
@@ -143,7 +170,8 @@ class FlowTest(CommandCase):
                 self.assertGreater(row["bytes_per_entry"], 50, row)
 
     def test_flow_source_lines(self):
-        rows = {r["name"]: r for r in self.report("flow", "--table", "1")["rows"]}
+        rows = {r["name"]: r for r in self.figure("--table", "1",
+                                                  shown=["lines of code", "bloom-timer/source"])}
         tables = ("pessimistic", "optimistic", "horton", "bloom")
         self.assertEqual(set(rows), {f"{table}{timer}/source" for table in tables
                                      for timer in ("", "-timer")})
