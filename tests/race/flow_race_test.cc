@@ -126,12 +126,15 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
     put_key(number, key);
     race_value value = value_of(number, generation);
     std::int8_t result = 0;
-    switch (random() % 4) {
+    switch (random() % 5) {
       case 0: return coua_flow_add(table(), key, value.data(), units(1024)) == COUA_FLOW_ADDED;
       case 1:
         return coua_flow_find_or_add(table(), key, value.data(), units(1024)) == COUA_FLOW_ADDED;
       case 2:
         coua_flow_insert_batch(table(), key, nullptr, value.data(), 1, units(1024), &result);
+        break;
+      case 3:
+        coua_flow_add_batch(table(), key, nullptr, value.data(), 1, units(1024), &result);
         break;
       default:
         coua_flow_find_or_add_batch(table(), key, nullptr, value.data(), 1, units(1024), &result);
