@@ -2,7 +2,8 @@
 //
 // Operation lists on small flow tables against a map, as the model tests run them, led by coverage.
 //
-//   byte 0  kind of table, byte 1  hash key; then 6 bytes per operation: kind, count, key, argument
+//   byte 0  kind of table, byte 1  hash key, from 128 on with a ring; then 6 bytes per operation:
+//   kind, count, key, argument
 #include <cstdio>
 
 #include "checked_flow.h"
@@ -31,7 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   shape.buckets = 1 + (pick >> 4 & 15);
   shape.key_bytes = 4 + pick % 40;
   shape.value_bytes = pick % 30;
-  coua::test::checked_flow flow(shape, in.take<std::uint8_t>(), n_keys);
+  const unsigned seed = in.take<std::uint8_t>();
+  shape.ring = shape.timed && seed >= 128 ? 8 : 0;
+  coua::test::checked_flow flow(shape, seed, n_keys);
   for (int n = 0; !in.empty() && n < max_ops; ++n) {
     coua::test::flow_op op{};
     op.kind = static_cast<flow_op_kind>(in.take<std::uint8_t>() %

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace coua::test {
 namespace {
@@ -20,12 +21,14 @@ constexpr std::uint8_t untouched = 0xa5;
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const flow_op& op) {
-  static const char* const names[] = {
-      "insert",         "insert_batch",  "add",          "find_or_add",    "find_or_add_batch",
-      "erase",          "erase_batch",   "refresh",      "invalid",        "lookup",
-      "lookup_batch",   "lookup_hashed", "lookup_ahead", "lookup_refresh", "pipeline",
-      "pipeline_drain", "tick",          "jump",         "sweep",          "cursor_open",
-      "cursor_next",    "cursor_close"};
+  static const char* const names[] = {"insert",        "insert_batch",   "add",
+                                      "add_batch",     "find_or_add",    "find_or_add_batch",
+                                      "erase",         "erase_batch",    "refresh",
+                                      "invalid",       "lookup",         "lookup_batch",
+                                      "lookup_hashed", "lookup_ahead",   "lookup_refresh",
+                                      "pipeline",      "pipeline_drain", "tick",
+                                      "jump",          "sweep",          "drain",
+                                      "cursor_open",   "cursor_next",    "cursor_close"};
   return out << names[static_cast<int>(op.kind)] << "(" << op.key << ", " << op.count << ", "
              << op.arg << ")";
 }
@@ -51,8 +54,9 @@ checked_flow::checked_flow(const flow_shape& shape, std::uint64_t seed, std::siz
   std::uint8_t hash_key[32] = {};
   std::memcpy(hash_key, &seed, sizeof seed);
   params.hash_key = hash_key;
-  params.expired = expired;
+  if (shape.ring == 0) params.expired = expired;
   params.expired_context = this;
+  params.expired_ring = shape.ring;
   key_stride_ = params.key_stride;
   value_stride_ = params.value_stride;
   char message[200] = "";
@@ -118,24 +122,43 @@ checked_flow::entry* checked_flow::visible(std::size_t key) {
 }
 
 void checked_flow::expired(void* context, const void* key, const void* value) {
-  auto& self = *static_cast<checked_flow*>(context);
-  const std::string bytes(static_cast<const char*>(key), self.shape_.key_bytes);
-  const auto number = self.numbers_.find(bytes);
-  if (number == self.numbers_.end()) {
-    self.fail("expired: a key that was never inserted");
+  static_cast<checked_flow*>(context)->told(key, value);
+}
+
+void checked_flow::told(const void* key, const void* value) {
+  ++n_expired_;
+  const auto number = numbers_.find(std::string(static_cast<const char*>(key), shape_.key_bytes));
+  if (number == numbers_.end()) {
+    fail("expired: a key that was never inserted");
     return;
   }
-  const auto found = self.model_.find(number->second);
-  if (found == self.model_.end()) {
-    self.fail("expired: key " + std::to_string(number->second) + ", which is not there");
-  } else if (found->second.expires > self.now_units()) {
-    self.fail("expired: key " + std::to_string(number->second) + " too early");
-  } else if (std::memcmp(found->second.value.data(), value, self.shape_.value_bytes) != 0) {
-    self.fail("expired: key " + std::to_string(number->second) + " with another value");
-  } else {
-    ++self.n_expired_;
-    self.model_.erase(found);
+  const std::string name = "expired: key " + std::to_string(number->second);
+  const value_bytes got(static_cast<const char*>(value), shape_.value_bytes);
+  const auto old = waiting_.lower_bound(number->second);
+  if (old != waiting_.end() && old->first == number->second) {
+    if (old->second != got) fail(name + ", which came again, with another value");
+    waiting_.erase(old);
+    return;
   }
+  const auto found = model_.find(number->second);
+  if (found == model_.end()) {
+    fail(name + ", which is not there");
+  } else if (found->second.expires > now_units()) {
+    fail(name + " too early");
+  } else if (found->second.value != got) {
+    fail(name + " with another value");
+  } else {
+    model_.erase(found);
+  }
+}
+
+long checked_flow::drain(std::size_t max) {
+  std::vector<std::uint8_t> keys(max * key_stride_ + 1), values(max * value_stride_ + 1);
+  const long n = coua_flow_drain(table_, keys.data(), values.data(), max);
+  for (std::size_t i = 0; static_cast<long>(i) < n; ++i) {
+    told(keys.data() + i * key_stride_, values.data() + i * value_stride_);
+  }
+  return n;
 }
 
 /// What a put did, against the map.
@@ -154,8 +177,11 @@ bool checked_flow::done(std::size_t key, int result, flow_op_kind kind, std::uin
   }
   if (there == nullptr) {
     if (result != COUA_FLOW_ADDED) return fail(name + "not added: " + std::to_string(result));
-    // An entry that expired must have been told before its key comes again.
-    if (model_.count(key) != 0) return fail(name + "added before its expiry was told");
+    // An entry that expired must have been told, or be in the ring, before its key comes again.
+    if (const auto old = model_.find(key); old != model_.end()) {
+      if (shape_.ring == 0) return fail(name + "added before its expiry was told");
+      waiting_.emplace(key, old->second.value);
+    }
     model_[key] = {value, expires};
     return true;
   }
@@ -170,6 +196,43 @@ bool checked_flow::done(std::size_t key, int result, flow_op_kind kind, std::uin
     there->expires = expires;
   }
   return true;
+}
+
+bool checked_flow::batch_op(const flow_op& op) {
+  const std::size_t first = wrapped(op.key), n = std::min<std::size_t>(op.count, n_keys_);
+  const std::uint32_t units = units_of(op.arg);
+  const auto keys = keys_from(first, n);
+  std::vector<std::uint8_t> values(n * value_stride_ + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string one = value_of(wrapped(first + i), op.arg);
+    std::memcpy(values.data() + i * value_stride_, one.data(), one.size());
+  }
+  std::vector<std::uint64_t> hashes(n);
+  coua_flow_hash_batch(table_, keys.data(), n, hashes.data());
+  const std::uint64_t* ready = op.arg % 2 == 0 ? hashes.data() : nullptr;
+  std::vector<std::int8_t> results(n);
+  long n_there = 0;
+  flow_op_kind each = flow_op_kind::insert;
+  if (op.kind == flow_op_kind::insert_batch) {
+    n_there =
+        coua_flow_insert_batch(table_, keys.data(), ready, values.data(), n, units, results.data());
+  } else if (op.kind == flow_op_kind::add_batch) {
+    each = flow_op_kind::add;
+    n_there =
+        coua_flow_add_batch(table_, keys.data(), ready, values.data(), n, units, results.data());
+  } else {
+    each = flow_op_kind::find_or_add;
+    n_there = coua_flow_find_or_add_batch(table_, keys.data(), ready, values.data(), n, units,
+                                          results.data());
+  }
+  std::size_t n_full = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    n_full += results[i] == COUA_FLOW_FULL;
+    const std::string out(reinterpret_cast<char*>(values.data() + i * value_stride_),
+                          shape_.value_bytes);
+    if (!done(wrapped(first + i), results[i], each, op.arg, out)) return false;
+  }
+  return n_there == static_cast<long>(n - n_full) || fail("batch: wrong count");
 }
 
 bool checked_flow::writer_op(const flow_op& op) {
@@ -189,36 +252,8 @@ bool checked_flow::writer_op(const flow_op& op) {
       return done(key, result, op.kind, op.arg, value);
     }
     case flow_op_kind::insert_batch:
-    case flow_op_kind::find_or_add_batch: {
-      const std::size_t n = std::min<std::size_t>(op.count, n_keys_);
-      const auto keys = keys_from(key, n);
-      std::vector<std::uint8_t> values(n * value_stride_ + 1);
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::string one = value_of(wrapped(key + i), op.arg);
-        std::memcpy(values.data() + i * value_stride_, one.data(), one.size());
-      }
-      std::vector<std::uint64_t> hashes(n);
-      coua_flow_hash_batch(table_, keys.data(), n, hashes.data());
-      const std::uint64_t* ready = op.arg % 2 == 0 ? hashes.data() : nullptr;
-      std::vector<std::int8_t> results(n);
-      const bool insert = op.kind == flow_op_kind::insert_batch;
-      const long n_there =
-          insert ? coua_flow_insert_batch(table_, keys.data(), ready, values.data(), n, units,
-                                          results.data())
-                 : coua_flow_find_or_add_batch(table_, keys.data(), ready, values.data(), n, units,
-                                               results.data());
-      std::size_t n_full = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        n_full += results[i] == COUA_FLOW_FULL;
-        const std::string out(reinterpret_cast<char*>(values.data() + i * value_stride_),
-                              shape_.value_bytes);
-        if (!done(wrapped(key + i), results[i],
-                  insert ? flow_op_kind::insert : flow_op_kind::find_or_add, op.arg, out)) {
-          return false;
-        }
-      }
-      return n_there == static_cast<long>(n - n_full) || fail("batch: wrong count");
-    }
+    case flow_op_kind::add_batch:
+    case flow_op_kind::find_or_add_batch: return batch_op(op);
     case flow_op_kind::erase: {
       entry* there = visible(key);
       std::string out(shape_.value_bytes, '\0');
@@ -234,7 +269,10 @@ bool checked_flow::writer_op(const flow_op& op) {
       const auto keys = keys_from(key, n);
       std::size_t n_there = 0;
       for (std::size_t i = 0; i < n; ++i) n_there += visible(wrapped(key + i)) != nullptr;
-      if (coua_flow_erase_batch(table_, keys.data(), nullptr, n) != n_there) {
+      std::vector<std::uint64_t> hashes(n);
+      coua_flow_hash_batch(table_, keys.data(), n, hashes.data());
+      const std::uint64_t* ready = op.arg % 2 == 0 ? hashes.data() : nullptr;
+      if (coua_flow_erase_batch(table_, keys.data(), ready, n) != n_there) {
         return fail("erase_batch: wrong count");
       }
       for (std::size_t i = 0; i < n; ++i) {
@@ -383,13 +421,26 @@ bool checked_flow::time_op(const flow_op& op) {
     coua_flow_sweep(table_, op.count);
     return true;
   }
+  if (op.kind == flow_op_kind::drain) {
+    const auto n_waiting =
+        static_cast<long>(std::min<std::uint64_t>(stats().expired_waiting, op.count));
+    return drain(op.count) == (shape_.ring == 0 ? -EINVAL : n_waiting) ||
+           fail("drain: wrong count");
+  }
   static const std::uint64_t jumps[] = {100,    1023,   1024,   1025,       31'999,
                                         32'001, 64'000, 64'512, 65'535,     65'536,
                                         65'537, 66'560, 98'304, 10'000'000, 131'072};
   const std::uint64_t units =
       op.kind == flow_op_kind::tick ? op.arg % 5 : jumps[op.arg % std::size(jumps)];
-  now_ms_ += units * unit_ms + op.arg % 3;
-  return coua_flow_set_time(table_, now_ms_) == 0 || fail("set_time was refused");
+  const std::uint64_t before = std::exchange(now_ms_, now_ms_ + units * unit_ms + op.arg % 3);
+  int result;
+  // Some of what will have expired is in the ring already, so the time goes on before anything
+  // else.
+  while ((result = coua_flow_set_time(table_, now_ms_)) == -EAGAIN) {
+    if (stats().now_ms != before) return fail("set_time was refused, and the time went on");
+    if (drain(64) <= 0) return fail("set_time was refused, though nothing waits");
+  }
+  return result == 0 || fail("set_time was refused");
 }
 
 bool checked_flow::check_cursor_end() {
@@ -444,6 +495,14 @@ bool checked_flow::cursor_op(const flow_op& op) {
   return true;
 }
 
+/// Whatever came is in the table or in the ring.
+bool checked_flow::check_counts() {
+  const coua_flow_stats got = stats();
+  if (got.expired_waiting < waiting_.size()) return fail("a key came again before it was told");
+  return got.entries + got.expired_waiting == model_.size() + waiting_.size() ||
+         fail("an entry was lost");
+}
+
 bool checked_flow::apply(const flow_op& op) {
   if (!failure_.empty()) return false;
   bool same;
@@ -451,11 +510,12 @@ bool checked_flow::apply(const flow_op& op) {
     same = writer_op(op);
   } else if (op.kind <= flow_op_kind::pipeline_drain) {
     same = reader_op(op);
-  } else if (op.kind <= flow_op_kind::sweep) {
+  } else if (op.kind <= flow_op_kind::drain) {
     same = time_op(op);
   } else {
     same = cursor_op(op);
   }
+  same = same && check_counts();
   note_states();
   // Keys that left are not due any more.
   std::erase_if(due_, [&](const auto& due) { return visible(due.first) == nullptr; });
@@ -466,8 +526,10 @@ bool checked_flow::finish() {
   if (!failure_.empty()) return false;
   if (!apply({flow_op_kind::pipeline_drain, 0, 0, 0})) return false;
   if (!apply({flow_op_kind::lookup_batch, 0, static_cast<std::uint16_t>(n_keys_), 0})) return false;
-  while (coua_flow_sweep(table_, 7) == 0) continue;
-  coua_flow_sweep(table_, shape_.buckets);
+  do {
+    while (coua_flow_sweep(table_, 7) == 0) continue;
+    coua_flow_sweep(table_, shape_.buckets);
+  } while (drain(64) > 0);
   if (!failure_.empty()) return false;
   std::size_t n_visible = 0;
   for (const auto& [key, there] : model_) n_visible += visible(key) != nullptr;

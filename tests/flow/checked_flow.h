@@ -25,12 +25,14 @@ struct flow_shape {
   std::uint32_t key_bytes, value_bytes;
   std::uint32_t bucket_slots = 8;
   std::uint64_t start_ms = 1'000'000'007;
+  std::uint64_t ring = 0;  // entries; 0: a callback is told what expired
 };
 
 enum class flow_op_kind {
   insert,
   insert_batch,
   add,
+  add_batch,
   find_or_add,
   find_or_add_batch,
   erase,
@@ -47,6 +49,7 @@ enum class flow_op_kind {
   tick,
   jump,
   sweep,
+  drain,
   cursor_open,
   cursor_next,
   cursor_close,
@@ -93,6 +96,10 @@ class checked_flow {
   };
 
   static void expired(void* context, const void* key, const void* value);
+  /// By the callback, or by what came out of the ring.
+  void told(const void* key, const void* value);
+  /// Up to `max` entries out of the ring; returns how many, or what the table answers.
+  long drain(std::size_t max);
   bool fail(const std::string& what);
   std::uint64_t now_units() const { return now_ms_ / unit_ms; }
   std::string key_of(std::size_t i) const;
@@ -110,10 +117,12 @@ class checked_flow {
                const std::vector<std::uint64_t>& hits);
   void note_states();
   bool writer_op(const flow_op& op);
+  bool batch_op(const flow_op& op);
   bool reader_op(const flow_op& op);
   bool time_op(const flow_op& op);
   bool cursor_op(const flow_op& op);
   bool check_cursor_end();
+  bool check_counts();
 
   flow_shape shape_;
   std::uint64_t seed_;
@@ -123,7 +132,9 @@ class checked_flow {
   coua_flow_table* table_ = nullptr;
   coua_flow_reader* reader_ = nullptr;
   coua_flow_cursor* cursor_ = nullptr;
-  std::map<std::size_t, entry> model_;          // by number of the key
+  std::map<std::size_t, entry> model_;  // by number of the key
+  // In the ring, and the key has come again: by its number, the oldest first.
+  std::multimap<std::size_t, value_bytes> waiting_;
   std::map<std::string, std::size_t> numbers_;  // of keys
   std::map<std::size_t, bool> due_;             // keys that a cursor must still return
   std::map<std::size_t, unsigned> returned_;    // by the open cursor

@@ -52,6 +52,9 @@ const model_case cases[] = {
     {{"horton_writer_timed", horton, one_writer, true, 150, 16, 16}, 1250},
     {{"horton_one_bucket", horton, single, true, 1, 16, 8}, 12},
     {{"horton_few_buckets", horton, one_writer, true, 5, 16, 16}, 45},
+    {{"bloom_ring", bloom, single, true, 37, 16, 8, 8, 65'000 * 10, 16}, 310},
+    {{"bloom_writer_ring", bloom, one_writer, true, 37, 13, 16, 8, 7, 64}, 310},
+    {{"horton_ring", horton, single, true, 5, 16, 16, 8, 7, 1}, 45},
 };
 
 void PrintTo(const model_case& c, std::ostream* out) { *out << c.shape.name; }
@@ -59,28 +62,14 @@ void PrintTo(const model_case& c, std::ostream* out) { *out << c.shape.name; }
 rc::Gen<flow_op> arbitrary_op() {
   using k = flow_op_kind;
   auto kind = rc::gen::weightedElement<flow_op_kind>({
-      {8, k::insert},
-      {12, k::insert_batch},
-      {3, k::add},
-      {4, k::find_or_add},
-      {3, k::find_or_add_batch},
-      {6, k::erase},
-      {5, k::erase_batch},
-      {3, k::refresh},
-      {1, k::invalid},
-      {4, k::lookup},
-      {4, k::lookup_batch},
-      {2, k::lookup_hashed},
-      {4, k::lookup_ahead},
-      {4, k::lookup_refresh},
-      {8, k::pipeline},
-      {2, k::pipeline_drain},
-      {8, k::tick},
-      {2, k::jump},
-      {4, k::sweep},
-      {3, k::cursor_open},
-      {8, k::cursor_next},
-      {1, k::cursor_close},
+      {8, k::insert},        {12, k::insert_batch},  {3, k::add},
+      {3, k::add_batch},     {4, k::find_or_add},    {3, k::find_or_add_batch},
+      {6, k::erase},         {5, k::erase_batch},    {3, k::refresh},
+      {1, k::invalid},       {4, k::lookup},         {4, k::lookup_batch},
+      {2, k::lookup_hashed}, {4, k::lookup_ahead},   {4, k::lookup_refresh},
+      {8, k::pipeline},      {2, k::pipeline_drain}, {8, k::tick},
+      {2, k::jump},          {4, k::sweep},          {4, k::drain},
+      {3, k::cursor_open},   {8, k::cursor_next},    {1, k::cursor_close},
   });
   auto count = rc::gen::weightedOneOf<std::uint16_t>({
       {3, rc::gen::inRange<std::uint16_t>(0, 9)},
