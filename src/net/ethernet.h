@@ -72,51 +72,12 @@ constexpr void store_mac(std::uint8_t* bytes, std::uint64_t mac) noexcept {
 /// Group addresses; broadcast is one of them.
 constexpr bool is_multicast(std::uint64_t mac) noexcept { return (mac >> 40 & 1) != 0; }
 constexpr bool is_broadcast(std::uint64_t mac) noexcept { return mac == mac_broadcast; }
-/// 01:80:c2:00:00:00 to 0f: protocols between neighbours, which a bridge must not forward
-/// (IEEE 802.1Q table 8-1).
-constexpr bool is_link_local(std::uint64_t mac) noexcept {
-  return (mac & ~std::uint64_t{0xf}) == 0x0180'c200'0000;
-}
 /// What a frame may name as its source and a table may learn: one station, not zero.
 constexpr bool is_station(std::uint64_t mac) noexcept { return mac != 0 && !is_multicast(mac); }
 
 /// The 16 bits after ethertype 0x8100.
 constexpr std::uint16_t make_tci(std::uint16_t vid, unsigned pcp = 0, bool dei = false) noexcept {
   return static_cast<std::uint16_t>((pcp & 7) << 13 | unsigned{dei} << 12 | (vid & 0xfffU));
-}
-
-enum class tag_kind : std::uint8_t { truncated, untagged, tagged };
-
-struct frame_tag {
-  tag_kind kind = tag_kind::truncated;  // truncated: the other members are 0
-  std::uint8_t pcp = 0;
-  bool dei = false;
-  std::uint16_t vid = 0;               // 0 to 4095, as the frame says
-  std::uint16_t ethertype = 0;         // of the payload
-  std::uint16_t ethertype_offset = 0;  // where it stands: 12 or 16
-};
-
-/// Looks at the outermost customer tag of a frame; reads no byte at or after `length`. A service
-/// tag (0x88a8) is payload to a bridge of customer VLANs. Any thread.
-constexpr frame_tag classify(const std::uint8_t* frame, std::size_t length) noexcept {
-  frame_tag tag;
-  if (length < ethernet_header_bytes) return tag;
-  const std::uint16_t outer = load_be16(frame + ethertype_offset);
-  if (outer != ethertype_vlan) {
-    tag.kind = tag_kind::untagged;
-    tag.ethertype = outer;
-    tag.ethertype_offset = ethertype_offset;
-    return tag;
-  }
-  if (length < ethernet_header_bytes + vlan_tag_bytes) return tag;
-  const std::uint16_t tci = load_be16(frame + ethertype_offset + 2);
-  tag.kind = tag_kind::tagged;
-  tag.pcp = static_cast<std::uint8_t>(tci >> 13);
-  tag.dei = (tci >> 12 & 1) != 0;
-  tag.vid = tci & 0xfff;
-  tag.ethertype = load_be16(frame + ethertype_offset + vlan_tag_bytes);
-  tag.ethertype_offset = ethertype_offset + vlan_tag_bytes;
-  return tag;
 }
 
 }  // namespace coua::net

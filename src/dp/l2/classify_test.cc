@@ -2,7 +2,10 @@
 #include "dp/l2/classify.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -101,6 +104,26 @@ TEST(classify, truncated_headers_are_dropped) {
   EXPECT_EQ(run(access_port, untagged(), 14).verdict, port_counter::forwarded);
   EXPECT_EQ(run(trunk_port, tagged(20), 17).verdict, port_counter::drop_truncated);
   EXPECT_EQ(run(trunk_port, tagged(20), 18).verdict, port_counter::forwarded);
+}
+
+TEST(classify, no_byte_after_the_length_is_read) {
+  // The frame ends where the page ends, and the next page may not be read.
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const memory =
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::uint8_t* const end = static_cast<std::uint8_t*>(memory) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  const auto view = make_plan();
+  for (const auto& [whole, header] : {std::pair(untagged(), 14U), {tagged(20), 18U}}) {
+    for (unsigned length = 0; length <= header; ++length) {
+      std::copy_n(whole.begin(), length, end - length);
+      EXPECT_EQ(classify(*view, trunk_port, end - length, length).verdict,
+                length < header ? port_counter::drop_truncated : port_counter::forwarded)
+          << length;
+    }
+  }
+  munmap(memory, 2 * page);
 }
 
 TEST(classify, group_sources_and_link_local_destinations_are_dropped) {
