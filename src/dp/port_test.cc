@@ -6,8 +6,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <rte_ethdev.h>
+#include <rte_mbuf.h>
 
 #include <map>
+#include <optional>
 
 #include "dp/eal.h"
 #include "dp/test_ring_port.h"
@@ -17,7 +19,10 @@ namespace {
 
 /// By the queue's number.
 std::map<unsigned, unsigned> rx_descriptors, tx_descriptors;
+std::map<unsigned, int> rx_nodes, tx_nodes, pool_nodes;
 rte_eth_conf asked;
+std::optional<int> node_of_devices;  // that they are said to be on
+std::map<const rte_mempool*, int> node_asked_for;
 
 template <typename Function>
 Function real(Function, const char* name) {
@@ -34,6 +39,8 @@ extern "C" int rte_eth_dev_configure(std::uint16_t device, std::uint16_t rx, std
   coua::dp::asked = *conf;
   coua::dp::rx_descriptors.clear();
   coua::dp::tx_descriptors.clear();
+  for (auto* nodes : {&coua::dp::rx_nodes, &coua::dp::tx_nodes, &coua::dp::pool_nodes})
+    nodes->clear();
   return next(device, rx, tx, conf);
 }
 extern "C" int rte_eth_rx_queue_setup(std::uint16_t device, std::uint16_t queue, std::uint16_t n,
@@ -41,13 +48,29 @@ extern "C" int rte_eth_rx_queue_setup(std::uint16_t device, std::uint16_t queue,
                                       rte_mempool* pool) {
   static const auto next = coua::dp::real(&rte_eth_rx_queue_setup, "rte_eth_rx_queue_setup");
   coua::dp::rx_descriptors[queue] = n;
+  coua::dp::rx_nodes[queue] = static_cast<int>(node);
+  coua::dp::pool_nodes[queue] = coua::dp::node_asked_for.at(pool);
   return next(device, queue, n, node, conf, pool);
 }
 extern "C" int rte_eth_tx_queue_setup(std::uint16_t device, std::uint16_t queue, std::uint16_t n,
                                       unsigned node, const rte_eth_txconf* conf) {
   static const auto next = coua::dp::real(&rte_eth_tx_queue_setup, "rte_eth_tx_queue_setup");
   coua::dp::tx_descriptors[queue] = n;
+  coua::dp::tx_nodes[queue] = static_cast<int>(node);
   return next(device, queue, n, node, conf);
+}
+extern "C" int rte_eth_dev_socket_id(std::uint16_t device) {
+  static const auto next = coua::dp::real(&rte_eth_dev_socket_id, "rte_eth_dev_socket_id");
+  return coua::dp::node_of_devices.value_or(next(device));
+}
+// The node may not be there: what is asked for counts.
+extern "C" rte_mempool* rte_pktmbuf_pool_create(const char* name, unsigned n, unsigned cache,
+                                                std::uint16_t own, std::uint16_t room, int node) {
+  static const auto next = coua::dp::real(&rte_pktmbuf_pool_create, "rte_pktmbuf_pool_create");
+  rte_mempool* const made =
+      next(name, n, cache, own, room, coua::dp::node_of_devices ? SOCKET_ID_ANY : node);
+  coua::dp::node_asked_for[made] = node;
+  return made;
 }
 
 namespace coua::dp {
@@ -64,11 +87,12 @@ class port_test : public ::testing::Test {
     config_.name = "tested";
     config_.devargs = "net_null_tested";
   }
-  std::unique_ptr<port> open(unsigned workers) {
-    const std::vector<worker_place> places(workers);
+  void TearDown() override { node_of_devices.reset(); }
+  std::unique_ptr<port> open(unsigned workers) { return open(std::vector<worker_place>(workers)); }
+  std::unique_ptr<port> open(const std::vector<worker_place>& places) {
     port_limits limits;
     limits.places = places;
-    limits.workers_all = workers;
+    limits.workers_all = static_cast<unsigned>(places.size());
     auto opened = port::open(config_, limits);
     EXPECT_TRUE(opened) << opened.error().message();
     return opened ? std::move(*opened) : nullptr;
@@ -111,6 +135,28 @@ TEST_F(port_test, spreads_what_it_receives_over_its_queues) {
   opened = open(1);
   ASSERT_NE(opened, nullptr);
   EXPECT_EQ(asked.rxmode.mq_mode, RTE_ETH_MQ_RX_NONE);
+}
+
+TEST_F(port_test, has_its_packets_and_queues_on_the_node_of_its_device) {
+  using nodes = std::map<unsigned, int>;
+  const std::vector<worker_place> places{{0, 0}, {1, 1}, {2, 1}, {3, 0}, {4, 1}};
+  node_of_devices = 1;
+  auto opened = open(places);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(opened->numa_node(), 1);
+  // Only workers of that node poll it; all of them send.
+  EXPECT_EQ(rx_nodes, (nodes{{0, 1}, {1, 1}, {2, 1}}));
+  EXPECT_EQ(tx_nodes, (nodes{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}));
+  EXPECT_EQ(pool_nodes, rx_nodes);
+  opened.reset();
+
+  node_of_devices = SOCKET_ID_ANY;  // a virtual device
+  opened = open(places);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(rx_nodes.size(), places.size());
+  for (const auto& each : {rx_nodes, tx_nodes, pool_nodes}) {
+    for (const auto& [queue, node] : each) EXPECT_EQ(node, SOCKET_ID_ANY) << queue;
+  }
 }
 
 TEST_F(port_test, is_promiscuous_or_not) {
