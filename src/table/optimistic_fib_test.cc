@@ -11,6 +11,7 @@ namespace coua {
 namespace {
 
 constexpr std::uint64_t n_keys = 12'000;
+constexpr std::uint64_t n_buckets = 4'096;  // of four slots: the fewest for values of 10 bits
 
 coua_fib_record record_of(std::uint64_t i) {
   coua_fib_record record{};
@@ -21,8 +22,7 @@ coua_fib_record record_of(std::uint64_t i) {
 
 std::unique_ptr<optimistic_fib> filled(optimistic_step step) {
   coua_fib_params params = COUA_FIB_PARAMS_INIT;
-  params.entries = n_keys + 1'000;
-  params.max_load = 0.95;
+  params.buckets = n_buckets;
   params.value_bits = 10;
   auto made = optimistic_fib::create(params, step);
   EXPECT_TRUE(made) << made.error().message();
@@ -30,6 +30,13 @@ std::unique_ptr<optimistic_fib> filled(optimistic_step step) {
     EXPECT_EQ((*made)->table().insert(record_of(i)), COUA_FIB_ADDED);
   }
   return std::move(*made);
+}
+
+std::uint64_t moves_of(optimistic_fib& fib) {
+  coua_fib_stats stats{};
+  stats.size = sizeof stats;
+  fib.table().get_stats(stats);
+  return stats.moves;
 }
 
 class optimistic_fib_test : public testing::TestWithParam<optimistic_step> {};
@@ -49,22 +56,42 @@ TEST_P(optimistic_fib_test, finds_what_is_there_and_nothing_else) {
 // Red when a move does not count its two buckets' versions, or a reader does not compare them.
 TEST_P(optimistic_fib_test, misses_no_key_while_others_come_and_go) {
   const auto fib = filled(GetParam());
-  std::atomic<bool> stop{false};
-  std::jthread writer([&] {
-    for (std::uint64_t i = 0; i < 60'000; ++i) {
-      fib->table().insert(record_of(n_keys + i));
-      if (i >= 900) fib->table().erase(record_of(n_keys + i - 900).key);
-    }
-    stop = true;
-  });
-  std::vector<std::uint64_t> keys(64);
-  std::vector<std::uint32_t> entries(64);
-  std::uint64_t missed = 0;
-  for (std::uint64_t at = 0; !stop; at = (at + 64) % (n_keys - 64)) {
-    for (std::size_t i = 0; i < 64; ++i) keys[i] = record_of(at + i).key;
-    missed += 64 - fib->lookup(keys.data(), 64, entries.data());
+  // Keys that come and go fill the table to a load of 0.95, so that most inserts move others.
+  constexpr std::uint64_t n_passing = n_buckets * 4 * 95 / 100 - n_keys;
+  std::uint64_t stored = n_keys;
+  for (std::uint64_t i = 0; i < n_passing; ++i) {
+    stored += fib->table().insert(record_of(n_keys + i)) == COUA_FIB_ADDED;
   }
+  EXPECT_EQ(stored, n_buckets * 4 * 95 / 100);
+  const std::uint64_t moves_before = moves_of(*fib);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> passes{0};
+  std::uint64_t missed = 0;
+  std::jthread reader([&] {
+    std::vector<std::uint64_t> keys(64);
+    std::vector<std::uint32_t> entries(64);
+    // Relaxed: the test must not give the table the ordering that it has to have by itself.
+    for (std::uint64_t at = 0; !stop.load(std::memory_order_relaxed); at += 64) {
+      if (at + 64 > n_keys) at = 0;
+      for (std::size_t i = 0; i < 64; ++i) keys[i] = record_of(at + i).key;
+      missed += 64 - fib->lookup(keys.data(), 64, entries.data());
+      passes.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  const auto passed = [&] { return passes.load(std::memory_order_relaxed); };
+  while (passed() < 1) std::this_thread::yield();
+  // On until both have shown something: entries moved while the reader read, again and again.
+  std::uint64_t i = 0, moves = 0;
+  for (; i < 60'000 || ((moves < 10'000 || passed() < 1'000) && i < 6'000'000); ++i) {
+    fib->table().erase(record_of(n_keys + i).key);
+    fib->table().insert(record_of(n_keys + n_passing + i));
+    if (i % 1'000 == 0) moves = moves_of(*fib) - moves_before;
+  }
+  stop = true;
+  reader.join();
   EXPECT_EQ(missed, 0u);
+  EXPECT_GE(moves_of(*fib) - moves_before, 10'000u);
+  EXPECT_GE(passed(), 1'000u);
 }
 
 INSTANTIATE_TEST_SUITE_P(steps, optimistic_fib_test,
