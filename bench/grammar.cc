@@ -47,7 +47,8 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
   sizes(*app, "--updates", "Inserts and erases per second by a writer", {"0"}, 0, 100'000'000,
         out.updates);
   add_pairs(*app, "updates", out.pairs);
-  app->add_option("--value-bits", out.value_bits, "Width of a value, 1 to 24; 0: the default")
+  app->add_option("--value-bits", out.value_bits,
+                  "Width of a value, 1 to 24; 0: up to 16, as much as a table of that size packs")
       ->check(CLI::Range(0, 24))
       ->capture_default_str();
   app->add_option("--load-threads", out.load_threads, "Threads that fill our table; 0: all CPUs")

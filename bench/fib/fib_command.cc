@@ -10,9 +10,27 @@
 #include "bench/fib/measurement.h"
 #include "bench/fib/peers.h"
 #include "bench/harness/cpu_time.h"
+#include "table/fib_geometry.h"
 
 namespace coua::bench {
 namespace {
+
+/// The widest values, of at most 16 bits, with which a table keeps its layout and is no larger than
+/// its entries need at this load: one-word slots need buckets by the width of a value.
+unsigned widest_values(std::uint64_t entries, double load, coua_fib_layout layout) {
+  coua_fib_params params = COUA_FIB_PARAMS_INIT;
+  params.entries = entries;
+  params.max_load = load;
+  params.layout = layout;
+  for (params.value_bits = 16; params.value_bits > 1; --params.value_bits) {
+    const auto made = fib_geometry::plan(params);
+    if (!made) break;  // creating the table says what is wrong
+    const bool one_word = made->layout != simd::fib_layout::wide8;
+    const bool asked_wide = layout == COUA_FIB_LAYOUT_WIDE8;
+    if ((one_word || asked_wide) && made->n_buckets == made->n_buckets_asked) break;
+  }
+  return params.value_bits;
+}
 
 class fib_run {
  public:
@@ -21,15 +39,18 @@ class fib_run {
 
   /// One table size and load, with everything that is compared at it.
   result<void> measure(std::uint64_t entries, double load) {
-    const population people{entries, value_bits()};
-    result<std::unique_ptr<coua_table>> ours = create(entries, load);
+    const unsigned value_bits = options_.value_bits != 0
+                                    ? options_.value_bits
+                                    : widest_values(entries, load, options_.layout);
+    const population people{entries, value_bits};
+    result<std::unique_ptr<coua_table>> ours = create(people, load);
     if (!ours) return tl::unexpected(ours.error());
     const json params = {{"entries", entries}, {"load", load}};
     if (result<void> done = load_table(**ours, people, params); !done) return done;
     std::vector<std::unique_ptr<lookup_table>> others;
     if (options_.figure == 5) {
       auto made = make_factor_tables(
-          {entries, load, options_.value_bits, options_.batches.front(), options_.load_threads});
+          {entries, load, value_bits, options_.batches.front(), options_.load_threads});
       if (!made) return tl::unexpected(made.error());
       others = std::move(*made);
       for (const auto& each : others) {
@@ -61,13 +82,11 @@ class fib_run {
   }
 
  private:
-  unsigned value_bits() const { return options_.value_bits == 0 ? 16 : options_.value_bits; }
-
-  result<std::unique_ptr<coua_table>> create(std::uint64_t entries, double load) const {
+  result<std::unique_ptr<coua_table>> create(const population& people, double load) const {
     coua_table_params params;
-    params.entries = entries;
+    params.entries = people.entries;
     params.load = load;
-    params.value_bits = options_.value_bits;
+    params.value_bits = people.value_bits;
     params.layout = options_.layout;
     params.pages = options_.pages;
     params.modes = options_.modes;

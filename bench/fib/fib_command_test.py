@@ -46,6 +46,27 @@ class TableTest(CommandCase):
             self.assertEqual(row["params"]["entries"], 20000)
             self.assertEqual(row["params"]["threads"], 1)
 
+    def loads_of(self, *words):
+        """The layout, the width of values and the load of each table, by its entries."""
+        rows = self.report("fib", "--mode", "batch", "--seconds", "0.002", "--repetitions", "1", *words)["rows"]
+        of = {r["params"]["entries"]: (r["params"]["layout"], r["params"]["value_bits"], round(r["load_reached"], 3))
+              for r in rows if r["name"] == "fib/load"}
+        for row in rows:
+            self.assertEqual((row["params"]["layout"], row["params"]["value_bits"]), of[row["params"]["entries"]][:2])
+        return of
+
+    def test_fib_values_as_wide_as_the_load_allows(self):
+        self.assertEqual(self.loads_of("--entries", "1K,20K,64K,130K,1M"),
+                         {1_000: ("packed8", 5, 0.947), 20_000: ("packed8", 9, 0.95), 64_000: ("packed8", 11, 0.95),
+                          130_000: ("packed8", 12, 0.95), 1_000_000: ("packed8", 15, 0.95)})
+        self.assertEqual(self.loads_of("--entries", "64K", "--load", "0.5"), {64_000: ("packed8", 11, 0.5)})
+        self.assertEqual(self.loads_of("--entries", "64K", "--layout", "packed4", "--load", "0.9"),
+                         {64_000: ("packed4", 12, 0.9)})
+        self.assertEqual(self.loads_of("--entries", "64K", "--layout", "wide8"), {64_000: ("wide8", 16, 0.95)})
+        # What is asked for is taken, whatever it costs: here the least number of buckets for 16 bits.
+        self.assertEqual(self.loads_of("--entries", "64K", "--value-bits", "16"), {64_000: ("wide8", 16, 0.95)})
+        self.assertEqual(self.loads_of("--entries", "1M", "--value-bits", "16"), {1_000_000: ("packed8", 16, 0.477)})
+
     def test_fib_updates(self):
         out = self.report("fib", "--entries", "20K", "--mode", "batch", "--updates", "0,64K",
                           "--pairs", "3", "--seconds", "0.005")

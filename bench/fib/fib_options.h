@@ -22,7 +22,7 @@ struct fib_options {
   std::vector<std::uint64_t> threads = {1};
   std::vector<std::uint64_t> updates = {0};  // per second
   unsigned pairs = 50;                       // windows with and without updates
-  unsigned value_bits = 0;                   // 0: the table's default
+  unsigned value_bits = 0;                   // 0: the widest that cost a table nothing
   unsigned load_threads = 0;                 // 0: all CPUs
   coua_fib_layout layout = COUA_FIB_LAYOUT_AUTO;
   page_kind pages = page_kind::automatic;
