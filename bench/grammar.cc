@@ -54,6 +54,9 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
   app->add_option("--load-threads", out.load_threads, "Threads that fill our table; 0: all CPUs")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app->add_option("--fills", out.fills, "Times that an empty table is filled by inserts, each way")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   static const std::map<std::string, coua_fib_layout> layouts = {
       {"auto", COUA_FIB_LAYOUT_AUTO},
       {"packed8", COUA_FIB_LAYOUT_PACKED8},

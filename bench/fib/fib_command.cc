@@ -7,6 +7,7 @@
 #include "base/size.h"
 #include "bench/fib/coua_table.h"
 #include "bench/fib/factor_table.h"
+#include "bench/fib/fib_filling.h"
 #include "bench/fib/measurement.h"
 #include "bench/fib/peers.h"
 #include "bench/harness/cpu_time.h"
@@ -43,6 +44,7 @@ class fib_run {
                                     ? options_.value_bits
                                     : widest_values(entries, load, options_.layout);
     const population people{entries, value_bits};
+    if (result<void> done = measure_inserts(people, load); !done) return done;
     result<std::unique_ptr<coua_table>> ours = create(people, load);
     if (!ours) return tl::unexpected(ours.error());
     const json params = {{"entries", entries}, {"load", load}};
@@ -103,6 +105,24 @@ class fib_run {
     if (own.contains("layout")) out["layout"] = own["layout"];
     if (own.contains("value_bits")) out["value_bits"] = own["value_bits"];
     return out;
+  }
+
+  /// Before the table that is looked up: their memory is free again when that takes its own.
+  result<void> measure_inserts(const population& people, double load) {
+    fib_filling filling(people, crew_);
+    for (unsigned round = 0; round < options_.fills; ++round) {
+      progress_.step("inserting " + format_count(people.entries) + " entries, one thread");
+      for (const bool batched : {round % 2 != 0, round % 2 == 0}) {
+        auto table = create(people, load);
+        if (!table) return tl::unexpected(table.error());
+        if (result<void> done = filling.fill(**table, batched); !done) return done;
+        if (round + 1 < options_.fills) continue;
+        const json params =
+            row_params(**table, {{"entries", people.entries}, {"load", load}, {"threads", 1}});
+        out_.rows.push_back(filling.make_row(**table, batched, params));
+      }
+    }
+    return {};
   }
 
   result<void> load_table(lookup_table& table, const population& people, const json& params) {

@@ -35,6 +35,7 @@ class TableTest(CommandCase):
         out = self.report("fib", "--entries", "20K", "--mode", "batch,ahead,pipeline", "--batch",
                           "7,32", "--misses", "0,50,100", "--seconds", "0.002")
         loads = [r for r in out["rows"] if r["name"] == "fib/load"]
+        self.assertEqual({r["name"] for r in out["rows"] if "insert" in r["name"]}, set())
         rows = [r for r in out["rows"] if r["name"] != "fib/load"]
         self.assertEqual(len(loads), 1)
         self.assertGreater(loads[0]["seconds"], 0)
@@ -66,6 +67,21 @@ class TableTest(CommandCase):
         # What is asked for is taken, whatever it costs: here the least number of buckets for 16 bits.
         self.assertEqual(self.loads_of("--entries", "64K", "--value-bits", "16"), {64_000: ("wide8", 16, 0.95)})
         self.assertEqual(self.loads_of("--entries", "1M", "--value-bits", "16"), {1_000_000: ("packed8", 16, 0.477)})
+
+    def test_fib_inserts(self):
+        rows = self.report("fib", "--entries", "20K", "--mode", "batch", "--fills", "3", "--repetitions", "1",
+                           "--seconds", "0.002")["rows"]
+        one, batched = (next(r for r in rows if r["name"] == name) for name in ("fib/insert", "fib/insert-batch"))
+        for row, size in ((one, 1), (batched, 32)):
+            self.assertTrue(FIELDS - {"limit_mops", "ratio_to_limit"} <= set(row), row)
+            self.assertEqual((row["params"]["batch"], row["params"]["threads"], row["params"]["load"]), (size, 1, 0.95))
+            self.assertAlmostEqual(row["load_reached"], 0.95, 3)
+            self.assertGreater(row["mops"], 0)
+            self.assertAlmostEqual(row["ns_per_op"], 1e3 / row["mops"], 1)
+            # A table that filled without moves was not filled to that load.
+            self.assertGreater(row["moves_per_entry"], 0.01)
+        self.assertTrue(0.1 < batched["mops"] / one["mops"] / batched["ratio_to_insert"] < 10, batched)
+        self.assertNotIn("ratio_to_insert", one)
 
     def test_fib_updates(self):
         out = self.report("fib", "--entries", "20K", "--mode", "batch", "--updates", "0,64K",

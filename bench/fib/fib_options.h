@@ -24,6 +24,7 @@ struct fib_options {
   unsigned pairs = 50;                       // windows with and without updates
   unsigned value_bits = 0;                   // 0: the widest that cost a table nothing
   unsigned load_threads = 0;                 // 0: all CPUs
+  unsigned fills = 0;                        // times that tables are filled by inserts
   coua_fib_layout layout = COUA_FIB_LAYOUT_AUTO;
   page_kind pages = page_kind::automatic;
   std::vector<std::string> peers;  // names; none: only our table

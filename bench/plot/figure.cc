@@ -205,7 +205,7 @@ class figure {
 
 bool is_filling(const json& row) {
   const std::string name = row["name"].get<std::string>();
-  return name.ends_with("/load") || name.ends_with("/insert");
+  return name.ends_with("/load") || name.ends_with("/insert") || name.ends_with("/insert-batch");
 }
 
 /// Rows that have the field. Filling a table is another matter than look-up: it is drawn only where

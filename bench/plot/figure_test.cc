@@ -47,12 +47,13 @@ TEST(figure, what_follows_from_x_does_not_split_a_line) {
 }
 
 TEST(figure, bars_where_only_names_differ) {
-  json load = row_of("fib/load", 1000, 32, 9);
-  const result<chart> made = make_figure(report_of(
-      json::array({load, row_of("fib/batch", 1000, 32, 50), row_of("absl/single", 1000, 1, 20)})));
+  const json load = row_of("fib/load", 1000, 32, 9);
+  const json one = row_of("fib/insert", 1000, 1, 5), more = row_of("fib/insert-batch", 1000, 32, 6);
+  const result<chart> made = make_figure(report_of(json::array(
+      {load, one, more, row_of("fib/batch", 1000, 32, 50), row_of("absl/single", 1000, 1, 20)})));
   ASSERT_TRUE(made);
   EXPECT_EQ(made->categories, (std::vector<std::string>{"fib/batch", "absl/single"}))
-      << "loading is left out";
+      << "loading and inserting are left out";
   EXPECT_EQ(made->x_label, "limit 100 millions per second");
 }
 
