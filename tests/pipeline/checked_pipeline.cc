@@ -14,17 +14,6 @@ namespace {
 
 using namespace pipeline;
 
-/// What NORMAL does here: ports 1 and 2, the second copy with a byte more.
-class two_ports final : public normal_switch {
- public:
-  std::vector<copy> forward(const packet& frame, time_ns) override {
-    std::vector<std::uint8_t> longer = frame.bytes;
-    longer.push_back(0x55);
-    return {{1, frame.bytes}, {2, std::move(longer)}};
-  }
-};
-two_ports the_normal_switch;
-
 bridge_params parameters(std::size_t rules_max) {
   bridge_params made;
   made.n_tables = 8;
@@ -135,35 +124,12 @@ bool takes_out_rules(const operation& one) {
 
 }  // namespace
 
-owned_packet test_buffers::make(const std::vector<std::uint8_t>& bytes) {
-  // The end is that of the block; room for pushes is before it.
-  auto* block = new std::uint8_t[headroom + std::max<std::size_t>(bytes.size(), 1)];
-  std::copy(bytes.begin(), bytes.end(), block + headroom);
-  const auto n = static_cast<std::uint32_t>(bytes.size());
-  ++n_out;
-  return {{block + headroom, n, n, headroom}, block};
-}
-
-std::vector<std::uint8_t> test_buffers::bytes_of(const owned_packet& one) {
-  return {one.buffer.bytes, one.buffer.bytes + one.buffer.length};
-}
-
-bool test_buffers::copy(const owned_packet& from, owned_packet& to) noexcept {
-  to = make(bytes_of(from));
-  return true;
-}
-
-void test_buffers::give_back(const owned_packet& copy) noexcept {
-  delete[] static_cast<std::uint8_t*>(copy.owner);
-  --n_out;
-}
-
 checked_pipeline::checked_pipeline(std::size_t rules_max, const compiler_params& params)
     : bridge_(must(running_bridge::create(parameters(rules_max), params))),
       executor_(must(executor::create(bridge_->compiler().published(), 0,
                                       bridge_->compiler().counts(0), buffers_))),
       model_(must(bridge::create(parameters(rules_max)))),
-      oracle_(model_, &the_normal_switch) {}
+      oracle_(model_, &two_port_switch()) {}
 
 bool checked_pipeline::apply(const std::vector<operation>& bundle) {
   const std::uint64_t version = bridge_->model().version();
@@ -196,38 +162,15 @@ void checked_pipeline::wait(time_ns passed) {
 
 void checked_pipeline::collect() { bridge_->collect(now_); }
 
-checked_pipeline::outcome checked_pipeline::deliver() {
-  outcome got;
+checked_pipeline::result_of_burst checked_pipeline::deliver() {
+  result_of_burst got;
   const std::uint64_t n_beyond = bridge_->compiler().counts(0).drops(pipeline_drop::too_many);
   got.n_beyond = n_beyond - std::exchange(n_beyond_, n_beyond);
-  std::uint64_t n_deliveries = 0;
-  executor_->each_delivery([&](const delivery& one) {
-    ++n_deliveries;
-    std::vector<std::uint8_t> bytes = test_buffers::bytes_of(one.what);
-    buffers_.give_back(one.what);
-    switch (one.to) {
-      case delivery::kind::port:
-        got.outputs.push_back({one.port, one.queue, std::move(bytes)});
-        break;
-      case delivery::kind::controller:
-        got.packet_ins.push_back({one.reason, one.table, one.cookie, one.max_len, one.in_port,
-                                  one.metadata, one.tunnel_id, std::move(bytes)});
-        break;
-      case delivery::kind::normal: {
-        packet frame;
-        frame.bytes = std::move(bytes);
-        for (normal_switch::copy& each : the_normal_switch.forward(frame, now_)) {
-          const port* to = bridge_->model().find_port(each.port);
-          if (each.port == one.in_port || to == nullptr || to->no_fwd) continue;
-          got.outputs.push_back({each.port, one.queue, std::move(each.bytes)});
-        }
-      }
-    }
-  });
-  if (got.n_beyond != 0 && n_deliveries != executor::deliveries_max) {
-    throw std::runtime_error(std::to_string(n_deliveries) + " deliveries are taken for too many");
+  const std::vector<delivered> all = take_deliveries(*executor_, buffers_);
+  if (got.n_beyond != 0 && all.size() != executor::deliveries_max) {
+    throw std::runtime_error(std::to_string(all.size()) + " deliveries are taken for too many");
   }
-  for (const owned_packet& each : executor_->left_over()) buffers_.give_back(each);
+  got.sent = outcome_of(all, bridge_->model());
   for (const learned_values& each : executor_->learned()) {
     const auto made = bridge_->to_operation(each);
     if (made) got.learned.push_back(text_of_rule(std::get<rule_mod>(*made)));
@@ -236,19 +179,19 @@ checked_pipeline::outcome checked_pipeline::deliver() {
   if (buffers_.n_out != 0) {
     throw std::runtime_error(std::to_string(buffers_.n_out) + " packets were lost");
   }
-  n_outputs += got.outputs.size();
-  n_packet_ins += got.packet_ins.size();
+  n_outputs += got.sent.outputs.size();
+  n_packet_ins += got.sent.packet_ins.size();
   return got;
 }
 
-void checked_pipeline::compare(const outcome& got, const outcome& expected) const {
+void checked_pipeline::compare(const result_of_burst& got, const result_of_burst& expected) const {
   try {
     if (got.n_beyond == 0) {
-      compare_lists("outputs", got.outputs, expected.outputs);
-      compare_lists("packet-ins", got.packet_ins, expected.packet_ins);
+      compare_lists("outputs", got.sent.outputs, expected.sent.outputs);
+      compare_lists("packet-ins", got.sent.packet_ins, expected.sent.packet_ins);
     } else {
-      compare_some("outputs", got.outputs, expected.outputs);
-      compare_some("packet-ins", got.packet_ins, expected.packet_ins);
+      compare_some("outputs", got.sent.outputs, expected.sent.outputs);
+      compare_some("packet-ins", got.sent.packet_ins, expected.sent.packet_ins);
     }
     compare_lists("learned rules", got.learned, expected.learned);
   } catch (const std::runtime_error& difference) {
@@ -271,7 +214,7 @@ std::string checked_pipeline::tables_text() const {
 
 void checked_pipeline::receive(const std::vector<packet>& burst) {
   std::vector<executor::arrival> arrivals;
-  outcome expected;
+  result_of_burst expected;
   std::vector<rule_mod> learned;
   for (const packet& each : burst) {
     arrivals.push_back({buffers_.make(each.bytes), each.in_port});
@@ -280,9 +223,7 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
     n_ended += one.n_over_bounds;
     n_conjunctions += one.n_conjunctions;
     one.counts.add_to(model_, now_);
-    expected.outputs.insert(expected.outputs.end(), one.outputs.begin(), one.outputs.end());
-    expected.packet_ins.insert(expected.packet_ins.end(), one.packet_ins.begin(),
-                               one.packet_ins.end());
+    expected.sent.add(one);
     learned.insert(learned.end(), one.learned.begin(), one.learned.end());
   }
   for (const rule_mod& each : learned) expected.learned.push_back(text_of_rule(each));
@@ -290,7 +231,7 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
   executor_->run(arrivals, now_);
   // More than a run keeps: which ones is not said.
   if (learned.size() > executor::learned_max) expected.learned.clear();
-  outcome got = deliver();
+  result_of_burst got = deliver();
   if (learned.size() > executor::learned_max) got.learned.clear();
   compare(got, expected);
   learn(learned);
@@ -339,7 +280,7 @@ void checked_pipeline::packet_out(const packet& one, const action_list& actions)
   answer->counts.add_to(model_, now_);
   const stored_ops ops = bridge_->compiler().compile_packet_out(actions);
   executor_->run_actions({buffers_.make(one.bytes), one.in_port}, ops.list(), now_);
-  outcome expected{answer->outputs, answer->packet_ins, {}, 0};
+  result_of_burst expected{{answer->outputs, answer->packet_ins}, {}, 0};
   for (const rule_mod& each : answer->learned) expected.learned.push_back(text_of_rule(each));
   std::sort(expected.learned.begin(), expected.learned.end());
   compare(deliver(), expected);

@@ -9,25 +9,9 @@
 #include <vector>
 
 #include "pipeline/compiler/running_bridge.h"
-#include "pipeline/datapath/executor.h"
-#include "pipeline/oracle/oracle.h"
+#include "test_deliveries.h"
 
 namespace coua::test {
-
-/// Packets of tests: each in a block of its own, so that what reads beyond it is caught.
-class test_buffers final : public pipeline::packet_copier {
- public:
-  // For what is pushed as often as resubmits allow: the oracle has room for all.
-  static constexpr std::uint32_t headroom = 1 << 16;
-
-  pipeline::owned_packet make(const std::vector<std::uint8_t>& bytes);
-  static std::vector<std::uint8_t> bytes_of(const pipeline::owned_packet& one);
-  bool copy(const pipeline::owned_packet& from, pipeline::owned_packet& to) noexcept override;
-  void give_back(const pipeline::owned_packet& copy) noexcept override;
-
-  /// That were made and not given back.
-  std::size_t n_out = 0;
-};
 
 class checked_pipeline {
  public:
@@ -51,19 +35,19 @@ class checked_pipeline {
   std::size_t n_outputs = 0, n_packet_ins = 0, n_full = 0, n_learned = 0;
   std::size_t n_learned_together = 0, n_learned_apart = 0;  // bursts
   mutable std::size_t n_takers = 0;
-  std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;  // as the oracle counts them
+  // As the oracle counts them.
+  std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;
 
  private:
-  struct outcome {
-    std::vector<pipeline::sent> outputs;
-    std::vector<pipeline::packet_in> packet_ins;
+  struct result_of_burst {
+    outcome sent;
     std::vector<std::string> learned;  // rules, sorted
     std::uint64_t n_beyond = 0;        // deliveries that the datapath had no room for
   };
-  outcome deliver();
+  result_of_burst deliver();
   void learn(const std::vector<pipeline::rule_mod>& learned);
   void check_learners() const;
-  void compare(const outcome& got, const outcome& expected) const;
+  void compare(const result_of_burst& got, const result_of_burst& expected) const;
   /// The tables with their templates, for what failed.
   std::string tables_text() const;
 

@@ -12,7 +12,6 @@
 #include <random>
 
 #include "checked_pipeline.h"
-#include "pipeline/model/test_model.h"
 #include "random_pipeline.h"
 
 namespace coua::test {
@@ -115,20 +114,6 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
   }
 }
 
-/// Ports, and a way through all tables, so that most packets get far; steps may break it.
-void begin(checked_pipeline& in) {
-  using namespace pipeline;
-  for (port_no i = 1; i <= 6; ++i) in.apply({pipeline::test::add_port(i)});
-  for (unsigned table = 0; table < pipeline_tables; ++table) {
-    const auto id = static_cast<table_id>(table);
-    const bool is_last = table + 1 == pipeline_tables;
-    in.apply(
-        {pipeline::test::add_rule(id, 0, {},
-                                  is_last ? pipeline::test::apply({pipeline::test::output(3)})
-                                          : pipeline::test::go(static_cast<table_id>(table + 1)))});
-  }
-}
-
 TEST(pipeline_model, does_what_the_oracle_does) {
   const bool holds = rc::check("the datapath does what the oracle does", [] {
     const profile is = *rc::gen::element(profile::metered, profile::resubmitting);
@@ -136,7 +121,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
         *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
     checked_pipeline in;
     noted_forms forms;
-    begin(in);
+    in.apply(way_through());
     try {
       for (const step& each : steps) run(in, is, forms, each);
       in.check_counters();
@@ -168,9 +153,9 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.resubmits,
-      all.ended, all.conjunctions, all.learned, all.learned_together, all.learned_apart, all.takers,
-      all.forms[0], all.forms[1], all.forms[2], all.forms[3], all.forms[4], all.to_parts,
-      all.from_parts);
+      all.ended, all.conjunctions, all.learned, all.learned_together,
+      all.learned_apart, all.takers, all.forms[0], all.forms[1], all.forms[2], all.forms[3],
+      all.forms[4], all.to_parts, all.from_parts);
 }
 
 }  // namespace

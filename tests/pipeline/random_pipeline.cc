@@ -466,6 +466,22 @@ port_mod random_port(source& random) {
 
 }  // namespace
 
+std::vector<operation> way_through() {
+  std::vector<operation> all;
+  for (port_no i = 1; i <= n_ports; ++i) all.emplace_back(pipeline::test::add_port(i));
+  for (unsigned i = 0; i < pipeline_tables; ++i) {
+    all.emplace_back(way_through(static_cast<table_id>(i)));
+  }
+  return all;
+}
+
+operation way_through(table_id table) {
+  const bool is_last = table + 1U == pipeline_tables;
+  return pipeline::test::add_rule(
+      table, 0, {},
+      is_last ? pipeline::test::apply({pipeline::test::output(3)}) : pipeline::test::go(table + 1));
+}
+
 operation random_operation(std::uint64_t number, profile is) {
   source random(number, is);
   switch (below(random, 20)) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "pipeline/model/operation.h"
 #include "pipeline/oracle/packet.h"
@@ -16,11 +17,15 @@
 namespace coua::test {
 
 /// Packets that come back from other tables come to a meter in another order than that of the
-/// burst: a pipeline has one or the other.
-enum class profile { metered, resubmitting };
+/// burst: a pipeline has one or the other, or neither.
+enum class profile { metered, resubmitting, plain };
 
 inline constexpr unsigned pipeline_tables = 8;
 
+/// Ports, and a way through all tables, so that most packets get far; operations may break it.
+std::vector<pipeline::operation> way_through();
+/// The rule of one table.
+pipeline::operation way_through(pipeline::table_id table);
 pipeline::operation random_operation(std::uint64_t number, profile is);
 /// A rule that is likely to be taken, for table `table`.
 pipeline::operation random_simple_rule(std::uint64_t number, pipeline::table_id table);

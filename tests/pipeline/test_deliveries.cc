@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test_deliveries.h"
+
+#include <algorithm>
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+
+class two_ports final : public normal_switch {
+ public:
+  std::vector<copy> forward(const packet& frame, time_ns) override {
+    std::vector<std::uint8_t> longer = frame.bytes;
+    longer.push_back(0x55);
+    return {{1, frame.bytes}, {2, std::move(longer)}};
+  }
+};
+
+}  // namespace
+
+normal_switch& two_port_switch() {
+  static two_ports the_switch;
+  return the_switch;
+}
+
+owned_packet test_buffers::make(const std::vector<std::uint8_t>& bytes) {
+  // The end is that of the block; room for pushes is before it.
+  auto* block = new std::uint8_t[headroom + std::max<std::size_t>(bytes.size(), 1)];
+  std::copy(bytes.begin(), bytes.end(), block + headroom);
+  const auto n = static_cast<std::uint32_t>(bytes.size());
+  ++n_out;
+  return {{block + headroom, n, n, headroom}, block};
+}
+
+std::vector<std::uint8_t> test_buffers::bytes_of(const owned_packet& one) {
+  return {one.buffer.bytes, one.buffer.bytes + one.buffer.length};
+}
+
+bool test_buffers::copy(const owned_packet& from, owned_packet& to) noexcept {
+  to = make(bytes_of(from));
+  return true;
+}
+
+void test_buffers::give_back(const owned_packet& copy) noexcept {
+  delete[] static_cast<std::uint8_t*>(copy.owner);
+  --n_out;
+}
+
+std::vector<delivered> take_deliveries(const executor& from, test_buffers& buffers) {
+  std::vector<delivered> all;
+  from.each_delivery([&](const delivery& one) {
+    all.push_back({one, test_buffers::bytes_of(one.what)});
+    buffers.give_back(one.what);
+  });
+  for (const owned_packet& each : from.left_over()) buffers.give_back(each);
+  return all;
+}
+
+void outcome::add(const verdict& one) {
+  outputs.insert(outputs.end(), one.outputs.begin(), one.outputs.end());
+  packet_ins.insert(packet_ins.end(), one.packet_ins.begin(), one.packet_ins.end());
+}
+
+outcome outcome_of(const std::vector<delivered>& all, const bridge& model) {
+  outcome made;
+  for (const auto& [how, bytes] : all) {
+    switch (how.to) {
+      case delivery::kind::port: made.outputs.push_back({how.port, how.queue, bytes}); break;
+      case delivery::kind::controller:
+        made.packet_ins.push_back({how.reason, how.table, how.cookie, how.max_len, how.in_port,
+                                   how.metadata, how.tunnel_id, bytes});
+        break;
+      case delivery::kind::normal: {
+        packet frame;
+        frame.bytes = bytes;
+        for (normal_switch::copy& each : two_port_switch().forward(frame, 0)) {
+          const port* to = model.find_port(each.port);
+          if (each.port == how.in_port || to == nullptr || to->no_fwd) continue;
+          made.outputs.push_back({each.port, how.queue, std::move(each.bytes)});
+        }
+      }
+    }
+  }
+  return made;
+}
+
+}  // namespace coua::test
