@@ -222,6 +222,7 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
     n_resubmits += one.n_resubmits;
     n_ended += one.n_over_bounds;
     n_conjunctions += one.n_conjunctions;
+    n_remarked += one.n_remarked;
     one.counts.add_to(model_, now_);
     expected.sent.add(one);
     learned.insert(learned.end(), one.learned.begin(), one.learned.end());

@@ -36,7 +36,7 @@ class checked_pipeline {
   std::size_t n_learned_together = 0, n_learned_apart = 0;  // bursts
   mutable std::size_t n_takers = 0;
   // As the oracle counts them.
-  std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0;
+  std::size_t n_resubmits = 0, n_ended = 0, n_conjunctions = 0, n_remarked = 0;
 
  private:
   struct result_of_burst {

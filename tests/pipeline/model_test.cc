@@ -47,7 +47,7 @@ rc::Gen<step> arbitrary_step() {
 /// What many runs saw, for the checks at the end and whoever reads the output.
 struct totals {
   std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
-  std::size_t resubmits = 0, ended = 0, conjunctions = 0,
+  std::size_t resubmits = 0, ended = 0, conjunctions = 0, remarked = 0,
               learned = 0;  // ended: by a bound of model/resubmit.h
   // Bursts that left several rules behind: as one change, and one by one. Places of takes_along.
   std::size_t learned_together = 0, learned_apart = 0, takers = 0;
@@ -121,7 +121,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
         *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
     checked_pipeline in;
     noted_forms forms;
-    in.apply(way_through());
+    in.apply(way_through(is));
     try {
       for (const step& each : steps) run(in, is, forms, each);
       in.check_counters();
@@ -132,6 +132,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       all.resubmits += in.n_resubmits;
       all.ended += in.n_ended;
       all.conjunctions += in.n_conjunctions;
+      all.remarked += in.n_remarked;
       all.learned += in.n_learned;
       all.learned_together += in.n_learned_together;
       all.learned_apart += in.n_learned_apart;
@@ -143,9 +144,11 @@ TEST(pipeline_model, does_what_the_oracle_does) {
   EXPECT_TRUE(holds);
   const bool is_short = all.packets < 10'000;
   EXPECT_TRUE((all.learned > 0 && all.learned_together > 0 && all.takers > 0) || is_short);
+  EXPECT_TRUE(all.remarked > 0 || is_short);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
       "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions, "
+      "%zu frames remarked; "
       "%zu learned (%zu bursts at once, %zu one by one), %zu places of which rules go along; "
       "tables met: "
       "direct %zu, exact %zu, lpm %zu, "
@@ -153,7 +156,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.resubmits,
-      all.ended, all.conjunctions, all.learned, all.learned_together,
+      all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
       all.learned_apart, all.takers, all.forms[0], all.forms[1], all.forms[2], all.forms[3],
       all.forms[4], all.to_parts, all.from_parts);
 }

@@ -61,6 +61,9 @@ value128 some_value(source& random, field which) {
     case field::udp_dst:
     case field::sctp_src:
     case field::sctp_dst: return some_port(random);
+    case field::ip_dscp:
+      if (one_in(random, 2)) return below(random, 4);
+      return 8 * (1 + below(random, 4)) + 2 * (1 + below(random, 3));  // assured forwarding
     case field::reg1:
       if (one_in(random, 3)) return 0xfff8 + below(random, 8);  // as a port, a reserved one
       [[fallthrough]];
@@ -307,7 +310,7 @@ instructions random_instructions(source& random, table_id table) {
   instructions made;
   // A meter is of one table: packets of a burst come to it in the order of the burst, unless they
   // come back from another table.
-  if (random.is == profile::metered && one_in(random, 12) && table < n_meters)
+  if (random.is == profile::metered && one_in(random, 6) && table < n_meters)
     made.meter = table + 1;
   if (!one_in(random, 4)) made.apply = random_list(random, 4);
   made.clear_actions = one_in(random, 10);
@@ -444,7 +447,9 @@ meter_mod random_meter(source& random) {
     band.type = one_in(random, 2) ? band_type::drop : band_type::dscp_remark;
     band.rate = static_cast<std::uint32_t>(1 + below(random, 50));
     band.burst_size = static_cast<std::uint32_t>(1 + below(random, 20));
-    if (band.type == band_type::dscp_remark) band.prec_level = 1;
+    if (band.type == band_type::dscp_remark) {
+      band.prec_level = static_cast<std::uint8_t>(1 + below(random, 3));
+    }
     made.what.bands.push_back(band);
   }
   return made;
@@ -466,9 +471,16 @@ port_mod random_port(source& random) {
 
 }  // namespace
 
-std::vector<operation> way_through() {
+std::vector<operation> way_through(profile is) {
   std::vector<operation> all;
   for (port_no i = 1; i <= n_ports; ++i) all.emplace_back(pipeline::test::add_port(i));
+  for (meter_id i = 1; i <= n_meters && is == profile::metered; ++i) {
+    const auto steps = static_cast<std::uint8_t>(1 + i % 3);
+    meter_mod made = pipeline::test::add_meter(i, meter_unit::pktps,
+                                               {{band_type::dscp_remark, 1, 2 * i, steps}});
+    made.what.has_burst = true;
+    all.emplace_back(std::move(made));
+  }
   for (unsigned i = 0; i < pipeline_tables; ++i) {
     all.emplace_back(way_through(static_cast<table_id>(i)));
   }

@@ -22,8 +22,9 @@ enum class profile { metered, resubmitting, plain };
 
 inline constexpr unsigned pipeline_tables = 8;
 
-/// Ports, and a way through all tables, so that most packets get far; operations may break it.
-std::vector<pipeline::operation> way_through();
+/// Ports, meters if there are any, and a way through all tables, so that most packets get far;
+/// operations may break it.
+std::vector<pipeline::operation> way_through(profile is);
 /// The rule of one table.
 pipeline::operation way_through(pipeline::table_id table);
 pipeline::operation random_operation(std::uint64_t number, profile is);

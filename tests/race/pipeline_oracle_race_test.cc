@@ -61,7 +61,7 @@ class oracle_race {
     auto made = running_bridge::create(params);
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
-    apply(way_through());
+    apply(way_through(is));
     for (table_id table = 1; table < pipeline_tables; ++table) {
       for (int i = 0; i < 40; ++i) apply({random_simple_rule(random_(), table)});
     }

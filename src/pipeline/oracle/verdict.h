@@ -71,6 +71,7 @@ struct verdict {
   struct counts counts;
   unsigned n_resubmits = 0;
   unsigned n_conjunctions = 0;  // that led to a rule
+  unsigned n_remarked = 0;      // other code points after a meter than before it
   unsigned n_over_bounds = 0;   // packets and copies that came to a bound of model/resubmit.h
   std::vector<trace_line> trace;
 

@@ -152,7 +152,9 @@ fate walk::pass_meter(packet& one, meter_id id) {
   const parsed headers = parse(one);
   const auto dscp = static_cast<std::uint8_t>(headers.get(field::ip_dscp));
   if (headers.has(field::ip_dscp) && is_assured_forwarding(dscp)) {
-    write_field(one, field::ip_dscp, remark_dscp(dscp, band.prec_level), full_mask(field::ip_dscp));
+    const std::uint8_t remarked = remark_dscp(dscp, band.prec_level);
+    write_field(one, field::ip_dscp, remarked, full_mask(field::ip_dscp));
+    out_.n_remarked += remarked != dscp ? 1 : 0;
   }
   return fate::goes_on;
 }
