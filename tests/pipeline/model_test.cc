@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <random>
 
@@ -32,7 +33,7 @@ rc::Gen<step> arbitrary_step() {
   return rc::gen::map(rc::gen::tuple(rc::gen::weightedElement<step::kind>({{40, step::change},
                                                                            {3, step::bundle},
                                                                            {4, step::fill},
-                                                                           {1, step::thin},
+                                                                           {2, step::thin},
                                                                            {20, step::burst},
                                                                            {2, step::out},
                                                                            {2, step::collect},
@@ -96,7 +97,14 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
       for (unsigned i = 0; i < 2 * one.n; ++i) apply({random_simple_rule(random(), table)});
       return;
     }
-    case step::thin: return apply({random_thinning(random())});
+    case step::thin: {
+      // And as many changes as it takes to be asked whether it falls into sets again.
+      const pipeline::operation removal = random_thinning(random());
+      apply({removal});
+      const pipeline::table_id table = std::get<pipeline::rule_mod>(removal).table;
+      for (int i = 0; i < 20; ++i) apply({random_simple_rule(random(), table)});
+      return;
+    }
     case step::bundle: return apply(operations(1 + one.n % 4));
     case step::burst: {
       forms.note(in);
@@ -112,6 +120,27 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
     case step::collect: return in.check_counters();
     case step::wait: return in.wait(random() % (3 * pipeline::ns_per_s));
   }
+}
+
+/// A run that compares packets without meeting what is difficult proves little; a short one may
+/// well miss some of it.
+void check_what_was_met() {
+  const char* share = std::getenv("COUA_MODEL_PACKETS");
+  EXPECT_GE(all.packets, share == nullptr ? 0 : std::strtoull(share, nullptr, 10));
+  if (all.packets < 100'000) return;
+  for (std::size_t i = 0; i < all.forms.size(); ++i) {
+    EXPECT_GT(all.forms[i], 0U) << to_string(static_cast<pipeline::table_template>(i));
+  }
+  EXPECT_GT(all.to_parts, 0U);
+  EXPECT_GT(all.from_parts, 0U);
+  EXPECT_GT(all.packet_ins, 0U);
+  EXPECT_GT(all.resubmits, 0U);
+  EXPECT_GT(all.ended, 0U);
+  EXPECT_GT(all.conjunctions, 0U);
+  EXPECT_GT(all.remarked, 0U);
+  EXPECT_GT(all.learned, 0U);
+  EXPECT_GT(all.learned_together, 0U);
+  EXPECT_GT(all.takers, 0U);
 }
 
 TEST(pipeline_model, does_what_the_oracle_does) {
@@ -142,9 +171,6 @@ TEST(pipeline_model, does_what_the_oracle_does) {
     }
   });
   EXPECT_TRUE(holds);
-  const bool is_short = all.packets < 10'000;
-  EXPECT_TRUE((all.learned > 0 && all.learned_together > 0 && all.takers > 0) || is_short);
-  EXPECT_TRUE(all.remarked > 0 || is_short);
   std::printf(
       "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
       "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions, "
@@ -159,6 +185,7 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
       all.learned_apart, all.takers, all.forms[0], all.forms[1], all.forms[2], all.forms[3],
       all.forms[4], all.to_parts, all.from_parts);
+  check_what_was_met();
 }
 
 }  // namespace

@@ -527,10 +527,10 @@ operation random_thinning(std::uint64_t number) {
   const bool by_port = one_in(random, 2);
   std::vector<match_term> terms;
   if (by_port) {
-    terms = {exact(field::in_port, 1 + below(random, n_ports))};
+    terms = {exact(field::in_port, 1 + low(random, n_ports))};
   } else {
     terms = {pipeline::test::ipv4(), exact(field::ip_proto, 6),
-             exact(field::tcp_dst, some_port(random))};
+             exact(field::tcp_dst, 80 + low(random, 6))};
   }
   return pipeline::test::change_rules(rule_command::remove, by_port ? 5 : 7, 0,
                                       pipeline::test::where(std::move(terms)));
