@@ -5,6 +5,7 @@
 // back, is as before. The first byte picks a pipeline, the second a port and a time.
 #include <algorithm>
 
+#include "every_write.h"
 #include "fuzz.h"
 #include "net/ethernet.h"
 #include "pipeline/model/test_model.h"
@@ -18,24 +19,6 @@ namespace {
 using namespace test;
 
 constexpr std::uint8_t n_pipelines = 6;
-
-/// Every field that can be written, in one bucket: there, what is missing is passed over.
-action_list write_everything() {
-  action_list list;
-  for (std::size_t i = 0; i < n_fields; ++i) {
-    const auto which = static_cast<field>(i);
-    if (info(which).writable) list.push_back(act::set(which, full_mask(which)));
-  }
-  list.push_back(output(2));
-  return list;
-}
-
-action_list tags_and_ttls() {
-  return {act::copy_ttl_in{},     act::dec_mpls_ttl{},  act::pop_mpls{0x86dd},
-          act::push_vlan{0x88a8}, act::dec_ip_ttl{},    act::push_mpls{0x8848},
-          act::copy_ttl_out{},    act::pop_vlan{},      act::pop_mpls{0x800},
-          act::set_ip_ttl{9},     act::set_mpls_ttl{8}, output(3)};
-}
 
 bridge make_pipeline(std::uint8_t number) {
   bridge made = make_bridge({.n_tables = 4});
