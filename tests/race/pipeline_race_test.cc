@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "checked_pipeline.h"
 #include "net/wire.h"
@@ -28,8 +29,23 @@ struct raced {
   const char* name;
   shape rules;
   bool grouped;  // the second half is in a group
+  /// Decoys take tables from direct to exact, the classifier, and back.
+  bool swings = false;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
+
+/// That tables have at the start.
+table_template template_of(const raced& one) {
+  if (one.swings) return table_template::direct;
+  switch (one.rules) {
+    case shape::direct: return table_template::direct;
+    case shape::exact: return table_template::exact;
+    case shape::lpm: return table_template::lpm;
+    case shape::decomposed: return table_template::decomposed;
+    case shape::classifier: return table_template::classifier;
+  }
+  return table_template::direct;
+}
 
 constexpr unsigned n_flows = 6;
 constexpr port_no right_port = 2, wrong_port = 3;
@@ -102,9 +118,10 @@ class race {
     for (unsigned flow = 0; flow < n_flows; ++flow) {
       must({rule_of(rule_command::add, 0, flow, 0), rule_of(rule_command::add, 1, flow, 0)});
     }
-    if (of.rules != shape::direct) {
+    if (of.rules != shape::direct && !of.swings) {
       for (std::uint64_t i = 0; i < 30; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
     }
+    for (table_id table = 0; table < 2; ++table) kinds_[table] = kind(table);
   }
 
   void write(const std::atomic<bool>& stop, std::mt19937_64 random) {
@@ -116,14 +133,8 @@ class race {
       begun_.store(number);
       must(bundle);
       done_.store(number);
-      for (int i = 0; i < 3; ++i) {
-        rule_mod one = decoy(of_, static_cast<table_id>(random() % 2), random());
-        if (random() % 2 == 0) one.command = rule_command::remove_strict;
-        const unsigned most = of_.rules == shape::direct ? 8 : 100;
-        if (one.command == rule_command::remove_strict || bridge_->model().n_rules() < most + 12) {
-          must({one});
-        }
-      }
+      of_.swings ? swing(number) : come_and_go(random);
+      note_templates();
       if (random() % 4 == 0) bridge_->reclaim();
     }
   }
@@ -168,10 +179,49 @@ class race {
   }
 
   table_template kind(table_id table) const { return bridge_->compiler().form(table)->kind(); }
+  std::uint64_t n_swings() const { return n_swings_.load(); }
   std::uint64_t n_bundles() const { return done_.load(); }
   std::atomic<std::uint64_t> n_packets = 0;
 
  private:
+  void come_and_go(std::mt19937_64& random) {
+    for (int i = 0; i < 3; ++i) {
+      rule_mod one = decoy(of_, static_cast<table_id>(random() % 2), random());
+      if (random() % 2 == 0) one.command = rule_command::remove_strict;
+      const unsigned most = of_.rules == shape::direct ? 8 : 100;
+      if (one.command == rule_command::remove_strict || bridge_->model().n_rules() < most + 12) {
+        must({one});
+      }
+    }
+  }
+
+  /// A round of 48 bundles: decoys come, one of another mask, it goes, all go.
+  void swing(std::uint64_t number) {
+    const std::uint64_t at = number % 48;
+    for (table_id table = 0; table < 2; ++table) {
+      if (at < 12 || at >= 36) {
+        for (std::uint64_t i = 0; i < 2; ++i) {
+          rule_mod one = decoy(of_, table, at % 12 * 2 + i);
+          if (at >= 36) one.command = rule_command::remove_strict;
+          must({one});
+        }
+      } else if (at == 12 || at == 20) {
+        rule_mod other =
+            pipeline::test::add_rule(table, 4, pipeline::test::where({exact(field::in_port, 1)}),
+                                     pipeline::test::apply({pipeline::test::output(wrong_port)}));
+        if (at == 20) other.command = rule_command::remove_strict;
+        must({other});
+      }
+    }
+  }
+
+  void note_templates() {
+    for (table_id table = 0; table < 2; ++table) {
+      const table_template now = kind(table);
+      if (now != std::exchange(kinds_[table], now)) ++n_swings_;
+    }
+  }
+
   void must(const std::vector<operation>& bundle) {
     const auto done = bridge_->apply(bundle, 0);
     if (!done) std::fprintf(stderr, "%s\n", done.error().message().c_str());
@@ -226,7 +276,8 @@ class race {
   const raced of_;
   std::unique_ptr<running_bridge> bridge_;
   test_buffers buffers_;  // the reader's
-  std::atomic<std::uint64_t> begun_{0}, done_{0};
+  std::atomic<std::uint64_t> begun_{0}, done_{0}, n_swings_{0};
+  table_template kinds_[2]{};
 };
 
 /// While others race: a slow machine gets the time that it needs to show something.
@@ -238,21 +289,23 @@ class pipeline_race : public ::testing::TestWithParam<raced> {};
 
 TEST_P(pipeline_race, packets_see_whole_bundles) {
   race all(GetParam());
-  if (GetParam().rules == shape::decomposed) {
-    for (table_id table : {0, 1}) ASSERT_EQ(all.kind(table), table_template::decomposed);
-  }
+  for (table_id table : {0, 1}) ASSERT_EQ(all.kind(table), template_of(GetParam()));
   fault_log faults;
   std::atomic<bool> stop{false};
   std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
   std::thread writer([&] { all.write(stop, std::mt19937_64(2)); });
   constexpr std::uint64_t bundles = 20, packets = 500;
-  rest_until([&] { return all.n_bundles() > bundles && all.n_packets > packets; });
+  const std::uint64_t swings = GetParam().swings ? 16 : 0;
+  rest_until([&] {
+    return all.n_bundles() > bundles && all.n_packets > packets && all.n_swings() >= swings;
+  });
   stop.store(true);
   writer.join();
   reader.join();
   EXPECT_EQ(faults.count(), 0U) << faults.text();
   EXPECT_GT(all.n_bundles(), bundles);
   EXPECT_GT(all.n_packets.load(), packets);
+  EXPECT_GE(all.n_swings(), swings);
 }
 
 /// The pipeline is the L2 switch and nothing else, at every second version only.
@@ -316,7 +369,8 @@ INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
                                            raced{"lpm", shape::lpm, false},
                                            raced{"decomposed", shape::decomposed, false},
                                            raced{"classifier", shape::classifier, false},
-                                           raced{"exact_grouped", shape::exact, true}),
+                                           raced{"exact_grouped", shape::exact, true},
+                                           raced{"swinging", shape::exact, false, true}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
