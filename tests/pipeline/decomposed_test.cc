@@ -213,5 +213,71 @@ TEST_F(decomposed, failed_versions_leave_it) {
   in_.check_nothing_stays();
 }
 
+/// Rules of a service, that take two different sets of many bits besides.
+rule_mod wide_rule(unsigned service, unsigned number) {
+  std::vector<match_term> terms{pipeline::test::ipv6(),
+                                exact(field::eth_dst, 0x0200'0000'0000 + service)};
+  const auto some = [&](field which) {
+    const value128 mask = full_mask(which) & ~value128{number % 2};
+    terms.push_back({which, number * value128{0x0101'0101'0101} & mask, mask});
+  };
+  for (const field each : {field::ipv6_src, field::ipv6_dst, field::eth_src, field::metadata}) {
+    some(each);
+  }
+  for (unsigned i = 0; i < 8; ++i) some(reg(i));
+  return add_rule(0, static_cast<std::uint16_t>(number), where(terms),
+                  pipeline::test::apply({output(1)}));
+}
+
+/// What serves a table is decided by its rules, not by how they came: here the classifier is faster
+/// once sets have more than 8 rules.
+TEST(decomposed_load, rule_by_rule_ends_as_one_bundle_does) {
+  checked_pipeline one_by_one, at_once;
+  const auto kind = [](checked_pipeline& of) { return of.bridge().compiler().form(0)->kind(); };
+  std::vector<operation> all;
+  for (unsigned number = 0; number < 16; ++number) {
+    for (unsigned service = 0; service < 20; ++service) {
+      all.emplace_back(wide_rule(service, number));
+      ASSERT_TRUE(one_by_one.apply({all.back()}));
+    }
+    if (number == 2) {
+      ASSERT_EQ(kind(one_by_one), table_template::decomposed);
+    }
+  }
+  ASSERT_TRUE(at_once.apply(all));
+  EXPECT_EQ(kind(at_once), table_template::classifier);
+  EXPECT_EQ(kind(one_by_one), kind(at_once));
+  for (checked_pipeline* each : {&one_by_one, &at_once}) each->check_nothing_stays();
+}
+
+rule_mod from_a_port(rule_mod of) {
+  std::vector<match_term> terms = of.match.terms();
+  terms.push_back(exact(field::in_port, of.priority));
+  of.match = where(std::move(terms));
+  return of;
+}
+
+/// One bundle after which sets are large, but would be small by one field more.
+TEST(decomposed_load, is_split_anew_where_that_is_better) {
+  checked_pipeline in;
+  const auto by = [&] { return in.bridge().compiler().form(0)->by(); };
+  std::vector<operation> first, second;
+  for (unsigned service = 0; service < 20; ++service) {
+    for (const unsigned number : {0U, 1U}) {
+      first.emplace_back(wide_rule(service, number));
+      second.emplace_back(removal(wide_rule(service, number)));
+    }
+    first.emplace_back(from_a_port(wide_rule(service, 2)));
+    for (unsigned number = 3; number < 16; ++number) {
+      second.emplace_back(from_a_port(wide_rule(service, number)));
+    }
+  }
+  ASSERT_TRUE(in.apply(first));
+  EXPECT_EQ(by(), "dl_dst: exact to 20 direct tables");
+  ASSERT_TRUE(in.apply(second));
+  EXPECT_EQ(by(), "in_port, dl_dst: exact to 280 direct tables");
+  in.check_nothing_stays();
+}
+
 }  // namespace
 }  // namespace coua::test

@@ -94,20 +94,22 @@ std::size_t template_keeper::wait_of(const table_shape& shape) {
 
 void template_keeper::consider_parts(const table_shape& shape, changed what,
                                      const decomposer& decompose, template_choice& best) {
-  if (now_.which == table_template::decomposed && what.fits) {
+  const bool has_parts = now_.which == table_template::decomposed && what.fits;
+  n_since_asked_ += what.n;
+  const bool is_due = n_since_asked_ >= wait_of(shape);
+  if (has_parts && !is_due) {
     best.which = table_template::decomposed;
     best.parts = now_.parts;
     return;
   }
-  n_since_asked_ += what.n;
-  if (now_.which == table_template::classifier && n_since_asked_ < wait_of(shape)) {
+  if (now_.which == table_template::classifier && !is_due) {
     for (const refused_template& each : now_.cheaper) {
       if (each.which == table_template::decomposed) best.cheaper.push_back(each);
     }
     return;
   }
   n_since_asked_ = 0;
-  decompose_answer answer = decompose();
+  decompose_answer answer = decompose(has_parts ? now_.parts : nullptr);
   if (answer.found != nullptr) {
     best.which = table_template::decomposed;
     best.parts = std::move(answer.found);
@@ -119,7 +121,8 @@ void template_keeper::consider_parts(const table_shape& shape, changed what,
 bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   template_choice best = choose_template(shape);
   if (best.which == table_template::classifier) consider_parts(shape, what, decompose, best);
-  const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field && what.fits;
+  const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field &&
+                    best.parts == now_.parts && what.fits;
   if (same) {
     now_ = std::move(best);  // with the reasons of today
     n_waited_ = 0;
@@ -140,7 +143,7 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
 
 void template_keeper::stay(template_keeper before, std::string reason) {
   std::vector<refused_template> cheaper = std::move(now_.cheaper);
-  cheaper.push_back({now_.which, std::move(reason)});
+  if (now_.which < before.now_.which) cheaper.push_back({now_.which, std::move(reason)});
   for (refused_template& each : before.now_.cheaper) {
     if (each.which > now_.which) cheaper.push_back(std::move(each));
   }

@@ -18,8 +18,9 @@
 // the table is half as large as it may be, for the others until as many changes have passed as a
 // quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
 // asked of all its rules, so it is asked as seldom: when the table must be built anew, and after as
-// many changes. What is due then and cannot be built (what parts hold may ask for more than one key
-// has) is as if it did not serve: the table keeps what it has, so that a rule can always go.
+// many changes, of one that is decomposed whether it should still be. What is due then and cannot
+// be built (what parts hold may ask for more than one key has) is as if it did not serve: the table
+// keeps what it has, so that a rule can always go.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +66,8 @@ class template_keeper {
     std::size_t n = 1;
     bool fits = true;
   };
-  using decomposer = std::function<decompose_answer()>;
+  /// As decompose(): told what the table has, if that holds its rules.
+  using decomposer = std::function<decompose_answer(std::shared_ptr<const decomposition> has)>;
   bool follow(const table_shape& shape, changed what, const decomposer& decompose);
 
   /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,

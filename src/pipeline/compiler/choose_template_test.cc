@@ -45,9 +45,16 @@ class kept_table {
   const template_choice& now() const { return keeper_.now(); }
   const table_shape& shape() const { return shape_; }
 
+  using parts = std::shared_ptr<const decomposition>;
+  decompose_answer answer{nullptr, "no"};
+  std::vector<parts> asked;  // what it was told each time
+
  private:
   bool follow() {
-    return keeper_.follow(shape_, {}, [] { return decompose_answer{nullptr, "no"}; });
+    return keeper_.follow(shape_, {}, [this](const parts& has) {
+      asked.push_back(has);
+      return answer;
+    });
   }
 
   table_shape shape_;
@@ -202,6 +209,36 @@ TEST(template_keeper, falls_back_at_once_and_comes_back_when_it_held_for_a_while
     table.add(mac_rule(mac));
   }
   EXPECT_GT(n_changes, 90);
+}
+
+TEST(template_keeper, asks_again_whether_a_table_is_still_to_be_split) {
+  kept_table table;
+  std::uint64_t n = 0;
+  const auto add = [&] {
+    ++n;
+    return table.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
+  };
+  const auto first = std::make_shared<const decomposition>(),
+             second = std::make_shared<const decomposition>();
+  table.answer = {first, ""};
+  while (n <= direct_rules_max) add();
+  EXPECT_EQ(table.now().which, table_template::decomposed);
+  EXPECT_EQ(table.now().parts, first);
+  EXPECT_EQ(table.asked, std::vector<kept_table::parts>{nullptr});
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(add());
+  EXPECT_EQ(table.asked, (std::vector<kept_table::parts>{nullptr, first}));
+  // 16 changes after that there is another split, and so on.
+  table.answer = {second, ""};
+  for (int i = 0; i < 11; ++i) EXPECT_FALSE(add());
+  EXPECT_TRUE(add());
+  EXPECT_EQ(table.now().which, table_template::decomposed);
+  EXPECT_EQ(table.now().parts, second);
+  table.answer = {nullptr, "too dear"};
+  for (int i = 0; i < 15; ++i) EXPECT_FALSE(add());
+  EXPECT_TRUE(add());
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_EQ(why_not(table.now(), table_template::decomposed), "too dear");
+  EXPECT_EQ(table.asked, (std::vector<kept_table::parts>{nullptr, first, first, second}));
 }
 
 TEST(template_keeper, a_table_around_the_limit_of_direct_is_not_built_again_and_again) {

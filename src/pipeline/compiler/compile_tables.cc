@@ -106,7 +106,9 @@ pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
   // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
   const table_template has = of.form->kind();
   const bool is_other = has != of.keeper.now().which && has != wanted(table);
-  return is_other ? building::would_be_better : building::none;
+  const bool splits_anew = has == table_template::decomposed &&
+                           of.keeper.now().parts != keepers_before_.at(table).now().parts;
+  return is_other || splits_anew ? building::would_be_better : building::none;
 }
 
 void pipeline_compiler::stay(const std::set<table_id>& tables, const error& why) {
@@ -119,8 +121,10 @@ void pipeline_compiler::ask_keeper(table_id table, std::size_t n_changes, bool f
   table_state& of = tables_[table];
   // What others do not take, they are built anew for: only decomposed may not be able to.
   const bool breaks = !fits && of.form->kind() == table_template::decomposed;
-  (void)of.keeper.follow(of.shape, {n_changes, !breaks},
-                         [&] { return decompose(model_.tables()[table], of.shape.n_masks()); });
+  (void)of.keeper.follow(
+      of.shape, {n_changes, !breaks}, [&](std::shared_ptr<const decomposition> has) {
+        return decompose(model_.tables()[table], of.shape.n_masks(), std::move(has));
+      });
 }
 
 void pipeline_compiler::leave(const shared_store& which, std::set<table_id>& build) {

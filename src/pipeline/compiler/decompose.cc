@@ -156,6 +156,23 @@ bool set_layouts(const leaves& of, decomposition& by) {
   return true;
 }
 
+struct costs {
+  unsigned sets, classifier;  // ns a packet
+
+  std::string why_not() const {
+    return "at " + number(sets) + " ns a packet it would not be faster than at " +
+           number(classifier);
+  }
+};
+
+costs costs_of(const decomposition& by, const leaves& sets, std::size_t n_rules,
+               std::size_t n_masks) {
+  const auto n_words = static_cast<unsigned>(std::popcount(by.words_left));
+  return {ns_of_sets(sets.n_groups() * (n_words + 1), std::max<std::size_t>(sets.sizes.size(), 1),
+                     n_rules - sets.n_rules),
+          ns_of_classifier(n_rules, n_masks)};
+}
+
 /// Empty: it is good, with its layouts.
 std::string why_not(const std::vector<const match*>& rules, std::size_t n_masks,
                     decomposition& by) {
@@ -168,12 +185,15 @@ std::string why_not(const std::vector<const match*>& rules, std::size_t n_masks,
     return number(sets.largest) + " rules have the same " + by.to_string();
   }
   if (!set_layouts(sets, by)) return "rules take too many bits";
-  const auto n_words = static_cast<unsigned>(std::popcount(by.words_left));
-  const unsigned ns = ns_of_sets(sets.n_groups() * (n_words + 1), sets.sizes.size(), n_apart);
-  const unsigned classifier_ns = ns_of_classifier(rules.size(), n_masks);
-  if (ns < classifier_ns) return {};
-  return "at " + number(ns) + " ns a packet it would not be faster than at " +
-         number(classifier_ns);
+  const costs of = costs_of(by, sets, rules.size(), n_masks);
+  return of.sets < of.classifier ? "" : of.why_not();
+}
+
+/// Whether parts that hold the rules are to stay.
+bool still_pays(const std::vector<const match*>& rules, std::size_t n_masks,
+                const decomposition& by) {
+  const costs of = costs_of(by, sets_of(by, rules), rules.size(), n_masks);
+  return of.sets <= of.classifier + of.classifier / 8;
 }
 
 }  // namespace
@@ -200,8 +220,10 @@ std::string decomposition::to_string() const {
   return text;
 }
 
-decompose_answer decompose(const rule_table& rules, std::size_t n_masks) {
+decompose_answer decompose(const rule_table& rules, std::size_t n_masks,
+                           std::shared_ptr<const decomposition> has) {
   const std::vector<const match*> all = matches_of(rules);
+  if (has != nullptr && still_pays(all, n_masks, *has)) return {std::move(has), {}};
   const std::vector<split_column> columns = columns_by_use(all);
   decomposition by;
   by.columns.assign(columns.begin(),

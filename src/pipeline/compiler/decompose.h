@@ -37,6 +37,10 @@
 //   classifier   45 + 15 * masks, twelve at most, + 50 where its entries are larger than the cache:
 //                a rule with others of other masks above it has them all asked
 //
+// A table that is split is asked again from time to time (choose_template.h): its sets may have
+// grown until the classifier would be faster. It stays split until that is so by more than an
+// eighth; so where both cost about the same it does not go back and forth.
+//
 //   rules of a set * sets, masks      measured: sets    classifier
 //   4 * 1,000, 3 masks                51 to 61          75 to 84
 //   9 * 1,000, 9 masks                63 to 95          173 to 217
@@ -88,7 +92,9 @@ struct decompose_answer {
   std::string why_not;  // if there is none
 };
 
-/// Goes over the rules, which take `n_masks` different sets of bits.
-decompose_answer decompose(const rule_table& rules, std::size_t n_masks);
+/// Goes over the rules, which take `n_masks` different sets of bits. A table that is split already,
+/// into parts that hold its rules, keeps them as long as they do not lose by too much.
+decompose_answer decompose(const rule_table& rules, std::size_t n_masks,
+                           std::shared_ptr<const decomposition> has = nullptr);
 
 }  // namespace coua::pipeline
