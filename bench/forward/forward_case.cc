@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/forward_case.h"
 
+#include <algorithm>
+
 #include "bench/forward/testpmd.h"
 #include "bench/harness/peer_field.h"
 
@@ -86,11 +88,28 @@ result<void> forward_case::compare_with(forward_case& first, progress& shown) {
   return {};
 }
 
-double forward_case::rate_of(const std::string& name) const {
+std::vector<double> forward_case::rates_of(const std::string& name) const {
   for (const entrant& each : entrants_) {
-    if (each.who->name() == name) return median(each.rates);
+    if (each.who->name() == name) return each.rates;
   }
-  return 0;
+  return {};
+}
+
+void forward_case::add_cost(row& to) const {
+  const double ns_by_mops = 1000 * options_.workers;  // of a packet, on its worker
+  const std::vector<double> rates = rates_of("coua"), raw = rates_of("raw-io");
+  std::vector<double> costs;
+  for (std::size_t round = 0; round < std::min(rates.size(), raw.size()); ++round) {
+    if (rates[round] <= 0 || raw[round] <= 0) continue;
+    costs.push_back(ns_by_mops / rates[round] - ns_by_mops / raw[round]);
+  }
+  if (costs.empty()) return;
+  const summary ns = summarise(costs);
+  to.more["cost_ns"] = ns.median;
+  to.more["cost_spread"] = ns.spread;
+  if (const double other = rate_of("testpmd-mac"); other > 0) {
+    to.more["testpmd_ns"] = ns_by_mops / other;
+  }
 }
 
 row forward_case::make_row(const std::string& name, std::uint64_t updates, double mops,
@@ -121,6 +140,7 @@ std::vector<row> forward_case::rows() const {
       const double ovs = rate_of(peer);
       if (ovs > 0) made.more[peer_field("ratio_to", peer)] = rate.median / ovs;
     }
+    if (made.name == "coua") add_cost(made);
     if (made.name == "coua" && !to_first_.is_null()) made.more.update(to_first_);
     made.more.update(each.who->more());
     out.push_back(std::move(made));

@@ -9,6 +9,7 @@
 #include "bench/forward/mover.h"
 #include "bench/harness/churn_pairs.h"
 #include "bench/harness/progress.h"
+#include "bench/harness/stats.h"
 
 namespace coua::bench {
 
@@ -70,7 +71,10 @@ class forward_case {
   virtual void set_churning(bool) {}
 
   row make_row(const std::string& name, std::uint64_t updates, double mops, double spread) const;
-  double rate_of(const std::string& name) const;
+  double rate_of(const std::string& name) const { return median(rates_of(name)); }
+  std::vector<double> rates_of(const std::string& name) const;
+  /// What switching adds to raw I/O.
+  void add_cost(row& to) const;
 
   const forward_options& options_;
   port_plan ports_;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <span>
 
 #include "base/size.h"
 #include "base/system_memory.h"
@@ -23,6 +25,27 @@ namespace {
 constexpr std::uint64_t most_default_flows = 1'000'000;
 
 using case_list = std::vector<std::unique_ptr<forward_case>>;
+
+/// Of rows that differ in their flows only: what a packet costs, over what it costs with the flows
+/// that are cheapest.
+void compare_costs(std::span<row> rows) {
+  const auto key_of = [](const row& one) {
+    json key = one.params;
+    key.erase("flows");
+    return key.dump();
+  };
+  std::map<std::string, std::vector<double>> costs;
+  for (const row& each : rows) {
+    if (each.more.contains("cost_ns")) costs[key_of(each)].push_back(each.more["cost_ns"]);
+  }
+  for (row& each : rows) {
+    if (!each.more.contains("cost_ns")) continue;
+    const std::vector<double>& all = costs.at(key_of(each));
+    const double best = *std::min_element(all.begin(), all.end());
+    if (all.size() < 2 || best <= 0) continue;
+    each.more["ratio_to_best_cost"] = each.more["cost_ns"].get<double>() / best;
+  }
+}
 
 class forward_run {
  public:
@@ -145,6 +168,7 @@ class forward_run {
       }
     }
     if (result<void> done = compare_sizes(cases); !done) return done;
+    const std::size_t first = out_.rows.size();
     for (auto& each : cases) {
       for (row& made : each->rows()) {
         const bool is_switch = made.name == "coua";
@@ -161,6 +185,7 @@ class forward_run {
         out_.rows.push_back(std::move(*done));
       }
     }
+    compare_costs(std::span(out_.rows).subspan(first));
     return {};
   }
 

@@ -102,12 +102,34 @@ class ForwardTest(CommandCase):
                     self.assertEqual(row["params"]["rules"], rules)
                     self.assertEqual(row["params"]["flows"], 200)
                 self.assertLess(rows[0]["ratio_to_limit"], 1.2)
+                self.check_cost(rows[0], rows[1])
+                self.assertNotIn("testpmd_ns", rows[0])
+                self.assertFalse(any("cost_ns" in row for row in rows[1:]))
+                self.assertNotIn("ratio_to_best_cost", rows[0])
                 self.assertGreater(rows[2]["ratio_to_none"], 0)
                 self.assertGreater(rows[2]["updates_per_s"], 500)
         if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
             self.skipTest("no testpmd")
         rows = self.report("forward", "--case", "lb", "--flows", "100,300", *short)["rows"]
         self.assertEqual([r["name"] for r in rows], ["coua", "raw-io", "testpmd-mac"] * 2)
+        for row, raw, testpmd in (rows[:3], rows[3:]):
+            self.check_cost(row, raw)
+            self.assertAlmostEqual(row["testpmd_ns"], 1000 / testpmd["mops"], 2)
+            self.assertNotIn("testpmd_ns", testpmd)
+        best = min(rows[0]["cost_ns"], rows[3]["cost_ns"])
+        if best > 0:  # in so short a time anything may hold up the raw I/O alone
+            for row in (rows[0], rows[3]):
+                self.assertAlmostEqual(row["ratio_to_best_cost"], row["cost_ns"] / best, 3)
+            self.assertNotIn("ratio_to_best_cost", rows[1])
+
+    def check_cost(self, row, raw):
+        """What is added to raw I/O. Of two rounds the median is the mean, which differs a little
+        from what the medians of the rates give."""
+        expected = 1000 / row["mops"] - 1000 / raw["mops"]
+        slack = 1000 / row["mops"] * (0.02 + row["spread"] ** 2 + raw["spread"] ** 2) * 2
+        self.assertAlmostEqual(row["cost_ns"], expected, delta=slack)
+        self.assertGreaterEqual(row["cost_spread"], 0)
+        self.assertNotIn("ratio_to_best_cost", raw)
 
     def test_forward_beside_ovs(self):
         self.need_dpdk()

@@ -28,16 +28,25 @@ struct entrant {
   unsigned batch = 0;
   std::unique_ptr<case_replay> replay;
   std::size_t next_chunk = 0;
-  pipeline::pipeline_outline outline{};
-  // Per packet, by repetition. ns: the difference; the model's, by a calibration beside it.
-  std::vector<double> all_ns{}, copy_ns{}, ns{}, lower_ns{}, upper_ns{};
+  double lower_ns = 0, upper_ns = 0;  // what the model says
+  // Per packet, by repetition. ns: the difference.
+  std::vector<double> all_ns{}, copy_ns{}, ns{};
 };
+
+/// The same rules in one table and in several, which are compared.
+bool are_of_one_split(const entrant& one, const entrant& other) {
+  case_params a = one.of->params();
+  const case_params& b = other.of->params();
+  a.single_table = b.single_table;
+  return to_json(a) == to_json(b) && one.simd == other.simd && one.batch == other.batch;
+}
 
 /// All pipelines with one number of rules, interleaved.
 class pipeline_run {
  public:
-  pipeline_run(const pipeline_options& options, crew& people, report& out)
-      : options_(options), crew_(people), out_(out), progress_("pipeline") {}
+  pipeline_run(const pipeline_options& options, const pipeline::calibration& machine, crew& people,
+               report& out)
+      : options_(options), machine_(machine), crew_(people), out_(out), progress_("pipeline") {}
 
   result<void> run(std::uint64_t rules) {
     entrants_.clear();
@@ -61,44 +70,62 @@ class pipeline_run {
  private:
   result<void> prepare(std::uint64_t rules) {
     for (const std::uint64_t flows : options_.flows) {
-      case_params params = options_.which;
-      params.rules = rules;
-      params.flows = flows;
-      params.seed = options_.run.seed;
-      auto made = make_use_case(params);
-      if (!made) return tl::unexpected(made.error());
-      progress_.step("making " + format_count(flows) + " flows");
-      auto frames = case_frames::create(**made);
-      if (!frames) return tl::unexpected(frames.error());
-      cases_.push_back(std::move(*made));
-      frames_.push_back(std::move(*frames));
+      if (result<void> made = make_cases(rules, flows); !made) return made;
     }
     std::vector<std::optional<isa>> sets = {std::nullopt};
     if (!options_.simd.empty()) sets.assign(options_.simd.begin(), options_.simd.end());
     for (const std::optional<isa>& simd : sets) {
-      // The flows make no difference to the rules.
-      progress_.step("adding the rules");
-      auto made = compiled_case::create(*cases_.front(), simd);
-      if (!made) return tl::unexpected(made.error());
-      pipelines_.push_back(std::move(*made));
-      for (std::size_t i = 0; i < cases_.size(); ++i) {
-        for (const std::uint64_t batch : options_.batches) {
-          if (auto added = add(i, simd, static_cast<unsigned>(batch)); !added) return added;
+      for (std::size_t way = 0; way < n_ways(); ++way) {
+        // The flows make no difference to the rules.
+        progress_.step("adding the rules");
+        auto made = compiled_case::create(*cases_[way], simd);
+        if (!made) return tl::unexpected(made.error());
+        pipelines_.push_back(std::move(*made));
+        for (std::size_t i = way; i < cases_.size(); i += n_ways()) {
+          for (const std::uint64_t batch : options_.batches) {
+            if (auto added = add(i, simd, static_cast<unsigned>(batch)); !added) return added;
+          }
         }
       }
     }
     return {};
   }
 
+  /// What is given as one table, and what of it is split by hand.
+  std::size_t n_ways() const { return options_.which.single_table ? 2 : 1; }
+
+  result<void> make_cases(std::uint64_t rules, std::uint64_t flows) {
+    case_params params = options_.which;
+    params.rules = rules;
+    params.flows = flows;
+    params.seed = options_.run.seed;
+    for (std::size_t way = 0; way < n_ways(); ++way) {
+      params.single_table = options_.which.single_table && way == 0;
+      auto made = make_use_case(params);
+      if (!made) return tl::unexpected(made.error());
+      cases_.push_back(std::move(*made));
+    }
+    progress_.step("making " + format_count(flows) + " flows");
+    auto frames = case_frames::create(*cases_.back());
+    if (!frames) return tl::unexpected(frames.error());
+    frames_.push_back(std::move(*frames));
+    return {};
+  }
+
   result<void> add(std::size_t which, std::optional<isa> simd, unsigned batch) {
-    auto replay = case_replay::create(*pipelines_.back(), *frames_[which], batch);
+    // They are the same, however the rules are given.
+    const case_frames& frames = *frames_[which / n_ways()];
+    auto replay = case_replay::create(*pipelines_.back(), frames, batch);
     if (!replay) return tl::unexpected(replay.error());
     progress_.step("checking");
     if (result<void> right = (*replay)->check(*cases_[which]); !right) return right;
-    entrants_.push_back({pipelines_.back().get(), cases_[which].get(), frames_[which].get(), simd,
-                         batch, std::move(*replay)});
+    entrants_.push_back(
+        {pipelines_.back().get(), cases_[which].get(), &frames, simd, batch, std::move(*replay)});
     // With the packets that have just been checked.
-    entrants_.back().outline = pipelines_.back()->outline();
+    const pipeline::cycle_range said =
+        pipeline::estimate(pipelines_.back()->outline(), machine_).cycles;
+    entrants_.back().lower_ns = said.lower * 1e9 / cycles_hz();
+    entrants_.back().upper_ns = said.upper * 1e9 / cycles_hz();
     return {};
   }
 
@@ -112,7 +139,6 @@ class pipeline_run {
       at = at + 1 == n_chunks ? 0 : at + 1;
       return chunk;
     };
-    if (auto modelled = predict(each); !modelled) return modelled;
     bool right = true;
     const auto copy = [&] { each.replay->copy_chunk(next()); };
     const auto whole = [&] {
@@ -129,16 +155,6 @@ class pipeline_run {
     each.copy_ns.push_back(copy_ns);
     each.all_ns.push_back(all_ns);
     each.ns.push_back(all_ns - copy_ns);
-    return {};
-  }
-
-  /// What the model says, of the machine as it is now.
-  static result<void> predict(entrant& each) {
-    const auto machine = pipeline::calibrate();
-    if (!machine) return tl::unexpected(machine.error());
-    const pipeline::cycle_range said = pipeline::estimate(each.outline, *machine).cycles;
-    each.lower_ns.push_back(said.lower * 1e9 / cycles_hz());
-    each.upper_ns.push_back(said.upper * 1e9 / cycles_hz());
     return {};
   }
 
@@ -168,10 +184,10 @@ class pipeline_run {
       one.set_rate(1000 / ns.median);
       one.spread = ns.spread;
     }
-    const double lower = median(each.lower_ns), upper = median(each.upper_ns);
-    one.more["lower_ns"] = lower;
-    one.more["upper_ns"] = upper;
-    one.more["within"] = lower <= ns.median && ns.median <= upper;
+    add_ratio_to_split(one, each);
+    one.more["lower_ns"] = each.lower_ns;
+    one.more["upper_ns"] = each.upper_ns;
+    one.more["within"] = each.lower_ns <= ns.median && ns.median <= each.upper_ns;
     one.more["copy_ns"] = median(each.copy_ns);
     one.more["with_copy_ns"] = median(each.all_ns);
     one.more["load_s"] = each.through->seconds_to_load();
@@ -180,17 +196,41 @@ class pipeline_run {
     return one;
   }
 
+  /// Of windows of one round: the rate of one table over that of the same rules split by hand.
+  void add_ratio_to_split(row& to, const entrant& each) const {
+    if (!each.of->params().single_table) return;
+    const auto split = std::find_if(entrants_.begin(), entrants_.end(), [&](const entrant& other) {
+      return !other.of->params().single_table && are_of_one_split(each, other);
+    });
+    const summary ratio = paired_ratio(split->ns, each.ns);
+    if (ratio.median <= 0) return;
+    to.more["ratio_to_split"] = ratio.median;
+    to.more["ratio_spread"] = ratio.spread;
+  }
+
   const pipeline_options& options_;
+  const pipeline::calibration& machine_;
   crew& crew_;
   report& out_;
   progress progress_;
   const std::string name_ = "pipeline";
-  // By number of flows.
+  // By number of flows; cases, of each first the one that was asked for.
   std::vector<std::unique_ptr<use_case>> cases_;
   std::vector<std::unique_ptr<case_frames>> frames_;
   std::vector<std::unique_ptr<compiled_case>> pipelines_;
   std::vector<entrant> entrants_;
 };
+
+void note_points_within(report& out) {
+  std::size_t n = 0, n_within = 0;
+  for (const row& each : out.rows) {
+    if (!each.ns_per_op) continue;
+    ++n;
+    n_within += each.more.at("within").get<bool>() ? 1 : 0;
+  }
+  out.notes.push_back(std::to_string(n_within) + " of " + std::to_string(n) +
+                      " points within the model's bounds");
+}
 
 }  // namespace
 
@@ -202,12 +242,17 @@ result<report> run_pipeline(const pipeline_options& options) {
   out.params = {{"repetitions", options.run.repetitions},
                 {"seconds", options.run.seconds},
                 {"seed", options.run.seed}};
-  pipeline_run run(options, **people, out);
+  // On the CPU that the packets are for; once, as a switch does.
+  (*people)->run(1, [](unsigned) { (void)pipeline::machine_calibration(); });
+  const auto& machine = pipeline::machine_calibration();
+  if (!machine) return tl::unexpected(machine.error());
+  pipeline_run run(options, *machine, **people, out);
   std::vector<std::uint64_t> rules = options.rules;
   if (rules.empty()) rules.push_back(default_rules(options.which.name));
   for (const std::uint64_t n : rules) {
     if (auto done = run.run(n); !done) return tl::unexpected(done.error());
   }
+  note_points_within(out);
   return out;
 }
 

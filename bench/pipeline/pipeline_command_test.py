@@ -32,7 +32,6 @@ class PipelineTest(CommandCase):
         for words, rules, all_rules, tables in (
                 (("l3",), 2000, 2000, "0:lpm"),
                 (("lb",), 100, 204, "0:direct 1-2:exact"),
-                (("lb", "--single-table"), 100, 202, "0:decomposed"),
                 (("gateway", "--direction", "down"), 10000, 10421, gateway),
                 (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421, gateway),
                 (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521, gateway)):
@@ -41,10 +40,37 @@ class PipelineTest(CommandCase):
             self.assertEqual(row["params"]["rules"], rules)
             self.assertEqual(row["all_rules"], all_rules)
             self.assertEqual(row["tables"], tables)
+        self.check_points(self.report("pipeline", "--case", "l3", "--flows", "1,100,2K", *short), 3)
         rows = self.report("pipeline", "--case", "classify", "--masks", "5,40", *short)["rows"]
         self.assertEqual([(r["params"]["masks"], r["all_rules"]) for r in rows], [(5, 5), (40, 40)])
         rows = self.report("pipeline", "--simd", "generic", *short)["rows"]
         self.assertEqual([r["params"]["simd"] for r in rows], ["generic"])
+
+    def check_points(self, out, n_rows):
+        self.assertEqual(len(out["rows"]), n_rows)
+        points = [r for r in out["rows"] if "ns_per_op" in r]
+        n_within = sum(r["lower_ns"] <= r["ns_per_op"] <= r["upper_ns"] for r in points)
+        self.assertEqual(n_within, sum(r["within"] for r in points))
+        self.assertEqual(out["notes"],
+                         [f"{n_within} of {len(points)} points within the model's bounds"])
+        # The machine is measured once: what packets cost at the least does not depend on the flows.
+        self.assertEqual(len({r["lower_ns"] for r in out["rows"]}), 1)
+
+    def test_one_table_beside_the_same_split_by_hand(self):
+        rows = self.report("pipeline", "--case", "lb", "--single-table", "--flows", "10,3K", "--seconds",
+                           "0.02", "--repetitions", "3")["rows"]
+        found = {(r["params"]["single_table"], r["params"]["flows"]): r for r in rows}
+        self.assertEqual(len(rows), 4)
+        for flows in (10, 3000):
+            one, split = found[True, flows], found[False, flows]
+            self.assertEqual((one["all_rules"], one["tables"]), (202, "0:decomposed"))
+            self.assertEqual((split["all_rules"], split["tables"]), (204, "0:direct 1-2:exact"))
+            self.assertNotIn("ratio_to_split", split)
+            # The median of ratios is near the ratio of medians, and not its inverse.
+            ratio = split["ns_per_op"] / one["ns_per_op"]
+            self.assertAlmostEqual(one["ratio_to_split"] / ratio, 1, delta=0.3)
+            if not 0.95 < ratio < 1.05:
+                self.assertEqual(one["ratio_to_split"] > 1, ratio > 1)
 
     def test_plan(self):
         rows = self.report("plan", "--tables", "3,251", "--rules", "2", "--repetitions", "2")["rows"]
