@@ -171,6 +171,22 @@ TEST_F(pipeline_test, ports_come_and_go_under_the_rules) {
   EXPECT_TRUE(counts("a", "drop_pipeline", 1));
 }
 
+// Else a barrier is answered while a worker still goes by the rules of before.
+TEST_F(pipeline_test, a_change_is_not_settled_while_a_worker_is_in_a_round_begun_before) {
+  access("a").poll_slowly(100);
+  unsigned n_waited = 0;
+  for (unsigned i = 0; i < 5; ++i) {
+    ASSERT_TRUE(eventually(test_ring_port::in_poll));
+    must(
+        {add_rule(0, static_cast<std::uint16_t>(10 + i), where({}), apply({output(number("a"))}))});
+    n_waited += owner().settle_within(std::chrono::milliseconds(1)) ? 0 : 1;
+    EXPECT_TRUE(owner().settle_within(std::chrono::seconds(20)));
+    EXPECT_TRUE(owner().settle_within({})) << "what is settled is not waited for again";
+  }
+  // A round may end just then, once.
+  EXPECT_GE(n_waited, 4U);
+}
+
 // By the rules and by the short way of a bridge that is nothing but an L2 switch.
 TEST_F(pipeline_test, nothing_is_forwarded_to_a_port_with_no_fwd) {
   auto& a = access("a");
