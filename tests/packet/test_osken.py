@@ -84,6 +84,12 @@ class test_learning_switch(same_subnet):
         self.assert_conserved()
 
 
+class test_learning_switch_of_the_samples(test_learning_switch):
+    """The one that comes with os-ken, which nobody here wrote."""
+
+    APPS = ("os_ken.app.simple_switch_13",)
+
+
 class test_router(with_osken):
     APPS = ("os_ken.app.rest_router",)
 
