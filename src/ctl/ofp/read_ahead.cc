@@ -24,6 +24,8 @@
 #include <openvswitch/poll-loop.h>
 #include "ctl/ofp/ovs.h"
 
+// The linker makes these names.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 struct stream;
 int __real_stream_recv(stream* of, void* to, std::size_t n);
@@ -33,6 +35,7 @@ int __wrap_stream_recv(stream* of, void* to, std::size_t n);
 void __wrap_stream_recv_wait(stream* of);
 void __wrap_stream_close(stream* of);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace coua::ofp {
 namespace {
