@@ -14,6 +14,19 @@ constexpr std::uint64_t n_buckets = 1'000;
 constexpr std::uint64_t n_slots = 8 * n_buckets;
 constexpr std::uint64_t longest = COUA_FLOW_UNITS_MAX;
 
+/// It counts in `n_told` what has expired.
+flow_ptr make_timed(std::uint64_t& n_told) {
+  coua_flow_params params = flow_params(0);
+  params.buckets = n_buckets;
+  params.timers = COUA_FLOW_TIMERS_ON;
+  params.unit_ms = 1;
+  params.expired = [](void* context, const void*, const void*) {
+    ++*static_cast<std::uint64_t*>(context);
+  };
+  params.expired_context = &n_told;
+  return make_flow(params);
+}
+
 struct share_case {
   const char* name;
   int (*call)(const flow_ptr& table, std::uint64_t k);  // the k-th
@@ -44,15 +57,7 @@ INSTANTIATE_TEST_SUITE_P(calls, flow_sweep_share, testing::ValuesIn(share_cases)
 // those in the bucket that the living key is sent home to.
 TEST_P(flow_sweep_share, one_bucket_a_call_until_all_that_expired_is_told) {
   std::uint64_t n_told = 0;
-  coua_flow_params params = flow_params(0);
-  params.buckets = n_buckets;
-  params.timers = COUA_FLOW_TIMERS_ON;
-  params.unit_ms = 1;
-  params.expired = [](void* context, const void*, const void*) {
-    ++*static_cast<std::uint64_t*>(context);
-  };
-  params.expired_context = &n_told;
-  const flow_ptr table = make_flow(params);
+  const flow_ptr table = make_timed(n_told);
   ASSERT_EQ(insert(table, 0, longest), COUA_FLOW_ADDED);
   const std::uint64_t n_mortal = n_slots * 95 / 100;
   for (std::uint64_t i = 1; i <= n_mortal; ++i) ASSERT_EQ(insert(table, i, 1), COUA_FLOW_ADDED);
@@ -70,15 +75,7 @@ TEST_P(flow_sweep_share, one_bucket_a_call_until_all_that_expired_is_told) {
 // Half of the table expires, and guests are sent home to buckets full of it.
 TEST(flow_sweep, a_call_tells_of_no_more_than_64_entries) {
   std::uint64_t n_told = 0;
-  coua_flow_params params = flow_params(0);
-  params.buckets = n_buckets;
-  params.timers = COUA_FLOW_TIMERS_ON;
-  params.unit_ms = 1;
-  params.expired = [](void* context, const void*, const void*) {
-    ++*static_cast<std::uint64_t*>(context);
-  };
-  params.expired_context = &n_told;
-  const flow_ptr table = make_flow(params);
+  const flow_ptr table = make_timed(n_told);
   // Nearly all guests are among those that come late, and these live on.
   const std::uint64_t n_entries = n_slots * 95 / 100;
   for (std::uint64_t i = 0; i < n_entries; ++i) {
