@@ -95,10 +95,11 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
   using expiry::n_slots, expiry::other_buckets;
 
  private:
-  static constexpr std::size_t write_group = 8;
+  static constexpr std::size_t write_group = 32;
   static constexpr unsigned max_tries = 8;  // searches of one insert; Horton alone needs a second
 
   using expiry::bound_via, expiry::counts_, expiry::cursors_, expiry::entry_at, expiry::fill;
+  using expiry::fill_by;
   using expiry::geometry_, expiry::hash_, expiry::leave, expiry::line_at, expiry::n_key_words_;
   using expiry::n_none, expiry::n_value_words_, expiry::next_version, expiry::now, expiry::pair_at;
   using expiry::pair_of, expiry::print_at, expiry::reap, expiry::repair_, expiry::retire;
@@ -109,15 +110,22 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
   struct wanted_key {
     std::uint64_t hash, home;
     simd::fingerprint print;
-    bool goes_on;  // to its second bucket, as far as was seen when that was fetched
     std::uint64_t words[keyed_hash::max_words];
   };
 
   // Keys.
 
   void take_key(bytes_in key, wanted_key& wanted) const {
+    take_words(key, wanted);
+    take_hash(hash_of(wanted.words), wanted);
+  }
+  // Two words, the most frequent width, without loops.
+  [[gnu::always_inline]] void take_words(bytes_in key, wanted_key& wanted) const {
+    if (n_key_words_ == 2) return simd::to_words(key, geometry_.key_bytes, 2, wanted.words);
     simd::to_words(key, geometry_.key_bytes, n_key_words_, wanted.words);
-    take_hash(hash_(wanted.words, n_key_words_), wanted);
+  }
+  [[gnu::always_inline]] std::uint64_t hash_of(const std::uint64_t* words) const {
+    return n_key_words_ == 2 ? hash_(words, 2) : hash_(words, n_key_words_);
   }
   void take_hash(std::uint64_t hash, wanted_key& wanted) const {
     wanted.hash = hash;
@@ -165,44 +173,30 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
     }
   }
 
-  /// Calls `act(i, key i)` for each, in order. Groups of keys are fetched for in three steps, while
-  /// the groups before them have their later ones: the primary bucket, the entry there or the
-  /// second bucket, the entry there.
+  /// Calls `act(i, key i)` for each, in order. Groups of keys are fetched for in three steps: the
+  /// primary buckets, the entries there or the second buckets, the entries there.
   template <typename Act>
   void each_fetched(bytes_in keys, const std::uint64_t* hashes, std::size_t n, Act act) {
-    constexpr std::size_t n_groups = 4, size = write_group;
-    wanted_key groups[n_groups][size];
-    const auto each = [&](std::size_t at, auto step) {
-      wanted_key* group = groups[at / size % n_groups];
-      const std::size_t end = std::min(n, at + size);
-      for (std::size_t i = at; i < end; ++i) step(i, *group++);
-    };
-    const auto fetch = [&](std::size_t i, wanted_key& wanted) {
-      simd::to_words(keys + i * geometry_.key_stride, geometry_.key_bytes, n_key_words_,
-                     wanted.words);
-      take_hash(hashes != nullptr ? hashes[i] : hash_(wanted.words, n_key_words_), wanted);
-      fetch_bucket(wanted.home);
-    };
-    for (std::size_t at = 0; at < n + (n_groups - 1) * size; at += size) {
-      each(at, fetch);
-      if (at >= size) {
-        each(at - size, [&](std::size_t, wanted_key& wanted) { fetch_home_slot(wanted); });
+    wanted_key group[write_group];
+    const std::size_t stride = geometry_.key_stride;
+    for (std::size_t at = 0; at < n; at += write_group) {
+      const auto size = static_cast<unsigned>(std::min(n - at, write_group));
+      for (unsigned i = 0; i < size; ++i, keys += stride) {
+        take_words(keys, group[i]);
+        take_hash(hashes != nullptr ? hashes[at + i] : hash_of(group[i].words), group[i]);
+        fetch_bucket(group[i].home);
       }
-      if (at >= 2 * size) {
-        each(at - 2 * size, [&](std::size_t, wanted_key& wanted) { fetch_second_slot(wanted); });
+      std::uint8_t go_on[write_group];
+      unsigned n_go_on = 0;
+      for (unsigned i = 0; i < size; ++i) {
+        if (fetch_slot(group[i].home, group[i]) || Prune::n_functions != 1) continue;
+        fetch_bucket(second_bucket(group[i]));
+        go_on[n_go_on++] = static_cast<std::uint8_t>(i);
       }
-      if (at >= 3 * size) each(at - 3 * size, act);
-    }
-  }
-  void fetch_home_slot(wanted_key& wanted) const {
-    wanted.goes_on = !fetch_slot(wanted.home, wanted);
-    if constexpr (Prune::n_functions == 1) {
-      if (wanted.goes_on) fetch_bucket(second_bucket(wanted));
-    }
-  }
-  void fetch_second_slot(const wanted_key& wanted) const {
-    if constexpr (Prune::n_functions == 1) {
-      if (wanted.goes_on) fetch_slot(second_bucket(wanted), wanted);
+      for (unsigned j = 0; j < n_go_on; ++j) {
+        fetch_slot(second_bucket(group[go_on[j]]), group[go_on[j]]);
+      }
+      for (unsigned i = 0; i < size; ++i) act(at + i, group[i]);
     }
   }
   std::uint64_t second_bucket(const wanted_key& wanted) const {
@@ -223,7 +217,39 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
 
   int put_key(put_mode mode, const wanted_key& wanted, std::uint8_t* value, std::uint32_t units) {
     if constexpr (Expiry::timed) sweep_share();
-    std::uint64_t words[8] = {};
+    if (put_at_home(wanted, value, units)) return COUA_FLOW_ADDED;
+    return put_anywhere(mode, wanted, value, units);
+  }
+
+  /// Most inserts: no tag of the primary bucket is the key's, the filter says that the key is
+  /// nowhere else, and a slot is free there. False: not so, and nothing has changed.
+  [[gnu::always_inline]] bool put_at_home(const wanted_key& wanted, const std::uint8_t* value,
+                                          std::uint32_t units) {
+    const simd::flow_line& line = line_at(wanted.home);
+    const std::uint32_t nominated = bucket_slots::with_tag(line, simd::tag_of(wanted.print));
+    const std::uint32_t free = bucket_slots::empty(line) & usable_slots();
+    const unsigned via = Prune::via(load_relaxed(&line.filter), Prune::trace(wanted.print));
+    if (nominated != 0 || free == 0 || via != 0) return false;
+    fill_by({wanted.home, static_cast<unsigned>(__builtin_ctz(free))}, 0, wanted.print,
+            pair_of(wanted.print, units), wanted.words,
+            [this, value](unsigned w) { return value_word(value, w); });
+    counts_.add(false, 0);
+    return true;
+  }
+
+  /// Word `w` of a value, the last one padded with zero bits.
+  [[gnu::always_inline]] std::uint64_t value_word(const std::uint8_t* value, unsigned w) const {
+    if (value == nullptr) return 0;
+    const unsigned left = geometry_.value_bytes - 8 * w;
+    if (left >= 8) return simd::load_8(value + 8 * w);
+    std::uint64_t word = 0;
+    std::memcpy(&word, value + 8 * w, left);
+    return word;
+  }
+
+  [[gnu::noinline]] int put_anywhere(put_mode mode, const wanted_key& wanted, std::uint8_t* value,
+                                     std::uint32_t units) {
+    std::uint64_t words[simd::max_value_words];
     slot_position at;
     const presence found = locate(wanted, at);
     if (found == presence::held) {
@@ -239,10 +265,10 @@ class flow_cuckoo final : public flow_expiry<Prune, Expiry, Sync> {
         set_timer(at, units);
         return COUA_FLOW_PRESENT;
       }
-      if (value != nullptr) std::memcpy(words, value, geometry_.value_bytes);
+      for (unsigned w = 0; w < n_value_words_; ++w) words[w] = value_word(value, w);
       return update(wanted, at, words, units);
     }
-    if (value != nullptr) std::memcpy(words, value, geometry_.value_bytes);
+    for (unsigned w = 0; w < n_value_words_; ++w) words[w] = value_word(value, w);
     const placement place = find_room(wanted);
     if (place.answer == room::full) {
       counts_.refuse();

@@ -202,21 +202,38 @@ class flow_buckets : public flow_table {
   /// Fills a free slot. `via` 0: the entry is at home there.
   void fill(slot_position at, unsigned via, simd::fingerprint print, std::uint32_t pair,
             const std::uint64_t* key, const std::uint64_t* value) {
+    fill_by(at, via, print, pair, key, [value](unsigned w) { return Sync::load(value + w); });
+  }
+  /// `value(w)` is word w of the value.
+  template <typename Value>
+  [[gnu::always_inline]] void fill_by(slot_position at, unsigned via, simd::fingerprint print,
+                                      std::uint32_t pair, const std::uint64_t* key, Value value) {
     simd::flow_line& line = line_at(at.bucket);
     const unsigned shift = simd::flow_via_shift + 3 * at.slot;
     const std::uint64_t meta = (line.meta & ~(std::uint64_t{7} << shift)) | std::uint64_t{via}
                                                                                 << shift;
     Sync::store(&line.meta, meta + (std::uint64_t{1} << simd::flow_version_shift));
     std::uint64_t* words = entry_at(at);
-    for (unsigned w = 0; w < n_key_words_; ++w) Sync::store(words + w, Sync::load(key + w));
-    words += n_key_words_;
-    for (unsigned w = 0; w < n_value_words_; ++w) Sync::store(words + w, Sync::load(value + w));
+    const auto key_word = [key](unsigned w) { return Sync::load(key + w); };
+    store_words(words, n_key_words_, key_word);
+    store_words(words + n_key_words_, n_value_words_, value);
     line.more[at.slot] = static_cast<std::uint16_t>(print >> 16);
     if (via != 0) {
       const std::uint64_t home = Prune::other(at.bucket, print, via, geometry_.n_buckets);
       note_guest(home, print, via, at.bucket);
     }
     Sync::store(pair_at(at), pair);
+  }
+
+  /// Two words, the most frequent width, without a loop.
+  template <typename Word>
+  [[gnu::always_inline]] static void store_words(std::uint64_t* words, unsigned n, Word word) {
+    if (n == 2) {
+      Sync::store(words, word(0));
+      Sync::store(words + 1, word(1));
+    } else {
+      for (unsigned w = 0; w < n; ++w) Sync::store(words + w, word(w));
+    }
   }
 
   /// The function that leads from the primary bucket to `bucket`: 0 where it is the same, n_none

@@ -12,11 +12,12 @@ namespace coua {
 
 class flow_counts {
  public:
+  /// An insert waits for its stores, so most of them count one thing: what else there is to tell of
+  /// entries that came to their primary buckets without a move follows from it (fill).
   void add(bool as_guest, unsigned n_moves) {
-    bump(entries_);
     bump(added_);
-    bump(in_secondary_, as_guest);
-    bump(path_length_[n_moves]);
+    if (as_guest) bump(in_secondary_);
+    if (n_moves != 0) bump(path_length_[n_moves]);
   }
   void update() { bump(updated_); }
   void erase(bool was_guest) {
@@ -36,34 +37,37 @@ class flow_counts {
   void scan() { bump(full_scans_); }
 
   void fill(coua_flow_stats& stats) const {
-    stats.entries = load_relaxed(&entries_);
-    stats.in_secondary = load_relaxed(&in_secondary_);
+    // What is counted after an entry was added is loaded before `added_`: so no difference is
+    // below 0 (acquire; with the release of bump).
+    stats.erased = load_acquire(&erased_);
+    stats.expired = load_acquire(&expired_);
+    std::uint64_t n_with_moves = 0;
+    for (unsigned i = 1; i <= COUA_FLOW_PATH_MAX; ++i) {
+      stats.path_length[i] = load_acquire(&path_length_[i]);
+      n_with_moves += stats.path_length[i];
+    }
     stats.added = load_relaxed(&added_);
+    stats.path_length[0] = stats.added - n_with_moves;
+    stats.entries = stats.added - stats.erased - stats.expired;
+    stats.in_secondary = load_relaxed(&in_secondary_);
     stats.updated = load_relaxed(&updated_);
-    stats.erased = load_relaxed(&erased_);
-    stats.expired = load_relaxed(&expired_);
     stats.refused = load_relaxed(&refused_);
     stats.moves = load_relaxed(&moves_);
     stats.sent_home = load_relaxed(&sent_home_);
     stats.filters_rebuilt = load_relaxed(&filters_rebuilt_);
     stats.full_scans = load_relaxed(&full_scans_);
-    for (unsigned i = 0; i <= COUA_FLOW_PATH_MAX; ++i) {
-      stats.path_length[i] = load_relaxed(&path_length_[i]);
-    }
   }
 
  private:
   static void bump(std::uint64_t& count, std::uint64_t by = 1) {
-    store_relaxed(&count, count + by);
+    store_release(&count, count + by);
   }
   void leave(bool was_guest) {
-    bump(entries_, std::uint64_t(-1));
-    bump(in_secondary_, -std::uint64_t{was_guest});
+    if (was_guest) bump(in_secondary_, std::uint64_t(-1));
   }
 
-  std::uint64_t entries_ = 0, in_secondary_ = 0, added_ = 0, updated_ = 0, erased_ = 0,
-                expired_ = 0, refused_ = 0, moves_ = 0, sent_home_ = 0, filters_rebuilt_ = 0,
-                full_scans_ = 0;
+  std::uint64_t in_secondary_ = 0, added_ = 0, updated_ = 0, erased_ = 0, expired_ = 0,
+                refused_ = 0, moves_ = 0, sent_home_ = 0, filters_rebuilt_ = 0, full_scans_ = 0;
   std::uint64_t path_length_[COUA_FLOW_PATH_MAX + 1] = {};
 };
 

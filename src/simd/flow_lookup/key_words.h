@@ -11,6 +11,8 @@
 
 namespace coua::simd {
 
+inline constexpr unsigned max_value_words = 8;
+
 /// Widths in words; 0: known at run time only.
 template <unsigned KeyWords, unsigned ValueWords>
 struct flow_shape {
