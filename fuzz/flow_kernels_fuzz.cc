@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The look-up kernels of the flow table give the same answers with every instruction set, on lines
-// of any content: also such as no writer would leave. So they do for tables near and far, and after
-// batches that found much and little, which decide what they fetch; for keys that they hash
-// themselves, whatever function of the kernels is called; and they renew the same timers. The
+// of any content: also such as no writer would leave. So they do for tables small, near and far,
+// and after batches that found much and little, which decide what they fetch; for keys that they
+// hash themselves, whatever function of the kernels is called; and they renew the same timers. The
 // writer's searches of a bucket are compared as well: of SSE2, without it, and slot by slot.
 //
 //   byte 0  variant, timers, sync, shape; byte 1  buckets, the call, what is null, wider strides;
@@ -81,6 +81,7 @@ answers run(const flow_kernels& kernels, flow_view view, const std::vector<flow_
   flow_reader_state state(view);
   state.is_near = (situation & 1) != 0;
   state.found_few = (situation & 2) != 0;
+  view.is_small = (situation & 4) != 0;
   got.hits.resize((c.n + 63) / 64);
   got.values.assign(c.n * view.value_stride + 1, untouched);
   std::vector<std::uint64_t> hits((c.n + flow_reader_state::depth) / 64 + 1, ~std::uint64_t{0});
@@ -277,7 +278,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                    : lines;
   for (const coua::isa set : {coua::isa::generic, coua::isa::avx2, coua::isa::avx512}) {
     if (set > coua::best_isa()) break;
-    for (unsigned situation = 0; situation < 4; ++situation) {
+    for (unsigned situation = 0; situation < 8; ++situation) {
       const answers got = run(kernels_of(set), view, lines, c, situation);
       check_same(got, truth, c);
       COUA_CHECK(std::ranges::equal(got.lines, renewed, same_line));

@@ -59,6 +59,15 @@ class keyed_hash {
       return mix(upper_sum(secret_, words, N), factor_);
     }
 
+    // For vectors: the halves of the addend (0) and of the multiplier of word i - 1.
+    [[gnu::always_inline]] std::uint64_t low(std::size_t i) const noexcept {
+      return static_cast<std::uint64_t>(secret_[i]);
+    }
+    [[gnu::always_inline]] std::uint64_t high(std::size_t i) const noexcept {
+      return static_cast<std::uint64_t>(secret_[i] >> 64);
+    }
+    [[gnu::always_inline]] std::uint64_t factor(std::size_t i) const noexcept { return factor_[i]; }
+
    private:
     unsigned __int128 secret_[N + 1];
     std::uint64_t factor_[2];

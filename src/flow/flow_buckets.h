@@ -42,6 +42,7 @@
 #pragma once
 
 #include "base/check.h"
+#include "base/cpu.h"
 #include "base/prefetch.h"
 #include "flow/bucket_slots.h"
 #include "flow/filter_repair.h"
@@ -145,6 +146,8 @@ class flow_buckets : public flow_table {
     view_.now = &shared_->now;
     view_.moves = &shared_->moves;
     view_.n_buckets = geometry.n_buckets;
+    view_.is_small =
+        geometry.line_bytes() + geometry.entry_bytes() <= second_level_cache_bytes() / 2;
     view_.entry_words = n_key_words_ + n_value_words_;
     view_.key_words = n_key_words_;
     view_.value_words = n_value_words_;

@@ -49,6 +49,12 @@ void check_width(std::uint32_t key_bytes, std::uint32_t value_bytes, std::uint32
     }
     for (std::size_t b = i < n ? value_bytes : 0; b < value_stride; ++b) ASSERT_EQ(value[b], 0xa5);
   }
+  // Also of numbers of keys that fill no vector.
+  for (std::size_t some = 1; some < 40; some += 3) {
+    const std::uint8_t* last = keys.data() + (2 * n - some) * params.key_stride;
+    ASSERT_EQ(coua_flow_lookup_batch(reader, keys.data(), some, nullptr, nullptr), some);
+    ASSERT_EQ(coua_flow_lookup_batch(reader, last, some, nullptr, nullptr), 0U);
+  }
   ASSERT_EQ(coua_flow_erase_batch(table.get(), keys.data(), nullptr, n / 2), n / 2);
   ASSERT_EQ(coua_flow_lookup_batch(reader, keys.data(), 2 * n, nullptr, nullptr), n - n / 2);
 }

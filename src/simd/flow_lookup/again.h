@@ -62,7 +62,7 @@ struct flow_again : flow_entries<Shape> {
       if (differs != 0) return false;
       put_value(view, stored, value);
     } else if constexpr (Sync::concurrent) {
-      std::uint64_t copy[8];
+      std::uint64_t copy[max_value_words];
       for (unsigned w = 0; w < value_words(view); ++w) copy[w] = Sync::load(stored + w);
       const bool same = same_version(at.seen, Sync::load(&line.meta));
       if (differs != 0 || !same || !Expiry::visible(pair, at.now)) return false;

@@ -54,7 +54,7 @@ struct flow_entries {
   [[gnu::always_inline]] static void put_value(const flow_view& view, const std::uint64_t* words,
                                                std::uint8_t* value) noexcept {
     if (value == nullptr) return;
-    if constexpr (Shape::value_words != 0) {
+    if constexpr (Shape::value_words > 1) {  // whole words
       // Word by word: a copy that was stored so is not loaded as a vector without waiting.
       for (unsigned w = 0; w < Shape::value_words; ++w) std::memcpy(value + 8 * w, words + w, 8);
     } else {

@@ -88,9 +88,9 @@ struct flow_kernel : Steps {
     const flow_view view = shared;
     const call c = asked;
     state.batch[0].n = as_group(c.n);
-    const fetched first =
-        steps::has_filters && !state.fetches_both() ? fetched::homes : fetched::both;
-    start_first(shared, state.batch[0], c, c.first == fetched::nothing ? c.first : first);
+    fetched first = steps::has_filters && !state.fetches_both() ? fetched::homes : fetched::both;
+    if (view.is_small || c.first == fetched::nothing) first = fetched::nothing;
+    start_first(shared, state.batch[0], c, first);
     std::size_t n_hits = 0;
     unsigned turn = 0;
     for (std::size_t at = 0; at < c.n; turn ^= 1) {
@@ -102,9 +102,13 @@ struct flow_kernel : Steps {
       if (n_to_start != 0) {
         flow_group& following = state.batch[turn ^ 1];
         following.n = as_group(n_to_start);
-        steps::template start<fetched::homes>(
-            shared, following, 0, is_last ? c.next_keys : c.keys + next * view.key_stride,
-            is_last || c.hashes == nullptr ? nullptr : c.hashes + next);
+        const bytes_in keys = is_last ? c.next_keys : c.keys + next * view.key_stride;
+        const std::uint64_t* hashes = is_last || c.hashes == nullptr ? nullptr : c.hashes + next;
+        if (view.is_small) {
+          steps::template start<fetched::nothing>(shared, following, 0, keys, hashes);
+        } else {
+          steps::template start<fetched::homes>(shared, following, 0, keys, hashes);
+        }
       }
       finish_now(shared, view, state, group, c.renew_units,
                  c.values != nullptr ? c.values + at * view.value_stride : nullptr,

@@ -22,7 +22,7 @@ inline constexpr bool all_shapes = false;
 inline constexpr bool all_shapes = true;
 #endif
 
-enum flow_shapes { shape_2_2, shape_2, shape_5, shape_any, n_flow_shapes };
+enum flow_shapes { shape_2_2, shape_2_1, shape_2, shape_5, shape_any, n_flow_shapes };
 
 template <template <class Prune, class Expiry, class Sync, class Shape> class Steps,
           unsigned NVariants = 4>
@@ -43,11 +43,13 @@ struct flow_kernel_sets {
     constexpr bool is_bloom = std::is_same_v<Prune, bloom>;
     sets[at + shape_any] = kernels_of<Prune, Expiry, Sync, flow_shape<0, 0>>;
     // The variants that bloom is compared with are compared with keys and values of 16 bytes.
-    sets[at + shape_2_2] = sets[at + shape_2] = sets[at + shape_5] = sets[at + shape_any];
+    for (unsigned shape = 0; shape < n_flow_shapes; ++shape)
+      sets[at + shape] = sets[at + shape_any];
     if constexpr (is_bloom || all_shapes)
       sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
     constexpr bool is_connections = is_bloom && Expiry::timed && Sync::concurrent;
     if constexpr (is_connections || (is_bloom && all_shapes)) {
+      sets[at + shape_2_1] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 1>>;
       sets[at + shape_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 0>>;
       sets[at + shape_5] = kernels_of<Prune, Expiry, Sync, flow_shape<5, 0>>;
     }

@@ -18,6 +18,8 @@
 //   refresh   batch, and the timers of entries that were found are renewed
 //   pipeline  every group waits for others between all of its steps; answers come in order
 //
+// Nothing is fetched where the whole table stays in the second-level cache (flow_view::is_small).
+//
 // Thread rules: any number of threads, each with its own flow_reader_state.
 #pragma once
 

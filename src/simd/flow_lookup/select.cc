@@ -25,7 +25,11 @@ const flow_kernels& select_flow_kernels(flow_kind kind, unsigned key_words, unsi
                                         isa instruction_set) {
   flow_shapes shape = shape_any;
   if (key_words == 5) shape = shape_5;
-  if (key_words == 2) shape = value_bytes == 16 ? shape_2_2 : shape_2;
+  if (key_words == 2) {
+    shape = shape_2;
+    if (value_bytes == 16) shape = shape_2_2;
+    if (value_bytes != 0 && value_bytes <= 8) shape = shape_2_1;
+  }
 #if defined(__x86_64__)
   if (instruction_set == isa::avx512 && kind.variant == flow_variant::bloom) {
     return avx512_bloom_kernels(kind, shape);

@@ -101,7 +101,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       const std::uint32_t found = as_number(nominated != 0);
       const std::uint32_t second = as_number(via != 0) & ~found;
       const std::uint64_t where = first_of(home, nominated);
-      fetch_entry(view, line, where, found != 0);
+      if (!view.is_small) fetch_entry(view, line, where, found != 0);
       group.where[i] = where;
       if constexpr (Sync::concurrent) group.seen[i] = meta;
       if constexpr (Prune::n_functions > 1) group.vias[i] = static_cast<std::uint8_t>(via);
@@ -132,7 +132,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   /// Those that were listed, unless they were fetched at the start.
   [[gnu::always_inline]] static void fetch_seconds(const flow_view& view, const flow_group& group,
                                                    unsigned n_seconds) noexcept {
-    if constexpr (Prune::fetch_both) return;
+    if (Prune::fetch_both || view.is_small) return;
     for (unsigned j = 0; j < n_seconds; ++j) {
       fetch(&line_of(view, second_bucket(view, group, group.seconds[j])));
     }
@@ -154,7 +154,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       keep_order();
       const std::uint32_t found = as_number(nominated != 0);
       const std::uint64_t where = first_of(bucket, nominated);
-      fetch_entry(view, line, where, found != 0);
+      if (!view.is_small) fetch_entry(view, line, where, found != 0);
       if constexpr (Sync::concurrent) {
         const std::uint64_t home_now = Sync::load(&line_of(view, group.homes[i]).meta);
         unsure |= (as_number(!same_version(group.seen[i], home_now)) & ~found & 1) << i;

@@ -46,6 +46,49 @@ struct avx512_pair_match {
   }
 };
 
+/// keyed_hash of eight keys of two words each.
+class packed_hash {
+ public:
+  [[gnu::always_inline]] explicit packed_hash(const keyed_hash& hash) noexcept : secrets_(hash) {}
+  [[gnu::always_inline]] __m512i operator()(__m512i first, __m512i second) const noexcept {
+    const factor a = times(1, first), b = times(2, second);
+    // The upper halves of the sum, and the carries of the lower ones.
+    const __m512i some = _mm512_add_epi64(each(secrets_.low(0)), a.low);
+    const __m512i all = _mm512_add_epi64(some, b.low);
+    const __m512i one = each(1);
+    __m512i x = _mm512_add_epi64(_mm512_add_epi64(each(secrets_.high(0)), a.high), b.high);
+    x = _mm512_mask_add_epi64(x, _mm512_cmplt_epu64_mask(some, a.low), x, one);
+    x = _mm512_mask_add_epi64(x, _mm512_cmplt_epu64_mask(all, b.low), x, one);
+    x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 32)), each(secrets_.factor(0)));
+    x = _mm512_mullo_epi64(_mm512_xor_si512(x, _mm512_srli_epi64(x, 29)), each(secrets_.factor(1)));
+    return _mm512_xor_si512(x, _mm512_srli_epi64(x, 32));
+  }
+
+ private:
+  struct factor {
+    __m512i low, high;
+  };
+  [[gnu::always_inline]] static __m512i each(std::uint64_t word) noexcept {
+    return _mm512_set1_epi64(static_cast<long long>(word));
+  }
+  /// Secret i times a word, mod 2^128.
+  [[gnu::always_inline]] factor times(unsigned i, __m512i word) const noexcept {
+    const __m512i mask = each(0xffffffff), s = each(secrets_.low(i));
+    const __m512i s_high = each(secrets_.low(i) >> 32), word_high = _mm512_srli_epi64(word, 32);
+    const __m512i low = _mm512_mul_epu32(s, word), crossed = _mm512_mul_epu32(s_high, word);
+    const __m512i other = _mm512_mul_epu32(s, word_high);
+    const __m512i high = _mm512_mul_epu32(s_high, word_high);
+    const __m512i middle = _mm512_add_epi64(crossed, _mm512_srli_epi64(low, 32));
+    const __m512i rest = _mm512_add_epi64(other, _mm512_and_si512(middle, mask));
+    const __m512i upper = _mm512_add_epi64(_mm512_add_epi64(high, _mm512_srli_epi64(middle, 32)),
+                                           _mm512_srli_epi64(rest, 32));
+    return {_mm512_mullo_epi64(s, word),
+            _mm512_add_epi64(upper, _mm512_mullo_epi64(each(secrets_.high(i)), word))};
+  }
+
+  keyed_hash::of<2> secrets_;
+};
+
 template <expiry_policy Expiry, sync_policy Sync, class Shape>
 struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_match> {
   using steps = flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_match>;
@@ -53,6 +96,22 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_ma
 
   static constexpr unsigned lanes = 8;
   static_assert(flow_group::size % lanes == 0);
+
+  /// Where nothing is fetched, and keys lie one behind the other, eight are hashed at once. Not
+  /// where lines are fetched: to hash a key between two fetches costs nothing there.
+  using fetched = typename steps::fetched;
+  template <fetched What>
+  [[gnu::always_inline]] static void start(const flow_view& shared, flow_group& group,
+                                           unsigned from, const std::uint8_t* keys,
+                                           const std::uint64_t* hashes) noexcept {
+    if constexpr (What == fetched::nothing && Shape::key_words == 2) {
+      if (hashes == nullptr && from == 0 && shared.key_bytes == 16 && shared.key_stride == 16 &&
+          shared.is_small) {
+        return start_packed(shared, group, keys);
+      }
+    }
+    steps::template start<What>(shared, group, from, keys, hashes);
+  }
 
   [[gnu::always_inline]] static void probe_homes(const flow_view& view,
                                                  flow_group& group) noexcept {
@@ -75,6 +134,34 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_ma
     std::uint64_t changed;
     unsigned n_found, n_seconds;
   };
+
+  /// Keys of two words. Those of the last lanes that are none lead anywhere.
+  [[gnu::noinline]] static void start_packed(const flow_view& view, flow_group& group,
+                                             const std::uint8_t* keys) noexcept {
+    const packed_hash hash(*view.hash);
+    const unsigned n = group.n;
+    const __m512i n_buckets = each(view.n_buckets);
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    std::uint64_t* words = group.keys;
+    for (unsigned i = 0; i < n; i += lanes, keys += 128, words += 16) {
+      const std::uint32_t there = i + lanes <= n ? 0xffff : (1u << 2 * (n - i)) - 1;
+      const __m512i low = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(there), keys);
+      const __m512i high = _mm512_maskz_loadu_epi64(static_cast<__mmask8>(there >> 8), keys + 64);
+      _mm512_storeu_si512(words, low);
+      _mm512_storeu_si512(words + 8, high);
+      const __m512i hashes = hash(_mm512_permutex2var_epi64(low, even, high),
+                                  _mm512_permutex2var_epi64(low, odd, high));
+      _mm512_store_si512(group.hashes + i, hashes);
+      _mm512_storeu_si512(group.homes + i, home_buckets(hashes, n_buckets));
+    }
+  }
+  /// home_bucket() for less than 2^32 buckets.
+  [[gnu::always_inline]] static __m512i home_buckets(__m512i hashes, __m512i n_buckets) noexcept {
+    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hashes, n_buckets), 32);
+    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hashes, 32), n_buckets);
+    return _mm512_srli_epi64(_mm512_add_epi64(low, high), 32);
+  }
 
   [[gnu::always_inline]] static __m512i each(std::uint64_t word) noexcept {
     return _mm512_set1_epi64(static_cast<long long>(word));
@@ -128,10 +215,12 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_ma
     const __m512i lines = _mm512_add_epi64(_mm512_slli_epi64(homes, 6), each(view.lines));
     const __m512i entries =
         _mm512_mask_add_epi64(lines, found, in_bytes(view, where), each(view.entries));
-    fetch_all<Full>(entries, n);
-    if constexpr (!one_line) {
-      fetch_all<Full>(_mm512_mask_add_epi64(lines, found, entries, each(entry_words(view) * 8 - 1)),
-                      n);
+    if (!view.is_small) {
+      fetch_all<Full>(entries, n);
+      if constexpr (!one_line) {
+        fetch_all<Full>(
+            _mm512_mask_add_epi64(lines, found, entries, each(entry_words(view) * 8 - 1)), n);
+      }
     }
     all.n_found = append(group.found, all.n_found, at, found);
     all.n_seconds = append(group.seconds, all.n_seconds, at, second);

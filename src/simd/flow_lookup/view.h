@@ -16,6 +16,9 @@ struct flow_view {
   const std::uint64_t* now = nullptr;    // in units
   const std::uint64_t* moves = nullptr;  // of entries so far; for tables of one thread
   std::uint64_t n_buckets = 0;
+  /// Lines and entries take no more than half of the second-level cache, so they stay there beside
+  /// what else is in use: nothing is fetched ahead.
+  bool is_small = false;
   std::uint32_t entry_words = 0;  // key_words + value_words
   std::uint32_t key_words = 0;
   std::uint32_t value_words = 0;
