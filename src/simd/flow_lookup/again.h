@@ -42,11 +42,12 @@ struct flow_again : flow_entries<Shape> {
 
   /// Compares the key of an entry and copies its value to `value`. True when it is the key's,
   /// visible, and of one piece. `Settled`: the table cannot have changed since its tag was found,
-  /// so only the key decides.
+  /// so only the key decides. Else the pair must not be 0; its tag need not be looked at again:
+  /// with the version unchanged, key and pair are of one fill.
   template <bool Settled>
   [[gnu::always_inline]] static bool take(const flow_view& view, const std::uint64_t* key,
-                                          std::uint32_t tag, const nominee& at,
-                                          std::uint32_t renew_units, std::uint8_t* value) noexcept {
+                                          const nominee& at, std::uint32_t renew_units,
+                                          std::uint8_t* value) noexcept {
     const flow_line& line = line_of(view, at.where / flow_line::n_slots);
     const std::uint32_t* slot = line.pairs + at.where % flow_line::n_slots;
     const std::uint64_t* words = entry(view, at.where);
@@ -55,7 +56,8 @@ struct flow_again : flow_entries<Shape> {
     std::uint64_t differs = 0;
     if constexpr (!Settled) {
       pair = Sync::load(slot);
-      differs = (pair ^ tag) & 0xffff;
+      if (pair == 0) [[unlikely]]
+        return false;
     }
     for (unsigned w = 0; w < key_words(view); ++w) differs |= Sync::load(words + w) ^ key[w];
     if constexpr (Settled) {
@@ -108,7 +110,7 @@ struct flow_again : flow_entries<Shape> {
     keep_order();
     for (; nominated != 0; nominated &= nominated - 1) {
       const nominee at = {first_of(bucket, nominated), meta, now};
-      if (take<false>(view, key, tag_of(print), at, renew_units, value)) return answer::hit;
+      if (take<false>(view, key, at, renew_units, value)) return answer::hit;
     }
     if constexpr (Sync::concurrent) {
       if (!same_version(meta, Sync::load(&line.meta))) return answer::changed;

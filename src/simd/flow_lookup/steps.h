@@ -187,7 +187,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       const typename again::nominee at = {group.where[i], Sync::concurrent ? group.seen[i] : 0,
                                           now};
       const bool hit = again::template take<settled<InOneCall>>(
-          view, keys + i * n_words, tag_of(fingerprint_of(group.hashes[i])), at, renew_units,
+          view, keys + i * n_words, at, renew_units,
           values != nullptr ? values + i * stride : nullptr);
       hits |= std::uint32_t{hit} << i;
       unsure |= std::uint32_t{!hit} << i;
