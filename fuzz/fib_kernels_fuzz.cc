@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All sets of look-up kernels give the same answers for the same table and keys, in every mode:
-// those for tables beyond the second-level cache and those for tables in it.
+// those for tables in the second-level cache, beyond it, and far beyond it.
 //
 //   byte 0  layout; byte 1  share of slots to fill; byte 2  size of the steps of ahead and
 //   pipeline; then one byte per key, which picks a present key, a neighbour of one, or any
@@ -133,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   for (isa set : {isa::generic, isa::avx2, isa::avx512}) {
     if (set > coua::active_isa()) break;
-    for (distance where : {distance::far, distance::near}) {
+    for (distance where : {distance::far, distance::near, distance::remote}) {
       const fib_kernels& kernels = coua::simd::select_fib_kernels(layout, set, where);
       COUA_CHECK(kernels.instruction_set == set);
       COUA_CHECK(run_batch(kernels, fib, keys) == truth);

@@ -92,9 +92,8 @@ class fib_table final : public fib {
     view_.guest = std::uint64_t{1} << (62 - w);
     view_.match_mask = ~(view_.guest - 1);
     view_.entry_mask = (std::uint32_t{1} << (geometry.value_bits + simd::fib_value_shift)) - 1;
-    const bool near = geometry.bytes() <= second_level_cache_bytes();
-    kernels_ = &simd::select_fib_kernels(geometry.layout, active_isa(),
-                                         near ? simd::distance::near : simd::distance::far);
+    kernels_ =
+        &simd::select_fib_kernels(geometry.layout, active_isa(), distance_of(geometry.bytes()));
   }
 
   int insert(const coua_fib_record& record) override {
@@ -237,6 +236,11 @@ class fib_table final : public fib {
   }
 
  private:
+  static simd::distance distance_of(std::uint64_t bytes) {
+    if (bytes <= second_level_cache_bytes()) return simd::distance::near;
+    return bytes < simd::remote_bytes ? simd::distance::far : simd::distance::remote;
+  }
+
   friend class fib_bulk_load<fib_table>;
   static constexpr std::size_t write_group = 16;
   static constexpr std::uint64_t sweep_window =

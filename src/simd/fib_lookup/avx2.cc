@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "simd/fib_lookup/near_kernel.h"
+#include "simd/fib_lookup/remote_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
@@ -33,6 +34,9 @@ constexpr fib_kernels sets[] = {
     near_kernel<avx2_match, packed8>::set(isa::avx2),
     near_kernel<avx2_match, packed4>::set(isa::avx2),
     near_kernel<avx2_match, wide8>::set(isa::avx2),
+    remote_kernel<avx2_match, packed8>::set(isa::avx2),
+    remote_kernel<avx2_match, packed4>::set(isa::avx2),
+    remote_kernel<avx2_match, wide8>::set(isa::avx2),
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "simd/fib_lookup/near_kernel.h"
+#include "simd/fib_lookup/remote_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
@@ -40,6 +41,9 @@ constexpr fib_kernels sets[] = {
     near_kernel<avx512_match, packed8>::set(isa::avx512),
     near_kernel<avx512_match, packed4>::set(isa::avx512),
     near_kernel<avx512_match, wide8>::set(isa::avx512),
+    remote_kernel<avx512_match, packed8>::set(isa::avx512),
+    remote_kernel<avx512_match, packed4>::set(isa::avx512),
+    remote_kernel<avx512_match, wide8>::set(isa::avx512),
 };
 
 }  // namespace

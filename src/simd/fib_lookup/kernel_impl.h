@@ -278,27 +278,42 @@ struct fib_kernel {
   }
 
   // The pipeline. A key is hashed and its primary bucket fetched when it is submitted; the other
-  // stages work on whole blocks, and on a last, partial one only when drained.
+  // stages work on whole blocks, and on a last, partial one only when drained. Where the steps are
+  // `apart`, a block's primary buckets are fetched when it is full, right after the secondary
+  // buckets of an earlier one.
 
+  static constexpr fib_steps steps{32, 2, 1, false};
+
+  [[gnu::always_inline]] static void fetch_homes(const fib_view& view, const std::uint64_t* p,
+                                                 std::size_t n) noexcept {
+    for (std::size_t i = 0; i < n; ++i) fetch(address(view, p[i]));
+  }
+  [[gnu::always_inline]] static void hash(const fib_view& view, const std::uint64_t* keys,
+                                          std::size_t n, std::uint64_t* p) noexcept {
+    for (std::size_t i = 0; i < n; ++i) p[i] = view.permutation.p(keys[i]);
+  }
+
+  template <fib_steps Steps>
   [[gnu::always_inline]] static void probe_block(const fib_view& view, fib_pipeline& pipe,
                                                  std::size_t n) noexcept {
     const std::size_t at = pipe.probed % fib_pipeline::capacity;
-    const std::size_t block = at / fib_pipeline::block;
+    const std::size_t block = at / Steps.block;
     const std::uint64_t* p = pipe.permuted + at;
-    std::uint8_t* pending = pipe.pending[block];
+    std::uint8_t* pending = pipe.pending + at;
     pipe.clock[block] = load_acquire(view.clock);
     const std::size_t n_pending = probe_homes(view, p, n, pipe.entries + at, pending);
     fetch_seconds(view, p, pending, n_pending);
     pipe.n_pending[block] = static_cast<std::uint8_t>(n_pending);
     pipe.probed += n;
   }
+  template <fib_steps Steps>
   [[gnu::always_inline]] static void finish_block(const fib_view& view, fib_reader_state& state,
                                                   std::size_t n) noexcept {
     fib_pipeline& pipe = state.pipeline;
     const std::size_t at = pipe.done % fib_pipeline::capacity;
-    const std::size_t block = at / fib_pipeline::block;
+    const std::size_t block = at / Steps.block;
     probe_seconds(view, state, pipe.clock[block], pipe.permuted + at, n, pipe.entries + at,
-                  pipe.pending[block], pipe.n_pending[block]);
+                  pipe.pending + at, pipe.n_pending[block]);
     pipe.done += n;
   }
   static std::size_t collect(fib_pipeline& pipe, std::size_t max, std::uint32_t* entries) noexcept {
@@ -311,25 +326,34 @@ struct fib_kernel {
     return n;
   }
 
-  static std::size_t pipeline(const fib_view& shared_view, fib_reader_state& state,
-                              const std::uint64_t* keys, std::size_t n,
-                              std::uint32_t* entries) noexcept {
+  template <fib_steps Steps>
+  [[gnu::always_inline]] static std::size_t run_pipeline(const fib_view& shared_view,
+                                                         fib_reader_state& state,
+                                                         const std::uint64_t* keys, std::size_t n,
+                                                         std::uint32_t* entries) noexcept {
+    static_assert(Steps.block >= fib_pipeline::least_block && Steps.block <= 128);
+    static_assert(Steps.depth() < fib_pipeline::capacity);
     const fib_view view = shared_view;
     fib_pipeline& pipe = state.pipeline;
-    constexpr std::size_t block = fib_pipeline::block;
+    constexpr std::size_t block = Steps.block;
     std::size_t n_out = 0;
     for (std::size_t at = 0; at < n;) {
       const std::size_t size = std::min(n - at, block - pipe.submitted % block);
-      hash_and_fetch(view, keys + at, size,
-                     pipe.permuted + pipe.submitted % fib_pipeline::capacity);
+      std::uint64_t* const p = pipe.permuted + pipe.submitted % fib_pipeline::capacity;
+      if constexpr (Steps.apart) {
+        hash(view, keys + at, size, p);
+      } else {
+        hash_and_fetch(view, keys + at, size, p);
+      }
       pipe.submitted += size;
       at += size;
       if (pipe.submitted % block == 0) {
-        if (pipe.submitted - pipe.probed > fib_pipeline::fetch_ahead * block) {
-          probe_block(view, pipe, block);
+        if (pipe.submitted - pipe.probed > Steps.fetch_ahead * block) {
+          probe_block<Steps>(view, pipe, block);
         }
-        if (pipe.probed - pipe.done > fib_pipeline::probe_ahead * block) {
-          finish_block(view, state, block);
+        if constexpr (Steps.apart) fetch_homes(view, p + size - block, block);
+        if (pipe.probed - pipe.done > Steps.probe_ahead * block) {
+          finish_block<Steps>(view, state, block);
         }
       }
       n_out += collect(pipe, size, entries + n_out);
@@ -337,15 +361,20 @@ struct fib_kernel {
     return n_out;
   }
 
-  static std::size_t drain(const fib_view& view, fib_reader_state& state,
-                           std::uint32_t* entries) noexcept {
+  template <fib_steps Steps>
+  [[gnu::always_inline]] static std::size_t run_drain(const fib_view& view, fib_reader_state& state,
+                                                      std::uint32_t* entries) noexcept {
     fib_pipeline& pipe = state.pipeline;
-    constexpr std::uint64_t block = fib_pipeline::block;
+    constexpr std::uint64_t block = Steps.block;
+    if constexpr (Steps.apart) {  // a block that is not full
+      const std::size_t n = pipe.submitted % block;
+      fetch_homes(view, pipe.permuted + (pipe.submitted - n) % fib_pipeline::capacity, n);
+    }
     while (pipe.probed < pipe.submitted) {
-      probe_block(view, pipe, std::min(block, pipe.submitted - pipe.probed));
+      probe_block<Steps>(view, pipe, std::min(block, pipe.submitted - pipe.probed));
     }
     while (pipe.done < pipe.probed) {
-      finish_block(view, state, std::min(block, pipe.probed - pipe.done));
+      finish_block<Steps>(view, state, std::min(block, pipe.probed - pipe.done));
     }
     const std::size_t n = collect(pipe, fib_pipeline::capacity, entries);
     // Blocks start at multiples of the block size again.
@@ -353,8 +382,18 @@ struct fib_kernel {
     return n;
   }
 
+  static std::size_t pipeline(const fib_view& view, fib_reader_state& state,
+                              const std::uint64_t* keys, std::size_t n,
+                              std::uint32_t* entries) noexcept {
+    return run_pipeline<steps>(view, state, keys, n, entries);
+  }
+  static std::size_t drain(const fib_view& view, fib_reader_state& state,
+                           std::uint32_t* entries) noexcept {
+    return run_drain<steps>(view, state, entries);
+  }
+
   static constexpr fib_kernels set(isa instruction_set) {
-    return {instruction_set, &batch, &ahead, &refresh<batch>, &pipeline, &drain};
+    return {instruction_set, &batch, &ahead, &refresh<batch>, &pipeline, &drain, steps};
   }
 };
 
