@@ -202,8 +202,24 @@ result<void> pipeline_compiler::change_in_place(table_id table, const rule_chang
   return change_form(*tables_[table].form, changes);
 }
 
+/// What stays, what goes and what comes. Where several rules have one place, the lowest goes first:
+/// one that is left counts there next, and must not be one that is about to go, nor as it was
+/// before: what it refers to, a group, may be gone already.
+auto pipeline_compiler::in_order(const rule_changes& changes) -> rule_changes {
+  const auto rank = [](const rule_change* one) {
+    if (one->after == nullptr) return std::pair(1, int{one->before->priority});
+    return std::pair(one->before != nullptr ? 0 : 2, 0);
+  };
+  rule_changes sorted = changes;
+  if (changes.size() > 1) {
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+  }
+  return sorted;
+}
+
 result<void> pipeline_compiler::change_form(table_form& form, const rule_changes& changes) {
-  for (const rule_change* one : changes) {
+  for (const rule_change* one : in_order(changes)) {
     result<void> good;
     if (one->before == nullptr) {
       good = form.add(one->after);
