@@ -35,13 +35,15 @@ class checksum_change {
 
   /// The new checksum; never 0xffff, which is another 0x0000.
   std::uint16_t apply(std::uint16_t checksum) const noexcept {
-    // One fold that does not depend on the checksum: it is done once for several of them.
-    std::uint64_t sum = (sum_ & 0xffff) + (sum_ >> 16 & 0xffff) + (sum_ >> 32);
-    // With 0xffff, which is zero, the sum cannot be 0.
-    sum += (checksum ^ 0xffffU) + 0xffffU;
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>(sum ^ 0xffff);
+    // 1 to 0xffff, which is zero, whatever the checksum: worked out once for several of them. So
+    // the sum is not 0, nor what one fold makes of it.
+    std::uint64_t change = sum_ + 0xffff;
+    change = (change & 0xffff'ffff) + (change >> 32);
+    change = (change & 0xffff) + (change >> 16);
+    change = (change & 0xffff) + (change >> 16);
+    change = (change & 0xffff) + (change >> 16);
+    const std::uint64_t sum = change + (checksum ^ 0xffffU);
+    return static_cast<std::uint16_t>(~((sum & 0xffff) + (sum >> 16)));
   }
   /// The same for UDP: 0 says that there is none and stays, and one that becomes 0 is sent as
   /// 0xffff (RFC 768).

@@ -66,7 +66,13 @@ inline rewrite_result pop_vlan(packet& p, layers& l) noexcept {
   close_gap_at<ethertype_offset>(p, tag_bytes);
   if (is_vlan_type(l.eth_type)) [[unlikely]]
     return rewrite_result::parse_again;
-  detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
+  if (l.transport != 0 && l.nd_option == 0) [[likely]] {
+    l.network = static_cast<std::uint16_t>(l.network - tag_bytes);
+    l.transport = static_cast<std::uint16_t>(l.transport - tag_bytes);
+    l.ip_end -= tag_bytes;
+  } else {
+    detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
+  }
   if (!l.has(layer::second_vlan)) [[likely]] {
     l.vlan_tci = 0;
     l.present &= ~layer::vlan;
