@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pipeline/datapath/fused_ops.h"
 #include "pipeline/model/action_set.h"
 
 namespace coua::pipeline {
@@ -218,6 +219,7 @@ compiled_rule action_compiler::compile(const rule& one) {
     says_cookie |= each.code == op_code::controller || each.code == op_code::output_bits ||
                    each.code == op_code::dec_ip_ttl || each.code == op_code::dec_mpls_ttl;
   }
+  fuse(shape.steps);
   compiled_rule made;
   made.next_table = one.instructions.goto_table.value_or(no_table);
   made.shape = intern(std::move(shape));

@@ -28,16 +28,18 @@ namespace coua::pipeline {
 
 inline constexpr std::uint8_t no_table = 255;
 
+struct action_step {
+  op_code code{};
+  std::uint8_t field = 0;  // of set and set_bits
+  std::uint8_t fused = 0;  // the row that begins with it (fused_ops.h), from 1; 0: none
+  auto operator<=>(const action_step&) const = default;
+};
+
 struct action_shape {
   bool ops_apart = false;  // not in the records
   bool goes_on = false;    // to another table
   bool resubmits = false;  // some op does
-  struct step {
-    op_code code;
-    std::uint8_t field = 0;  // of set and set_bits
-    auto operator<=>(const step&) const = default;
-  };
-  std::vector<step> steps;
+  std::vector<action_step> steps;
   auto operator<=>(const action_shape&) const = default;
 };
 

@@ -67,8 +67,16 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_learned_ = 0;
   some_borrowed_ = false;
   some_called_ = false;
-  std::fill_n(first_, n_, 0);
-  std::fill_n(last_, n_, 0);
+  // Of whole bursts: their number is known here.
+  std::fill_n(first_, burst_max, 0);
+  std::fill_n(borrowed_, burst_max, 0);
+  std::fill_n(n_sets_, burst_max, 0);
+  std::fill_n(n_calls_, burst_max, 0);
+  std::fill_n(call_depth_, burst_max, 0);
+  std::fill_n(table_, burst_max, 0);
+  std::copy(first_slots.begin(), first_slots.end(), origin_);
+  if (some_state_) [[unlikely]]
+    clear_state();
   switch (depth_) {
     case net::parse_depth::link: return load_to<net::parse_depth::link>(burst);
     case net::parse_depth::network: return load_to<net::parse_depth::network>(burst);
@@ -78,26 +86,37 @@ void executor::load(std::span<const arrival> burst) noexcept {
 
 template <net::parse_depth Depth>
 void executor::load_to(std::span<const arrival> burst) noexcept {
+  const port_list& ports = *plan_->ports;
+  unsigned states = 0;
   for (unsigned i = 0; i < burst.size(); ++i) {
     const arrival& from = burst[i];
     packet_state& p = packets_[i];
-    p.buffer = from.what.buffer;
     if (!net::parse_usual<Depth>(from.what.buffer, p.layers)) {
       net::parse_burst(&from.what.buffer, &p.layers, 1, Depth);
     }
+    p.buffer = from.what.buffer;
     p.in_port = p.in_phy_port = from.in_port;
-    p.metadata = p.tunnel_id = 0;
-    std::fill(std::begin(p.reg), std::end(p.reg), 0);
-    p.queue = 0;
-    slots_[i] = {from.what.owner, 0, 0, static_cast<std::uint8_t>(i), 0, from.what.buffer.length};
+    owner_[i] = from.what.owner;
+    frame_bytes_[i] = from.what.buffer.length;
+    states |= ports.states(from.in_port);
   }
+  port_states_ = states;
+}
+
+void executor::clear_state() noexcept {
+  for (packet_state& each : packets_) {
+    each.queue = 0;
+    each.metadata = each.tunnel_id = 0;
+    std::fill(std::begin(each.reg), std::end(each.reg), 0);
+  }
+  some_state_ = false;
 }
 
 void executor::finish() noexcept {
   for (unsigned i = 0; i < n_; ++i) {
-    const owned_packet one{packets_[i].buffer, slots_[i].owner};
-    if (slots_[i].borrowed != 0) {
-      deliveries_[slots_[i].borrowed].what = one;
+    const owned_packet one{packets_[i].buffer, owner_[i]};
+    if (borrowed_[i] != 0) {
+      deliveries_[borrowed_[i]].what = one;
     } else {
       left_over_[n_left_over_++] = one;
     }
@@ -121,14 +140,11 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
 }
 
 std::uint64_t executor::admitted(std::span<const arrival> burst) noexcept {
-  const port_list& ports = *plan_->ports;
-  unsigned states = 0;
-  for (const arrival& each : burst) states |= ports.states(each.in_port);
   std::uint64_t all = (std::uint64_t{1} << burst.size()) - 1;
-  if ((states & port_list::receives_nothing) == 0) [[likely]]
+  if ((port_states_ & port_list::receives_nothing) == 0) [[likely]]
     return all;
   for (unsigned i = 0; i < burst.size(); ++i) {
-    if ((ports.states(burst[i].in_port) & port_list::receives_nothing) == 0) continue;
+    if ((plan_->ports->states(burst[i].in_port) & port_list::receives_nothing) == 0) continue;
     counts_.add(pipeline_drop::port_closed);
     all &= ~(std::uint64_t{1} << i);
   }
@@ -148,21 +164,16 @@ void executor::send_to(std::uint64_t packets, table_id table) noexcept {
   pending_tables_[table / 64] |= std::uint64_t{packets != 0} << table % 64;
 }
 
-/// 0, 1, 2...
-constexpr auto first_slots = [] {
-  std::array<std::uint8_t, executor::burst_max> made{};
-  for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint8_t>(i);
-  return made;
-}();
-
 void executor::take_pending(table_id first, packet_list& out) noexcept {
   std::uint64_t packets = 0;
+  out.n_tables = 0;
   const auto take = [&](table_id table) {
-    packets |= std::exchange(pending_[table], 0);
+    const std::uint64_t some = std::exchange(pending_[table], 0);
     pending_tables_[table / 64] &= ~(std::uint64_t{1} << table % 64);
+    packets |= some;
+    out.tables[out.n_tables++] = {table, some};
   };
   take(first);
-  const std::uint64_t packets_of_first = packets;
   const table_stage* stage = plan_->tables[first];
   const bool shares = stage != nullptr && !has_clauses(first) &&
                       (stage->kind == table_template::exact || stage->kind == table_template::lpm);
@@ -173,14 +184,15 @@ void executor::take_pending(table_id first, packet_list& out) noexcept {
       if (other != nullptr && goes_with(*other, *stage) && !has_clauses(table)) take(table);
     }
   }
-  out.is_mixed = packets != packets_of_first;
   if ((packets & (packets + 1)) == 0 && packets >> burst_max == 0) [[likely]] {
     // All of a burst, mostly.
     out.n = static_cast<unsigned>(std::countr_one(packets));
+    out.is_in_a_row = true;
     std::copy(std::begin(first_slots), std::end(first_slots), out.at);
     return;
   }
   out.n = 0;
+  out.is_in_a_row = false;
   for (; packets != 0; packets &= packets - 1) {
     out.at[out.n++] = static_cast<slot>(std::countr_zero(packets));
   }
@@ -217,57 +229,110 @@ void executor::run_pending() noexcept {
   }
 }
 
-bool executor::count(const packet_list& list, const action_record* const* records,
-                     const action_shape** shapes, work& all) noexcept {
+std::uint32_t executor::count(const packet_list& list, const action_record* const* records,
+                              work& all, alike& are) noexcept {
   const worker_counts::cells cells = counts_.all();
-  const bool apart = records[0] != nullptr && records[0]->shape->ops_apart;
+  const action_record* const first = records[0];
+  const action_shape* const shape = first != nullptr ? first->shape : nullptr;
+  const bool apart = shape != nullptr && shape->ops_apart;
+  const unsigned next = first != nullptr ? first->next_table : no_table;
+  const unsigned n = list.n;
+  std::uint32_t missed = 0;
   std::uintptr_t differs = 0;
-  unsigned n_missed = 0;
-  for (unsigned k = 0, n = list.n; k < n; ++k) {
-    const slot at = list.at[k];
+  unsigned metered = 0, next_differs = 0;
+  for (unsigned k = 0; k < n; ++k) {
     const action_record* const one = records[k];
-    const action_shape* shape = nullptr;
-    if (one != nullptr) [[likely]] {
-      cells.add(one->counters, slots_[at].frame_bytes);
-      shape = one->shape;
-      all.put(k, at, *one, apart);
-      if (one->is_metered && !pass_meter(at, one->ops()[0])) shape = nullptr;
-    } else {
-      ++n_missed;
-      if (slots_[at].n_calls != 0) {
-        returned_ |= std::uint64_t{1} << at;
-      } else {
-        counts_.add(pipeline_drop::no_rule);
-      }
+    if (one == nullptr) [[unlikely]] {
+      missed |= std::uint32_t{1} << k;
+      continue;
     }
-    if (list.is_mixed) counts_.add_table(slots_[at].table, 1, one != nullptr);
-    shapes[k] = shape;
+    cells.add(one->counters, frame_bytes_[list.at[k]]);
     differs |=
-        reinterpret_cast<std::uintptr_t>(shape) ^ reinterpret_cast<std::uintptr_t>(shapes[0]);
+        reinterpret_cast<std::uintptr_t>(one->shape) ^ reinterpret_cast<std::uintptr_t>(shape);
+    metered |= unsigned{one->is_metered};
+    all.next[k] = one->next_table;
+    next_differs |= one->next_table ^ next;
+    all.ops[k] = apart ? one->shared : one->own;
   }
-  if (!list.is_mixed) counts_.add_table(slots_[list.at[0]].table, list.n, list.n - n_missed);
-  all.n = list.n;
-  return differs == 0 && shapes[0] != nullptr;
+  all.n = n;
+  all.next_differs = next_differs != 0;
+  std::copy(std::begin(list.at), std::end(list.at), all.at);
+  are = {missed == 0 && differs == 0, metered != 0};
+  if (missed == 0 && !list.is_mixed()) [[likely]] {
+    counts_.add_table(list.tables[0].table, n, n);
+  } else {
+    count_tables(list, missed);
+  }
+  return missed;
+}
+
+/// Where the compiler knows no instruction for it, std::popcount is a call.
+constexpr unsigned count_bits(std::uint64_t of) {
+  of -= of >> 1 & 0x5555'5555'5555'5555;
+  of = (of & 0x3333'3333'3333'3333) + (of >> 2 & 0x3333'3333'3333'3333);
+  of = (of + (of >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+  return static_cast<unsigned>(of * 0x0101'0101'0101'0101 >> 56);
+}
+static_assert(count_bits(~std::uint64_t{0}) == 64 && count_bits(0x8000'0000'0000'0101) == 3);
+
+void executor::count_tables(const packet_list& list, std::uint32_t missed) noexcept {
+  std::uint64_t missed_packets = 0;
+  for (std::uint32_t some = missed; some != 0; some &= some - 1) {
+    const slot at = list.at[std::countr_zero(some)];
+    missed_packets |= std::uint64_t{1} << at;
+    miss(at);
+  }
+  for (unsigned i = 0; i < list.n_tables; ++i) {
+    const auto& at = list.tables[i];
+    const unsigned lookups = count_bits(at.packets);
+    const unsigned misses = missed == 0 ? 0 : count_bits(at.packets & missed_packets);
+    counts_.add_table(at.table, lookups, lookups - misses);
+  }
+}
+
+void executor::miss(slot at) noexcept {
+  if (n_calls_[at] != 0) {
+    returned_ |= std::uint64_t{1} << at;
+  } else {
+    counts_.add(pipeline_drop::no_rule);
+  }
+}
+
+std::uint32_t executor::meter_all(const packet_list& list, const action_record* const* records,
+                                  std::uint32_t which) noexcept {
+  std::uint32_t dropped = 0;
+  for (std::uint32_t left = which; left != 0; left &= left - 1) {
+    const int k = std::countr_zero(left);
+    if (!records[k]->is_metered || pass_meter(list.at[k], records[k]->ops()[0])) continue;
+    dropped |= std::uint32_t{1} << k;
+  }
+  return dropped;
 }
 
 void executor::execute(const packet_list& list, const action_record* const* records) noexcept {
-  const action_shape* shapes[burst_max];
-  work mostly;
-  if (count(list, records, shapes, mostly)) return run_shape(*shapes[0], mostly);
+  alike are;
+  work all;
+  const std::uint32_t missed = count(list, records, all, are);
+  if (are.shapes && !are.metered) [[likely]]
+    return run_shape(*records[0]->shape, all);
+  std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << list.n) - 1) & ~missed;
+  if (are.metered) left &= ~meter_all(list, records, left);
   // Without branches that depend on shapes: which packet has which is hard to predict.
-  std::uint32_t left = 0;
-  for (unsigned k = 0; k < list.n; ++k) left |= std::uint32_t{shapes[k] != nullptr} << k;
+  const action_shape* shapes[burst_max];
+  for (unsigned k = 0; k < list.n; ++k) {
+    shapes[k] = (left >> k & 1) != 0 ? records[k]->shape : nullptr;
+  }
   while (left != 0) {
     const action_shape& shape = *shapes[std::countr_zero(left)];
     std::uint32_t same = 0;
     for (unsigned k = 0; k < list.n; ++k) same |= std::uint32_t{shapes[k] == &shape} << k;
     left &= ~same;
-    work all;
+    work some;
     for (; same != 0; same &= same - 1) {
       const int k = std::countr_zero(same);
-      all.put(all.n++, list.at[k], *records[k], shape.ops_apart);
+      some.add(list.at[k], *records[k]);
     }
-    run_shape(shape, all);
+    run_shape(shape, some);
   }
 }
 
@@ -276,8 +341,13 @@ void executor::run_shape(const action_shape& shape, work& all) noexcept {
     return run_calling(shape, 0, all);
   const then after = shape.goes_on ? then::more : then::nothing;
   const auto n_steps = static_cast<unsigned>(shape.steps.size());
-  for (unsigned i = 0; i < n_steps && all.n != 0; ++i) {
+  for (unsigned i = 0; i < n_steps && all.n != 0;) {
+    if (const std::uint8_t fused = shape.steps[i].fused; fused != 0) {
+      i += run_fused(all, i, fused);
+      continue;
+    }
     run_op(all, i, i + 1 == n_steps ? after : then::more);
+    ++i;
   }
   if (shape.goes_on) {
     send_on(all);
@@ -287,15 +357,21 @@ void executor::run_shape(const action_shape& shape, work& all) noexcept {
 }
 
 void executor::send_on(const work& all) noexcept {
-  std::uint64_t everyone = 0;
-  unsigned differs = 0;
-  for (unsigned k = 0; k < all.n; ++k) {
-    everyone |= std::uint64_t{1} << all.at[k];
-    differs |= all.next[k] ^ all.next[0];
-    slots_[all.at[k]].table = all.next[k];
+  const unsigned n = all.n;
+  if (n == 0) return;
+  if (!all.next_differs) {
+    const table_id next = all.next[0];
+    std::uint64_t everyone = 0;
+    for (unsigned k = 0; k < n; ++k) {
+      everyone |= std::uint64_t{1} << all.at[k];
+      table_[all.at[k]] = next;
+    }
+    return send_to(everyone, next);
   }
-  if (differs == 0) return send_to(everyone, all.next[0]);
-  for (unsigned k = 0; k < all.n; ++k) send_to(std::uint64_t{1} << all.at[k], all.next[k]);
+  for (unsigned k = 0; k < n; ++k) {
+    table_[all.at[k]] = all.next[k];
+    send_to(std::uint64_t{1} << all.at[k], all.next[k]);
+  }
 }
 
 void executor::end_of_pipeline(work& all) noexcept {
@@ -303,14 +379,14 @@ void executor::end_of_pipeline(work& all) noexcept {
     leave_out_returned(all);
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
-    if (slots_[at].n_sets != 0) run_sets(at);
-    if (first_[slots_[at].origin] == 0) counts_.add(pipeline_drop::no_output);
+    if (n_sets_[at] != 0) run_sets(at);
+    if (first_[origin_[at]] == 0) counts_.add(pipeline_drop::no_output);
   }
 }
 
 void executor::run_sets(slot at) noexcept {
   const action_set_ops* const* written = &sets_[std::size_t{at} * n_tables_max];
-  const unsigned n = std::exchange(slots_[at].n_sets, std::uint16_t{0});
+  const unsigned n = std::exchange(n_sets_[at], std::uint16_t{0});
   op ops[merged_ops_max];
   const op_list merged = merge_sets({written, n}, ops);
   (void)run_list(at, merged, then::nothing);

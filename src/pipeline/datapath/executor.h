@@ -34,6 +34,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -99,7 +100,7 @@ class executor {
   template <class Call>
   void each_dropped(Call call) const {
     for (unsigned i = 0; i < n_; ++i)
-      if (first_[i] == 0) call(owned_packet{packets_[i].buffer, slots_[i].owner});
+      if (first_[i] == 0) call(owned_packet{packets_[i].buffer, owner_[i]});
   }
   /// Packets of the last run that are in no delivery: they were dropped.
   unsigned n_dropped() const {
@@ -133,18 +134,13 @@ class executor {
   // live as long as their bucket.
   using slot = std::uint8_t;
   static constexpr unsigned n_slots = burst_max + group_depth_max + 1;
+  /// 0, 1, 2...
+  static constexpr auto first_slots = [] {
+    std::array<slot, burst_max> made{};
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<slot>(i);
+    return made;
+  }();
 
-  struct slot_state {
-    void* owner = nullptr;
-    std::uint32_t borrowed = 0;  // by this delivery; 0: by none
-    std::uint16_t n_sets = 0;    // action sets written since the last clear
-    std::uint8_t origin = 0;     // which packet of the burst
-    table_id table = 0;
-    std::uint32_t frame_bytes = 0;  // as it came
-    std::uint16_t n_calls = 0;      // that it has to come back to
-    std::uint8_t call_depth = 0;    // of them, those to the same table or an earlier one
-  };
-  static_assert(sizeof(slot_state) == 24);
   /// Where a packet goes on after a resubmit.
   struct call_frame {
     const action_shape* shape;  // null: in the list that run_nested was called from
@@ -157,14 +153,16 @@ class executor {
   /// Packets of one shape, with the ops of each, and the table that it goes to.
   struct work {
     unsigned n = 0;
+    bool next_differs = false;  // it may
     slot at[burst_max];
     table_id next[burst_max];
     const op* ops[burst_max];
 
-    void put(unsigned k, slot packet, const action_record& record, bool ops_apart) noexcept {
-      at[k] = packet;
-      next[k] = record.next_table;
-      ops[k] = ops_apart ? record.shared : record.own;
+    void add(slot packet, const action_record& record) noexcept {
+      at[n] = packet;
+      next[n] = record.next_table;
+      next_differs |= next[n] != next[0];
+      ops[n++] = record.ops();
     }
     /// Those whose bits are set, by their place here.
     void leave_out(std::uint32_t some) noexcept {
@@ -181,8 +179,28 @@ class executor {
   /// Packets that are looked up as one batch, in the order of the burst.
   struct packet_list {
     unsigned n = 0;
-    bool is_mixed = false;  // at several tables, which share what is looked up
+    bool is_in_a_row = false;  // the first n slots
     slot at[burst_max];
+    /// The tables at which they are: several share what is looked up.
+    unsigned n_tables = 0;
+    struct {
+      table_id table;
+      std::uint64_t packets;  // bits of slots
+    } tables[burst_max];
+
+    bool is_mixed() const { return n_tables > 1; }
+    /// One packet.
+    void set_alone(slot packet, table_id table) {
+      n = n_tables = 1;
+      at[0] = packet;
+      tables[0] = {table, std::uint64_t{1} << packet};
+    }
+  };
+
+  /// What records of a list have in common.
+  struct alike {
+    bool shapes = false;   // all have one
+    bool metered = false;  // some is
   };
 
   executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
@@ -193,6 +211,7 @@ class executor {
   void load(std::span<const arrival> burst) noexcept;
   template <net::parse_depth Depth>
   void load_to(std::span<const arrival> burst) noexcept;
+  void clear_state() noexcept;
   void finish() noexcept;
   /// Bits of those whose port may receive.
   std::uint64_t admitted(std::span<const arrival> burst) noexcept;
@@ -203,10 +222,15 @@ class executor {
   void run_pending() noexcept;
   void take_pending(table_id first, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
-  /// Counts, and meters, which come before all other ops. The shapes of what is left; null: it was
-  /// dropped. True: all are left and have one shape, and `all` is what there is to do.
-  bool count(const packet_list& list, const action_record* const* records,
-             const action_shape** shapes, work& all) noexcept;
+  /// Counts those that have a record. Bits of the others, by their place in the list. `all`: what
+  /// there is to do, where all have one and are alike.
+  std::uint32_t count(const packet_list& list, const action_record* const* records, work& all,
+                      alike& are) noexcept;
+  void count_tables(const packet_list& list, std::uint32_t missed) noexcept;
+  void miss(slot at) noexcept;
+  /// Meters come before all other ops. Bits of those that they drop.
+  std::uint32_t meter_all(const packet_list& list, const action_record* const* records,
+                          std::uint32_t which) noexcept;
   void run_shape(const action_shape& shape, work& all) noexcept;
   void send_on(const work& all) noexcept;
   void end_of_pipeline(work& all) noexcept;
@@ -255,15 +279,18 @@ class executor {
                       const action_record** records) noexcept;
   void look_up_exact(const table_stage& of, const packet_list& list,
                      const action_record** records) noexcept;
-  struct asked;
-  void take_keys(const key_layout& layout, std::size_t stride, const packet_list& list,
-                 asked& out) noexcept;
+  class asked;
   template <class Find>
   bool find_records(const packet_list& list, const asked& which, const action_record** records,
                     Find find) const noexcept;
   void take_catch_alls(const packet_list& list, const action_record** records) const noexcept;
   template <class Address>
-  void look_up_prefixes(const packet_list& list, const action_record** records) noexcept;
+  void look_up_prefixes(const table_stage& of, const packet_list& list,
+                        const action_record** records) noexcept;
+  template <class Address>
+  void take_prefixes(const packet_list& list, const asked& which,
+                     const lpm_table<Address>* const* tables, const lpm_slot* slots,
+                     const record_id* heads, const action_record** records) const noexcept;
   void look_up_decomposed(const table_stage& of, const packet_list& list,
                           const action_record** records) noexcept;
   struct ranked;
@@ -286,6 +313,14 @@ class executor {
   void run_pipeline(slot at) noexcept;
   void settle(slot at, net::rewrite_result done) noexcept;
 
+  // executor_fused.cc
+  /// Ops from an index on that fused_ops.h has as row `which`, from 1. Returns how many they are.
+  unsigned run_fused(work& all, unsigned index, std::uint8_t which) noexcept;
+  template <std::size_t Row>
+  void run_row(work& all, unsigned index) noexcept;
+  /// Those whose bits are set, by their place in the work.
+  void end_invalid_ttl(work& all, unsigned index, std::uint32_t some) noexcept;
+
   // executor_groups.cc
   void run_group(slot at, const versioned<group_version>& group, then after) noexcept;
   void run_bucket(slot at, const group_version& of, std::size_t index, then after) noexcept;
@@ -302,6 +337,7 @@ class executor {
   /// The next delivery of the packet, which it borrows. Null: there are too many.
   delivery* deliver(slot at, delivery::kind to) noexcept;
   void output(slot at, port_no to) noexcept;
+  void output_by_number(slot at, port_no to) noexcept;  // not to where it came from
   void output_all(slot at, bool flood) noexcept;
   void output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
                          std::uint64_t cookie) noexcept;
@@ -329,7 +365,17 @@ class executor {
   unsigned n_slots_ = 0;  // in use: copies are behind the burst
   bool some_borrowed_ = false;
   packet_state packets_[n_slots];
-  slot_state slots_[n_slots];
+  bool some_state_ = false;   // what load() leaves as it is may be another one than 0
+  unsigned port_states_ = 0;  // all that is so of some port of the burst
+  // By slot.
+  void* owner_[n_slots];
+  std::uint32_t borrowed_[n_slots];     // by this delivery; 0: by none
+  std::uint32_t frame_bytes_[n_slots];  // as it came
+  std::uint16_t n_sets_[n_slots];       // action sets written since the last clear
+  std::uint16_t n_calls_[n_slots];      // resubmits that it has to come back to
+  std::uint8_t call_depth_[n_slots];    // of them, those to the same table or an earlier one
+  std::uint8_t origin_[n_slots];        // which packet of the burst
+  table_id table_[n_slots];
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
   std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots

@@ -15,15 +15,15 @@ void executor::look_up_conjunctions(table_id table, const packet_list& list,
                                     const action_record** records) noexcept {
   const wildcard_table* const clauses = plan_->clauses[table];
   const std::size_t stride = clauses->stride();
-  asked which;
-  take_keys(clauses->layout(), stride, list, which);
-  std::copy_n(keys_, which.n * stride, clause_keys_);  // other look-ups come before all is done
+  const asked which(list, packets_, clauses->layout().needs());
+  // Other look-ups come before all is done.
+  clauses->layout().take(packets_, which.slots_or_first(), which.n(), clause_keys_, stride);
   record_id heads[burst_max];
   std::uint32_t ranks[burst_max];
-  clauses->look_up(worker_, clause_keys_, which.n, heads, ranks);
-  for (unsigned i = 0; i < which.n; ++i) {
+  clauses->look_up(worker_, clause_keys_, which.n(), heads, ranks);
+  for (unsigned i = 0; i < which.n(); ++i) {
     if (heads[i] == 0) continue;
-    const unsigned k = which.which[i];
+    const unsigned k = which.which(i);
     const action_record* found = find_conjunction(table, list.at[k], records[k],
                                                   clause_keys_ + i * stride, heads[i], ranks[i]);
     if (found != nullptr) records[k] = found;
@@ -75,8 +75,7 @@ const action_record* executor::settle_conjunctions(table_id table, slot at) noex
                      return a.id < b.id;
                    }));
     packet_list alone;
-    alone.n = 1;
-    alone.at[0] = at;
+    alone.set_alone(at, table);
     const action_record* record[1];
     packets_[at].conj_id = from->id;
     look_up(*plan_->tables[table], alone, record);

@@ -7,7 +7,7 @@ namespace coua::pipeline {
 void executor::run_group(slot at, const versioned<group_version>& group, then after) noexcept {
   const group_version* of = group.at(version_);
   if (of == nullptr) return;  // a rule never names a group that is not there at its version
-  counts_.add(of->counters, slots_[at].frame_bytes);
+  counts_.add(of->counters, frame_bytes_[at]);
   std::size_t chosen = group_version::none;
   switch (of->type) {
     case group_type::all:
@@ -29,7 +29,7 @@ void executor::run_group(slot at, const versioned<group_version>& group, then af
 
 void executor::run_bucket(slot at, const group_version& of, std::size_t index,
                           then after) noexcept {
-  counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index), slots_[at].frame_bytes);
+  counts_.add(of.bucket_counters + static_cast<std::uint32_t>(index), frame_bytes_[at]);
   if (bucket_nesting_ == bucket_nesting_max) return counts_.add(pipeline_drop::resubmits);
   ++bucket_nesting_;
   run_bucket_list(at, of.buckets[index], after);
@@ -53,17 +53,17 @@ void executor::run_bucket_list(slot at, const op_list& list, then after) noexcep
 
 void executor::run_apart(slot at, const op_list& list) noexcept {
   const bool is_left = run_list(at, list, then::nothing);
-  if (slots_[at].n_sets == 0) return;
+  if (n_sets_[at] == 0) return;
   if (is_left) {
     run_sets(at);
   } else {
-    slots_[at].n_sets = 0;
+    n_sets_[at] = 0;
   }
 }
 
 std::optional<executor::slot> executor::copy_to_slot(slot at) noexcept {
   owned_packet copied;
-  if (!copier_.copy({packets_[at].buffer, slots_[at].owner}, copied)) {
+  if (!copier_.copy({packets_[at].buffer, owner_[at]}, copied)) {
     counts_.add(pipeline_drop::no_buffer);
     return std::nullopt;
   }
@@ -71,18 +71,22 @@ std::optional<executor::slot> executor::copy_to_slot(slot at) noexcept {
   const auto to = static_cast<slot>(n_slots_++);
   packets_[to] = packets_[at];
   packets_[to].buffer = copied.buffer;
-  slots_[to] = slots_[at];
-  slots_[to].owner = copied.owner;
-  slots_[to].borrowed = 0;
-  slots_[to].n_sets = 0;
+  origin_[to] = origin_[at];
+  table_[to] = table_[at];
+  frame_bytes_[to] = frame_bytes_[at];
+  n_calls_[to] = n_calls_[at];
+  call_depth_[to] = call_depth_[at];
+  owner_[to] = copied.owner;
+  borrowed_[to] = 0;
+  n_sets_[to] = 0;
   return to;
 }
 
 void executor::leave_slot(slot copy) noexcept {
   --n_slots_;
-  const owned_packet one{packets_[copy].buffer, slots_[copy].owner};
-  if (slots_[copy].borrowed != 0) {
-    deliveries_[slots_[copy].borrowed].what = one;
+  const owned_packet one{packets_[copy].buffer, owner_[copy]};
+  if (borrowed_[copy] != 0) {
+    deliveries_[borrowed_[copy]].what = one;
   } else {
     copier_.give_back(one);
   }

@@ -8,30 +8,20 @@
 
 namespace coua::pipeline {
 
-void executor::take_keys(const key_layout& layout, std::size_t stride, const packet_list& list,
-                         asked& out) noexcept {
-  const layer_needs needs = layout.needs();  // a copy: what is stored cannot be in it
-  for (unsigned k = 0; k < list.n; ++k) {
-    const packet_state& one = packets_[list.at[k]];
-    if (needs.are_in(one.layers)) [[likely]]
-      out.add(k, one);
-  }
-  layout.take(out.all(), keys_, stride);
-}
-
 /// The records of those that were asked; of others none. True: all have one.
 template <class Find>
 bool executor::find_records(const packet_list& list, const asked& which,
                             const action_record** records, Find find) const noexcept {
-  if (which.n != list.n) std::fill_n(records, list.n, nullptr);
+  const unsigned n = which.n();
+  if (n != list.n) std::fill_n(records, list.n, nullptr);
   unsigned n_found = 0;
-  for (unsigned i = 0; i < which.n; ++i) {
+  for (unsigned i = 0; i < n; ++i) {
     const action_record* found = find(i);
     if (found != nullptr) [[likely]] {
       prefetch_to_write(counts_.place(found->counters));
       ++n_found;
     }
-    records[which.which[i]] = found;
+    records[which.which(i)] = found;
   }
   return n_found == list.n;
 }
@@ -40,7 +30,7 @@ void executor::take_catch_alls(const packet_list& list,
                                const action_record** records) const noexcept {
   for (unsigned k = 0; k < list.n; ++k) {
     if (records[k] != nullptr) continue;
-    const table_stage& of = *plan_->tables[slots_[list.at[k]].table];
+    const table_stage& of = *plan_->tables[table_[list.at[k]]];
     records[k] = follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
   }
 }
@@ -51,8 +41,8 @@ void executor::look_up(const table_stage& of, const packet_list& list,
     case table_template::direct: return look_up_direct(of, list, records);
     case table_template::exact: return look_up_exact(of, list, records);
     case table_template::lpm:
-      return of.prefixes->is_ipv4() ? look_up_prefixes<ipv4_number>(list, records)
-                                    : look_up_prefixes<ipv6_number>(list, records);
+      return of.prefixes->is_ipv4() ? look_up_prefixes<ipv4_number>(of, list, records)
+                                    : look_up_prefixes<ipv6_number>(of, list, records);
     case table_template::decomposed: return look_up_decomposed(of, list, records);
     case table_template::classifier: return look_up_wildcard(of, list, records);
   }
@@ -62,13 +52,13 @@ void executor::look_up_direct(const table_stage& of, const packet_list& list,
                               const action_record** records) noexcept {
   const direct_table& table = *of.direct.load(std::memory_order_acquire);
   const std::size_t stride = table.layout.n_words();
-  asked which;
-  take_keys(table.layout, stride, list, which);
+  const asked which(list, packets_, table.layout.needs());
+  table.layout.take(packets_, which.slots_or_first(), which.n(), keys_, stride);
   std::uint64_t matched[burst_max];
   if (table.rows.n_words != 0) {
-    match_rows_(table.rows, keys_, stride, which.n, matched);
+    match_rows_(table.rows, keys_, stride, which.n(), matched);
   } else {
-    std::fill_n(matched, which.n, ~std::uint64_t{0} >> (64 - table.n_rules));
+    std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
   }
   const action_records& all = *follows_.records;
   (void)find_records(list, which, records, [&](unsigned i) {
@@ -84,18 +74,17 @@ void executor::look_up_direct(const table_stage& of, const packet_list& list,
 void executor::look_up_exact(const table_stage& of, const packet_list& list,
                              const action_record** records) noexcept {
   const exact_store& store = *of.exact;
-  asked which;
-  take_keys(store.layout(), store.stride(), list, which);
-  if (!list.is_mixed) {
-    store.mark(keys_, which.n, [table = of.table](std::size_t) { return table; });
+  const asked which(list, packets_, store.layout().needs());
+  store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
+  if (!list.is_mixed()) {
+    store.mark(keys_, which.n(), [table = of.table](std::size_t) { return table; });
   } else {
-    store.mark(keys_, which.n,
-               [&](std::size_t i) { return slots_[list.at[which.which[i]]].table; });
+    store.mark(keys_, which.n(), [&](std::size_t i) { return table_[which.slots()[i]]; });
   }
   std::uint64_t heads[burst_max];
-  const std::uint64_t hits = store.look_up(worker_, keys_, which.n, heads);
+  const std::uint64_t hits = store.look_up(worker_, keys_, which.n(), heads);
   const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < which.n; ++i) {
+  for (unsigned i = 0; i < which.n(); ++i) {
     heads[i] = (hits >> i & 1) != 0 ? heads[i] : 0;
     __builtin_prefetch(&all[static_cast<record_id>(heads[i])]);
   }
@@ -104,24 +93,43 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
 }
 
 template <class Address>
-void executor::look_up_prefixes(const packet_list& list, const action_record** records) noexcept {
-  asked which;
-  const lpm_table<Address>* tables[burst_max] = {};  // for gcc, which does not see who is asked
+void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
+                                const action_record** records) noexcept {
+  const lpm_table<Address>* tables[burst_max];
   Address addresses[burst_max];
-  const prefix_table* of = plan_->tables[slots_[list.at[0]].table]->prefixes;
-  for (unsigned k = 0; k < list.n; ++k) {
-    const packet_state& one = packets_[list.at[k]];
-    if (list.is_mixed) of = plan_->tables[slots_[list.at[k]].table]->prefixes;
-    if (!of->may_match(one)) continue;
-    tables[which.n] = of->of<Address>();
-    addresses[which.n] = of->address<Address>(one);
-    which.add(k, one);
-  }
   lpm_slot slots[burst_max];
   record_id heads[burst_max];
-  lpm_table<Address>::lookup(tables, addresses, which.n, slots, heads);
+  if (!list.is_mixed()) {
+    const prefix_table& prefixes = *of.prefixes;
+    const asked which(list, packets_, {prefixes.place.needs, 0});
+    if (!prefixes.rest) [[likely]] {
+      for (unsigned i = 0; i < which.n(); ++i) {
+        addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
+      }
+      prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads);
+      std::fill_n(tables, which.n(), prefixes.of<Address>());
+      return take_prefixes(list, which, tables, slots, heads, records);
+    }
+  }
+  const auto prefixes_at = [&](slot at) -> const prefix_table& {
+    return *plan_->tables[table_[at]]->prefixes;
+  };
+  const asked which(list, [&](slot at) { return prefixes_at(at).may_match(packets_[at]); });
+  for (unsigned i = 0; i < which.n(); ++i) {
+    const prefix_table& prefixes = prefixes_at(which.at(i));
+    tables[i] = prefixes.of<Address>();
+    addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
+  }
+  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads);
+  take_prefixes(list, which, tables, slots, heads, records);
+}
+
+template <class Address>
+void executor::take_prefixes(const packet_list& list, const asked& which,
+                             const lpm_table<Address>* const* tables, const lpm_slot* slots,
+                             const record_id* heads, const action_record** records) const noexcept {
   const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < which.n; ++i) __builtin_prefetch(&all[heads[i]]);
+  for (unsigned i = 0; i < which.n(); ++i) __builtin_prefetch(&all[heads[i]]);
   const auto find = [&](unsigned i) {
     const action_record* found = all.at(heads[i], version_);
     // Where a prefix does not count at this version, a shorter one may.
@@ -142,36 +150,38 @@ struct executor::ranked {
 
 void executor::look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept {
   const decomposed_table& table = *of.decomposed;
-  asked which, hit;
-  take_keys(table.by_value->layout(), table.by_value->stride(), list, which);
-  table.by_value->mark(keys_, which.n, [id = of.table](std::size_t) { return id; });
+  const exact_store& store = *table.by_value;
+  const asked which(list, packets_, store.layout().needs());
+  store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
+  store.mark(keys_, which.n(), [id = of.table](std::size_t) { return id; });
   std::uint64_t values[burst_max], sets[burst_max];
-  std::uint64_t hits = table.by_value->look_up(worker_, keys_, which.n, values);
+  std::uint64_t hits = store.look_up(worker_, keys_, which.n(), values);
   const layer_needs needs = table.rest.needs();
   const unsigned n_words = table.rest.n_words();
+  asked hit;
   for (; hits != 0; hits &= hits - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(hits));
-    if (!needs.are_in(which.packets[i]->layers)) continue;
+    if (!needs.are_in(packets_[which.at(i)].layers)) continue;
     rule_set::prefetch(values[i], n_words);
-    sets[hit.n] = values[i];
-    hit.add(which.which[i], *which.packets[i]);
+    sets[hit.n()] = values[i];
+    hit.add(which.which(i), which.at(i));
   }
-  table.rest.take(hit.all(), keys_, n_words);
+  table.rest.take(packets_, hit.slots(), hit.n(), keys_, n_words);
   std::uint32_t matched[burst_max];
-  table.match(n_words, keys_, n_words, sets, hit.n, matched);
+  table.match(n_words, keys_, n_words, sets, hit.n(), matched);
   const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < hit.n; ++i) {
+  for (unsigned i = 0; i < hit.n(); ++i) {
     if (matched[i] == 0) continue;
     const auto* answers = rule_set::answers(sets[i], n_words);
     __builtin_prefetch(&all[answers[std::countr_zero(matched[i])].head]);
   }
-  for (unsigned i = 0; i < hit.n; ++i) {
+  for (unsigned i = 0; i < hit.n(); ++i) {
     const auto* answers = rule_set::answers(sets[i], n_words);
     for (std::uint32_t rows = matched[i]; rows != 0; rows &= rows - 1) {
       const rule_set::answer& row = answers[std::countr_zero(rows)];
       const action_record* found = all.at(row.head, version_);
       if (found == nullptr) continue;
-      best[hit.which[i]] = {found, row.rank};
+      best[hit.which(i)] = {found, row.rank};
       break;
     }
   }
@@ -180,16 +190,16 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, rank
 void executor::look_up_apart(const direct_table& table, const packet_list& list,
                              ranked* best) noexcept {
   const std::size_t stride = table.layout.n_words();
-  asked which;
-  take_keys(table.layout, stride, list, which);
+  const asked which(list, packets_, table.layout.needs());
+  table.layout.take(packets_, which.slots_or_first(), which.n(), keys_, stride);
   std::uint64_t matched[burst_max];
   if (table.rows.n_words != 0) {
-    match_rows_(table.rows, keys_, stride, which.n, matched);
+    match_rows_(table.rows, keys_, stride, which.n(), matched);
   } else {
-    std::fill_n(matched, which.n, ~std::uint64_t{0} >> (64 - table.n_rules));
+    std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
   }
-  for (unsigned i = 0; i < which.n; ++i) {
-    ranked& so_far = best[which.which[i]];
+  for (unsigned i = 0; i < which.n(); ++i) {
+    ranked& so_far = best[which.which(i)];
     for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
       const unsigned rule = table.rule_of[std::countr_zero(rows)];
       if (so_far.record != nullptr && table.ranks[rule] < so_far.rank) break;
@@ -219,13 +229,13 @@ void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
                                 const action_record** records) noexcept {
   const wildcard_table& table = *of.wildcard;
   const std::size_t stride = table.stride();
-  asked which;
-  take_keys(table.layout(), stride, list, which);
+  const asked which(list, packets_, table.layout().needs());
+  table.layout().take(packets_, which.slots_or_first(), which.n(), keys_, stride);
   record_id heads[burst_max];
   std::uint32_t ranks[burst_max];
-  table.look_up(worker_, keys_, which.n, heads, ranks);
+  table.look_up(worker_, keys_, which.n(), heads, ranks);
   const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < which.n; ++i) __builtin_prefetch(&all[heads[i]]);
+  for (unsigned i = 0; i < which.n(); ++i) __builtin_prefetch(&all[heads[i]]);
   (void)find_records(list, which, records, [&](unsigned i) {
     const action_record* found = all.at(heads[i], version_);
     for (record_id head = heads[i]; found == nullptr && head != 0;) {

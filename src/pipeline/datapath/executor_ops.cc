@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
 #include "net/rewrite_arp.h"
 #include "net/rewrite_ip.h"
 #include "net/rewrite_link.h"
@@ -47,30 +49,33 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
       return;
     case op_code::group:
       for (unsigned k = 0; k < all.n; ++k) {
-        const slot_state& of = slots_[all.at[k]];
-        const bool is_last = after == then::nothing && (of.n_sets | of.n_calls) == 0;
+        const bool is_last =
+            after == then::nothing && (n_sets_[all.at[k]] | n_calls_[all.at[k]]) == 0;
         run_group(all.at[k], *all.ops[k][index].group, is_last ? then::nothing : then::more);
       }
       return;
     case op_code::set_queue:
+      some_state_ = true;
       for (unsigned k = 0; k < all.n; ++k) packets_[all.at[k]].queue = all.ops[k][index].number;
       return;
     case op_code::meter: return;  // pass_meter, before all others
     case op_code::clear_set:
-      for (unsigned k = 0; k < all.n; ++k) slots_[all.at[k]].n_sets = 0;
+      for (unsigned k = 0; k < all.n; ++k) n_sets_[all.at[k]] = 0;
       return;
     case op_code::write_set:
       if (some_called_) [[unlikely]]
         drop_full_sets(all);
       for (unsigned k = 0; k < all.n; ++k) {
         const slot at = all.at[k];
-        sets_[std::size_t{at} * n_tables_max + slots_[at].n_sets++] = all.ops[k][index].set;
+        sets_[std::size_t{at} * n_tables_max + n_sets_[at]++] = all.ops[k][index].set;
       }
       return;
     case op_code::metadata:
+      some_state_ = true;
       for (unsigned k = 0; k < all.n; ++k) packets_[all.at[k]].metadata = all.ops[k][index].value;
       return;
     case op_code::metadata_bits:
+      some_state_ = true;
       for (unsigned k = 0; k < all.n; ++k) {
         const wide_value& to = *all.ops[k][index].wide;
         std::uint64_t& of = packets_[all.at[k]].metadata;
@@ -88,7 +93,11 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
 }
 
 void executor::run_on_frames(work& all, unsigned index) noexcept {
-  if (changes_frame(all.ops[0][index])) own_frames(all);
+  if (changes_frame(all.ops[0][index])) {
+    own_frames(all);
+  } else {
+    some_state_ = true;
+  }
   /// `change` is called for each packet, and says what became of it.
   const auto each = [&](auto change) {
     for (unsigned k = 0; k < all.n; ++k) {
@@ -166,14 +175,17 @@ void executor::run_decrement(work& all, unsigned index) noexcept {
         is_ip ? dec_ip_ttl(p.buffer, p.layers) : dec_mpls_ttl(p.buffer, p.layers);
     if (done == rewrite_result::invalid_ttl) invalid |= std::uint32_t{1} << k;
   }
-  if (invalid == 0) return;
-  for (unsigned k = 0; k < all.n; ++k) {
-    if ((invalid >> k & 1) == 0) continue;
+  if (invalid != 0) end_invalid_ttl(all, index, invalid);
+}
+
+void executor::end_invalid_ttl(work& all, unsigned index, std::uint32_t some) noexcept {
+  for (std::uint32_t left = some; left != 0; left &= left - 1) {
+    const int k = std::countr_zero(left);
     counts_.add(pipeline_drop::invalid_ttl);
     output_controller(all.at[k], packet_in_reason::invalid_ttl, controller_max_len_all,
                       all.ops[k][index].value);
   }
-  all.leave_out(invalid);
+  all.leave_out(some);
 }
 
 /// Field by field: the same packet comes here again only until its rule is there.
@@ -202,7 +214,7 @@ void executor::run_learn(const work& all, unsigned index) noexcept {
 }
 
 bool executor::pass_meter(slot at, const op& one) noexcept {
-  const std::uint32_t n_bytes = slots_[at].frame_bytes;
+  const std::uint32_t n_bytes = frame_bytes_[at];
   const meter_version* meter = one.meter->at(version_);
   if (meter == nullptr) return true;  // a rule never names one that is not there at its version
   counts_.add(meter->counters, n_bytes);
@@ -226,7 +238,7 @@ bool executor::pass_meter(slot at, const op& one) noexcept {
 void executor::run_pipeline(slot at) noexcept {
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
-  slots_[*copy].table = 0;
+  table_[*copy] = 0;
   send_to(std::uint64_t{1} << *copy, 0);
   run_tables();
   leave_slot(*copy);

@@ -6,30 +6,29 @@
 namespace coua::pipeline {
 
 void executor::own_frame(slot at) noexcept {
-  const std::uint32_t borrowed = std::exchange(slots_[at].borrowed, 0);
+  const std::uint32_t borrowed = std::exchange(borrowed_[at], 0);
   if (borrowed == 0) return;
   delivery& earlier = deliveries_[borrowed];
-  if (copier_.copy({packets_[at].buffer, slots_[at].owner}, earlier.what)) return;
+  if (copier_.copy({packets_[at].buffer, owner_[at]}, earlier.what)) return;
   counts_.add(pipeline_drop::no_buffer);
   // It is taken out of its packet's list, wherever it stands there.
-  const unsigned origin = slots_[at].origin;
+  const unsigned origin = origin_[at];
   std::uint32_t before = 0;
   for (std::uint32_t i = first_[origin]; i != borrowed; i = deliveries_[i].next) before = i;
   (before == 0 ? first_[origin] : deliveries_[before].next) = earlier.next;
   if (last_[origin] == borrowed) last_[origin] = before;
 }
 
-[[gnu::always_inline]] inline delivery* executor::deliver(slot at, delivery::kind to) noexcept {
-  slot_state& of = slots_[at];
-  if (of.borrowed != 0) own_frame(at);
+delivery* executor::deliver(slot at, delivery::kind to) noexcept {
+  if (borrowed_[at] != 0) own_frame(at);
   if (n_deliveries_ == deliveries_max) [[unlikely]] {
     counts_.add(pipeline_drop::too_many);
     return nullptr;
   }
   const std::uint32_t number = ++n_deliveries_;
-  of.borrowed = number;
+  borrowed_[at] = number;
   some_borrowed_ = true;
-  const unsigned origin = of.origin;
+  const unsigned origin = origin_[at];
   (first_[origin] == 0 ? first_[origin] : deliveries_[last_[origin]].next) = number;
   last_[origin] = number;
   // In place, and only what its kind has: it is long.
@@ -42,12 +41,19 @@ void executor::own_frame(slot at) noexcept {
   return &one;
 }
 
-[[gnu::always_inline]] inline void executor::output(slot at, port_no to) noexcept {
+void executor::output(slot at, port_no to) noexcept {
   const std::uint8_t there = plan_->ports->states(to);
   if ((there & port_list::sends) == 0) [[unlikely]] {
     return counts_.add(there == 0 ? pipeline_drop::no_port : pipeline_drop::port_forbids);
   }
   if (delivery* one = deliver(at, delivery::kind::port)) one->port = to;
+}
+
+void executor::output_by_number(slot at, port_no to) noexcept {
+  if (to == packets_[at].in_port) [[unlikely]] {
+    return counts_.add(pipeline_drop::own_port);
+  }
+  output(at, to);
 }
 
 void executor::run_output(const work& all, unsigned index) noexcept {
@@ -57,12 +63,7 @@ void executor::run_output(const work& all, unsigned index) noexcept {
   };
   switch (all.ops[0][index].code) {
     case op_code::output:
-      return each([&](slot at, const op& one) {
-        if (one.number == packets_[at].in_port) [[unlikely]] {
-          return counts_.add(pipeline_drop::own_port);
-        }
-        output(at, one.number);
-      });
+      return each([&](slot at, const op& one) { output_by_number(at, one.number); });
     case op_code::in_port:
       return each([&](slot at, const op&) { output(at, packets_[at].in_port); });
     case op_code::all: return each([&](slot at, const op&) { output_all(at, false); });
@@ -113,7 +114,7 @@ void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t
   delivery* one = deliver(at, delivery::kind::controller);
   if (one == nullptr) return;
   one->reason = reason;
-  one->table = slots_[at].table;
+  one->table = table_[at];
   one->max_len = max_len;
   one->cookie = cookie;
   one->metadata = p.metadata;

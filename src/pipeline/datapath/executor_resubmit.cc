@@ -32,19 +32,18 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
     some_called_ = true;
     std::fill_n(n_resubmits_, n_, std::uint16_t{0});
   }
-  slot_state& of = slots_[at];
-  if (of.call_depth == resubmit_depth_max || of.n_calls == resubmit_nesting_max ||
-      n_resubmits_[of.origin] == resubmits_max) {
+  if (call_depth_[at] == resubmit_depth_max || n_calls_[at] == resubmit_nesting_max ||
+      n_resubmits_[origin_[at]] == resubmits_max) {
     counts_.add(pipeline_drop::resubmits);
     return false;
   }
-  const table_id to = how.which == no_table ? of.table : how.which;
-  back.table = of.table;
-  back.deepens = to <= of.table;
-  calls_[std::size_t{at} * resubmit_nesting_max + of.n_calls++] = back;
-  of.call_depth = static_cast<std::uint8_t>(of.call_depth + back.deepens);
-  ++n_resubmits_[of.origin];
-  of.table = to;
+  const table_id to = how.which == no_table ? table_[at] : how.which;
+  back.table = table_[at];
+  back.deepens = to <= table_[at];
+  calls_[std::size_t{at} * resubmit_nesting_max + n_calls_[at]++] = back;
+  call_depth_[at] = static_cast<std::uint8_t>(call_depth_[at] + back.deepens);
+  ++n_resubmits_[origin_[at]];
+  table_[at] = to;
   if (how.number != port_in_port) {
     is_special_ = true;
     disguised_ |= std::uint64_t{1} << at;
@@ -56,10 +55,9 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
 }
 
 executor::call_frame executor::end_call(slot at) noexcept {
-  slot_state& of = slots_[at];
-  const call_frame back = calls_[std::size_t{at} * resubmit_nesting_max + --of.n_calls];
-  of.call_depth = static_cast<std::uint8_t>(of.call_depth - back.deepens);
-  of.table = back.table;
+  const call_frame back = calls_[std::size_t{at} * resubmit_nesting_max + --n_calls_[at]];
+  call_depth_[at] = static_cast<std::uint8_t>(call_depth_[at] - back.deepens);
+  table_[at] = back.table;
   return back;
 }
 
@@ -90,6 +88,7 @@ void executor::resume_returned() noexcept {
       left &= ~(std::uint32_t{1} << i);
       all.at[all.n] = at[i];
       all.next[all.n] = frames[i].next_table;
+      all.next_differs |= all.next[all.n] != all.next[0];
       all.ops[all.n++] = frames[i].ops;
     }
     run_calling(*first.shape, first.index, all);
@@ -97,14 +96,16 @@ void executor::resume_returned() noexcept {
 }
 
 bool executor::run_nested(slot at, const op& how) noexcept {
-  const slot_state before = slots_[at];
+  const std::uint16_t n_calls = n_calls_[at];
+  const std::uint8_t call_depth = call_depth_[at];
+  const table_id table = table_[at];
   if (!begin_call(at, how, {})) return false;
   while (step_nested(at)) {
   }
-  const bool is_back = slots_[at].n_calls == before.n_calls;
-  slots_[at].n_calls = before.n_calls;
-  slots_[at].call_depth = before.call_depth;
-  slots_[at].table = before.table;
+  const bool is_back = n_calls_[at] == n_calls;
+  n_calls_[at] = n_calls;
+  call_depth_[at] = call_depth;
+  table_[at] = table;
   return is_back;
 }
 
@@ -123,13 +124,12 @@ bool executor::step_nested(slot at) noexcept {
     run_calling(*back.shape, back.index, one);
     return true;
   }
-  const table_id table = slots_[at].table;
+  const table_id table = table_[at];
   if ((pending_[table] & bit) == 0) return false;
   pending_[table] &= ~bit;
   pending_tables_[table / 64] &= ~(std::uint64_t{pending_[table] == 0} << table % 64);
   packet_list alone;
-  alone.n = 1;
-  alone.at[0] = at;
+  alone.set_alone(at, table);
   const action_record* record[1];
   record[0] = nullptr;
   if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, record);
@@ -141,7 +141,7 @@ bool executor::step_nested(slot at) noexcept {
 void executor::leave_out_returned(work& all) noexcept {
   std::uint32_t some = 0;
   for (unsigned k = 0; k < all.n; ++k) {
-    if (slots_[all.at[k]].n_calls == 0) continue;
+    if (n_calls_[all.at[k]] == 0) continue;
     returned_ |= std::uint64_t{1} << all.at[k];
     some |= std::uint32_t{1} << k;
   }
@@ -160,7 +160,7 @@ void executor::look_up_specially(table_id table, const packet_list& list,
 void executor::drop_full_sets(work& all) noexcept {
   std::uint32_t full = 0;
   for (unsigned k = 0; k < all.n; ++k) {
-    if (slots_[all.at[k]].n_sets < set_writes_max) continue;
+    if (n_sets_[all.at[k]] < set_writes_max) continue;
     counts_.add(pipeline_drop::resubmits);
     full |= std::uint32_t{1} << k;
   }

@@ -192,47 +192,69 @@ std::optional<key_layout> key_layout::of(std::span<const match> matches, width c
 
 namespace {
 
+/// Packets with which a loop begins and goes on.
+struct in_a_row {
+  const packet_state* from;
+  const packet_state& operator[](std::size_t i) const { return from[i]; }
+};
+struct listed {
+  const packet_state* from;
+  const std::uint8_t* at;
+  const packet_state& operator[](std::size_t i) const { return from[at[i]]; }
+};
+
 /// One word of all keys: what kind of window it is was asked before. `Checked`: packets that do not
 /// have its layers get a word of 0.
-template <base From, bool Checked>
-void take_window(const key_window& window, std::span<const packet_state* const> from,
-                 std::uint64_t* words, std::size_t stride) noexcept {
+template <base From, bool Checked, class Packets>
+void take_window(const key_window& window, Packets packets, std::size_t n, std::uint64_t* words,
+                 std::size_t stride) noexcept {
   const std::ptrdiff_t offset = window.offset;
   const std::uint64_t mask = window.mask;
-  for (const packet_state* each : from) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const packet_state& one = packets[i];
     std::uint64_t word = 0;
-    if (!Checked || each->layers.has_any(window.needs)) {
-      std::memcpy(&word, base_of(*each, From) + offset, sizeof word);
+    if (!Checked || one.layers.has_any(window.needs)) {
+      std::memcpy(&word, base_of(one, From) + offset, sizeof word);
     }
     *words = word & mask;
     words += stride;
   }
 }
 
-template <bool Checked>
-void take_window(const key_window& window, std::span<const packet_state* const> from,
-                 std::uint64_t* words, std::size_t stride) noexcept {
+template <bool Checked, class Packets>
+void take_window(const key_window& window, Packets packets, std::size_t n, std::uint64_t* words,
+                 std::size_t stride) noexcept {
   switch (window.from) {
-    case base::state: return take_window<base::state, false>(window, from, words, stride);
-    case base::frame: return take_window<base::frame, Checked>(window, from, words, stride);
-    case base::network: return take_window<base::network, Checked>(window, from, words, stride);
-    case base::transport: return take_window<base::transport, Checked>(window, from, words, stride);
-    case base::nd_option: return take_window<base::nd_option, Checked>(window, from, words, stride);
+    case base::state: return take_window<base::state, false>(window, packets, n, words, stride);
+    case base::frame: return take_window<base::frame, Checked>(window, packets, n, words, stride);
+    case base::network:
+      return take_window<base::network, Checked>(window, packets, n, words, stride);
+    case base::transport:
+      return take_window<base::transport, Checked>(window, packets, n, words, stride);
+    case base::nd_option:
+      return take_window<base::nd_option, Checked>(window, packets, n, words, stride);
   }
 }
 
 }  // namespace
 
-void key_layout::take(std::span<const packet_state* const> from, std::uint64_t* words,
-                      std::size_t stride) const noexcept {
+template <class Packets>
+void key_layout::take_from(Packets packets, std::size_t n, std::uint64_t* words,
+                           std::size_t stride) const noexcept {
   if (has_layers()) {
-    for (std::size_t i = 0; i < from.size(); ++i) words[i * stride] = from[i]->layers.present;
+    for (std::size_t i = 0; i < n; ++i) words[i * stride] = packets[i].layers.present;
     ++words;
-    for (const key_window& each : windows_) take_window<true>(each, from, words++, stride);
+    for (const key_window& each : windows_) take_window<true>(each, packets, n, words++, stride);
     return;
   }
   // All rules need the same layers, and who may match has them.
-  for (const key_window& each : windows_) take_window<false>(each, from, words++, stride);
+  for (const key_window& each : windows_) take_window<false>(each, packets, n, words++, stride);
+}
+
+void key_layout::take(const packet_state* from, const std::uint8_t* at, std::size_t n,
+                      std::uint64_t* words, std::size_t stride) const noexcept {
+  if (at == nullptr) return take_from(in_a_row{from}, n, words, stride);
+  take_from(listed{from, at}, n, words, stride);
 }
 
 key_layout key_layout::narrowed(std::uint32_t words) const {

@@ -95,9 +95,9 @@ class key_layout {
   const layer_needs& needs() const { return needs_; }
   bool may_match(const net::layers& there) const { return needs_.are_in(there); }
 
-  /// The keys of parsed packets that may match: n_words() words each, `stride` words from one to
-  /// the next.
-  void take(std::span<const packet_state* const> from, std::uint64_t* words,
+  /// The keys of parsed packets that may match, from[at[0]] to from[at[n - 1]] (without `at`: the
+  /// first n): n_words() words each, `stride` words from one to the next.
+  void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
             std::size_t stride) const noexcept;
 
   /// What a match asks of keys: one or two (a match on VLAN bits that leaves the present bit out
@@ -119,6 +119,9 @@ class key_layout {
 
  private:
   struct byte_place;
+  template <class Packets>
+  void take_from(Packets packets, std::size_t n, std::uint64_t* words,
+                 std::size_t stride) const noexcept;
   /// The window that has these bits of a byte. None: none has.
   std::optional<unsigned> window_of(const byte_place& which) const;
 

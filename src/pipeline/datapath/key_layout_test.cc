@@ -29,8 +29,7 @@ key_layout layout_of(const std::vector<match>& matches) {
 bool holds(const key_layout& layout, const match& what, const packet_state& state) {
   if (!layout.may_match(state.layers)) return false;
   std::uint64_t key[key_words::max];
-  const packet_state* const one = &state;
-  layout.take({&one, 1}, key, key_words::max);
+  layout.take(&state, nullptr, 1, key, key_words::max);
   const auto ways = layout.words_of(what);
   COUA_CHECK(ways.has_value());
   for (const key_words& each : *ways) {

@@ -12,19 +12,20 @@
 namespace coua::pipeline {
 
 /// Some addresses, with the loads that each waits for. `open` lists those that have another step to
-/// take.
+/// take. `Tables`: tables[i] is the one of address i.
 template <class Address>
+template <class Tables>
 struct lpm_table<Address>::lookup_batch {
   static constexpr unsigned max = 32;
 
-  lookup_batch(const lpm_table* const* tables_in, const Address* addresses_in, std::size_t n_in,
+  lookup_batch(Tables tables_in, const Address* addresses_in, std::size_t n_in,
                lpm_slot* slots_out) noexcept
       : tables(tables_in),
         addresses(addresses_in),
         slots(slots_out),
         n(static_cast<unsigned>(std::min<std::size_t>(n_in, max))) {}
 
-  const lpm_table* const* const tables;
+  const Tables tables;
   const Address* const addresses;
   lpm_slot* const slots;
   const unsigned n;
@@ -40,17 +41,16 @@ struct lpm_table<Address>::lookup_batch {
     __builtin_prefetch(slot[i]);
   }
 
-  /// What the entry leads to.
+  /// What the entry leads to. Without a branch: where prefixes longer than the root's are many, it
+  /// would be one that cannot be predicted. Slot 0 and group 0 are there, and nothing is in them.
   [[gnu::always_inline]] void step(unsigned i, const std::uint32_t* from) noexcept {
     const std::uint32_t word = load_acquire(from);
-    if (is_group(word)) {
-      const group_data& group = tables[i]->groups_[group_of(word)];
-      entry[i] = group.entries + addresses[i].byte(byte_of(word));
-      __builtin_prefetch(entry[i]);
-      open[n_open++] = static_cast<std::uint8_t>(i);
-    } else {
-      fetch_slot(i, word);
-    }
+    const std::uint32_t group_or_0 = is_group(word) ? group_of(word) : 0;
+    entry[i] = tables[i]->groups_[group_or_0].entries + addresses[i].byte(byte_of(word));
+    __builtin_prefetch(entry[i]);
+    fetch_slot(i, is_group(word) ? 0 : word);
+    open[n_open] = static_cast<std::uint8_t>(i);
+    n_open += is_group(word) ? 1 : 0;
   }
 
   [[gnu::always_inline]] void descend() noexcept {
@@ -87,14 +87,34 @@ struct lpm_table<Address>::lookup_batch {
 };
 
 template <class Address>
+template <class Tables>
+[[gnu::always_inline]] inline void lpm_table<Address>::lookup_some(
+    Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
+    std::uint32_t* handles) noexcept {
+  lookup_batch<Tables> batch(tables, addresses, n, slots);
+  batch.descend();
+  batch.ascend();
+  if (handles == nullptr) return;
+  for (unsigned i = 0; i < batch.n; ++i) handles[i] = load_acquire(&batch.slot[i]->handle);
+}
+
+template <class Address>
 void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* addresses,
                                 std::size_t n, lpm_slot* slots, std::uint32_t* handles) noexcept {
-  for (std::size_t at = 0; at < n; at += lookup_batch::max) {
-    lookup_batch batch(tables + at, addresses + at, n - at, slots + at);
-    batch.descend();
-    batch.ascend();
-    if (handles == nullptr) continue;
-    for (unsigned i = 0; i < batch.n; ++i) handles[at + i] = load_acquire(&batch.slot[i]->handle);
+  constexpr std::size_t max = lookup_batch<many>::max;
+  for (std::size_t at = 0; at < n; at += max) {
+    lookup_some(many{tables + at}, addresses + at, n - at, slots + at,
+                handles == nullptr ? nullptr : handles + at);
+  }
+}
+
+template <class Address>
+void lpm_table<Address>::lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
+                                std::uint32_t* handles) const noexcept {
+  constexpr std::size_t max = lookup_batch<one>::max;
+  for (std::size_t at = 0; at < n; at += max) {
+    lookup_some(one{this}, addresses + at, n - at, slots + at,
+                handles == nullptr ? nullptr : handles + at);
   }
 }
 

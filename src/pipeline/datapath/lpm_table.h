@@ -133,6 +133,9 @@ class lpm_table {
   /// Their handles too, for nothing, if asked: none has 0.
   static void lookup(const lpm_table* const* tables, const Address* addresses, std::size_t n,
                      lpm_slot* slots, std::uint32_t* handles = nullptr) noexcept;
+  /// The same where all are of this table.
+  void lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
+              std::uint32_t* handles = nullptr) const noexcept;
   std::uint32_t handle(lpm_slot slot) const noexcept { return load_acquire(&slots_[slot].handle); }
   /// The longest shorter prefix that covers it; 0: none.
   lpm_slot parent(lpm_slot slot) const noexcept {
@@ -176,7 +179,20 @@ class lpm_table {
     std::uint32_t* entry;  // but in_node
     unsigned common;       // apart: after so many bits
   };
+  // The table of each address of a look-up.
+  struct many {
+    const lpm_table* const* tables;
+    const lpm_table* operator[](unsigned i) const noexcept { return tables[i]; }
+  };
+  struct one {
+    const lpm_table* table;
+    const lpm_table* operator[](unsigned) const noexcept { return table; }
+  };
+  template <class Tables>
   struct lookup_batch;
+  template <class Tables>
+  static void lookup_some(Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
+                          std::uint32_t* handles) noexcept;
 
   // Entries that are groups. Byte 0 is always the root's.
   static bool is_group(std::uint32_t word) noexcept { return word >> 31 != 0; }

@@ -31,8 +31,7 @@ struct prefix_table {
     if (!rest) return true;
     if (!rest->may_match(from.layers)) return false;
     std::uint64_t words[key_words::max];
-    const packet_state* const one = &from;
-    rest->take({&one, 1}, words, key_words::max);
+    rest->take(&from, nullptr, 1, words, key_words::max);
     for (unsigned w = 0; w < rest->n_words(); ++w) {
       if ((words[w] & rest_asked.mask[w]) != rest_asked.value[w]) return false;
     }

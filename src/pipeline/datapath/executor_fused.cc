@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A loop for each row of fused_ops.h.
+#include <bit>
+#include <utility>
+
+#include "net/rewrite_ip.h"
+#include "net/rewrite_link.h"
+#include "pipeline/datapath/executor.h"
+#include "pipeline/datapath/fused_ops.h"
+
+namespace coua::pipeline {
+namespace {
+
+using net::rewrite_result;
+
+/// One op on one frame, but an output.
+template <action_step Step>
+[[gnu::always_inline]] inline rewrite_result run_step(packet_state& on, const op& what) noexcept {
+  net::packet& p = on.buffer;
+  net::layers& l = on.layers;
+  constexpr auto which = static_cast<field>(Step.field);
+  if constexpr (Step.code == op_code::push_vlan) {
+    return push_vlan(p, l, what.small);
+  } else if constexpr (Step.code == op_code::pop_vlan) {
+    return pop_vlan(p, l);
+  } else if constexpr (Step.code == op_code::dec_ip_ttl) {
+    return dec_ip_ttl(p, l);
+  } else {
+    static_assert(Step.code == op_code::set);
+    const std::uint64_t value = what.value;
+    if constexpr (which == field::eth_dst) {
+      return set_eth_dst(p, l, value);
+    } else if constexpr (which == field::eth_src) {
+      return set_eth_src(p, l, value);
+    } else if constexpr (which == field::vlan_vid) {
+      return set_vlan_vid(p, l, static_cast<std::uint16_t>(value));
+    } else if constexpr (which == field::ipv4_src) {
+      return set_ipv4_src(p, l, static_cast<std::uint32_t>(value));
+    } else {
+      static_assert(which == field::ipv4_dst);
+      return set_ipv4_dst(p, l, static_cast<std::uint32_t>(value));
+    }
+  }
+}
+
+constexpr unsigned place_of_ttl(const fused_ops& row) {
+  unsigned at = 0;
+  while (at < row.n && row.steps[at].code != op_code::dec_ip_ttl) ++at;
+  return at;
+}
+
+}  // namespace
+
+template <std::size_t Row>
+void executor::run_row(work& all, unsigned index) noexcept {
+  constexpr fused_ops row = fused::all[Row];
+  constexpr bool sends = row.steps[row.n - 1].code == op_code::output;
+  constexpr std::size_t n_changes = sends ? row.n - 1 : row.n;
+  if constexpr (n_changes != 0) own_frames(all);
+  const port_list& ports = *plan_->ports;
+  delivery* const deliveries = deliveries_.data();
+  std::uint32_t number = n_deliveries_;
+  std::uint32_t invalid = 0, sent_oddly = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    const slot at = all.at[k];
+    packet_state& p = packets_[at];
+    const op* const ops = all.ops[k] + index;
+    bool is_valid = true;
+    const auto change = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      const rewrite_result done = run_step<row.steps[I]>(p, ops[I]);
+      if (done < rewrite_result::no_headroom) [[likely]]
+        return true;
+      if (row.steps[I].code == op_code::dec_ip_ttl) return is_valid = false;
+      settle(at, done);
+      return true;
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (void)(... && change(std::integral_constant<std::size_t, I>()));
+    }(std::make_index_sequence<n_changes>());
+    if (!is_valid) [[unlikely]] {
+      invalid |= std::uint32_t{1} << k;
+      continue;
+    }
+    if constexpr (sends) {
+      const port_no to = ops[n_changes].number;
+      const unsigned origin = origin_[at];
+      if (to == p.in_port || (ports.states(to) & port_list::sends) == 0 || borrowed_[at] != 0 ||
+          first_[origin] != 0 || number == deliveries_max) [[unlikely]] {
+        sent_oddly |= std::uint32_t{1} << k;
+        continue;
+      }
+      delivery& one = deliveries[++number];
+      one.port = to;
+      one.in_port = p.in_port;
+      one.queue = p.queue;
+      one.next = 0;
+      one.to = delivery::kind::port;
+      borrowed_[at] = first_[origin] = last_[origin] = number;
+    }
+  }
+  if constexpr (sends) {
+    some_borrowed_ |= number != n_deliveries_;
+    n_deliveries_ = number;
+    for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {
+      const int k = std::countr_zero(sent_oddly);
+      output_by_number(all.at[k], all.ops[k][index + n_changes].number);
+    }
+  }
+  if (invalid != 0) [[unlikely]]
+    end_invalid_ttl(all, index + place_of_ttl(row), invalid);
+}
+
+unsigned executor::run_fused(work& all, unsigned index, std::uint8_t which) noexcept {
+  using run = void (executor::*)(work&, unsigned) noexcept;
+  constexpr auto rows = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<run, sizeof...(I)>{&executor::run_row<I>...};
+  }(std::make_index_sequence<fused::n>());
+  (this->*rows[which - 1U])(all, index);
+  return static_cast<unsigned>(fused::all[which - 1].n);
+}
+
+}  // namespace coua::pipeline

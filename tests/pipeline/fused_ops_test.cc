@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every row of fused_ops.h, through the compiled datapath and the oracle.
+#include "pipeline/datapath/fused_ops.h"
+
+#include <gtest/gtest.h>
+
+#include "checked_pipeline.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+namespace act = pipeline::act;
+using pipeline::test::add_rule;
+using pipeline::test::output;
+using pipeline::test::where;
+
+TEST(fuse, marks_the_longest_row_from_the_first_op_on) {
+  for (std::size_t i = 0; i < fused::n; ++i) {
+    const fused_ops& row = fused::all[i];
+    std::vector<action_step> steps(row.steps, row.steps + row.n);
+    steps.insert(steps.begin(), {op_code::metadata});
+    steps.push_back({op_code::normal});
+    fuse(steps);
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      EXPECT_EQ(steps[at].fused, at == 1 ? i + 1 : 0) << "row " << i << ", op " << at;
+    }
+  }
+}
+
+action action_of(const action_step& step, port_no to) {
+  switch (step.code) {
+    case op_code::output: return output(to);
+    case op_code::push_vlan: return act::push_vlan{};
+    case op_code::pop_vlan: return act::pop_vlan{};
+    case op_code::dec_ip_ttl: return act::dec_ip_ttl{};
+    default: break;
+  }
+  const auto which = static_cast<field>(step.field);
+  if (which == field::vlan_vid) return act::set(which, vlan_present | 0x123U);
+  return act::set(which, which == field::eth_src ? 0x0242'4344'4546 : 0x0a09'0807);
+}
+
+std::vector<packet> packets() {
+  std::vector<packet> made;
+  for (const auto& frame : pipeline::test::frames()) {
+    made.push_back(pipeline::test::from_port_1(frame));
+    constexpr std::size_t ttl = 22;
+    for (const std::uint8_t left : {0, 1}) {
+      if (frame.size() <= ttl) continue;
+      made.push_back(made.back());
+      made.back().bytes[ttl] = left;
+    }
+  }
+  return made;
+}
+
+/// Rules whose actions are these, each for the packets that it may be for.
+unsigned compare(const action_list& list, bool goes_on) {
+  const match matches[] = {{},
+                           where({pipeline::test::ipv4()}),
+                           where({pipeline::test::ipv6()}),
+                           where({pipeline::test::tagged()}),
+                           where({pipeline::test::tagged(), pipeline::test::ipv4()})};
+  unsigned n_taken = 0;
+  for (const match& what : matches) {
+    checked_pipeline in;
+    for (port_no i = 1; i <= 3; ++i) EXPECT_TRUE(in.apply({pipeline::test::add_port(i)}));
+    EXPECT_TRUE(in.apply({add_rule(1, 1, {}, pipeline::test::apply({output(3)}))}));
+    instructions then = pipeline::test::apply(list);
+    if (goes_on) then.goto_table = 1;
+    if (!in.apply({add_rule(0, 1, what, then)})) continue;
+    ++n_taken;
+    const std::vector<packet> all = packets();
+    for (std::size_t at = 0; at < all.size(); at += executor::burst_max) {
+      const std::size_t n = std::min<std::size_t>(executor::burst_max, all.size() - at);
+      in.receive({all.begin() + static_cast<std::ptrdiff_t>(at),
+                  all.begin() + static_cast<std::ptrdiff_t>(at + n)});
+    }
+    in.check_counters();
+  }
+  return n_taken;
+}
+
+class fused_row : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(fused_row, does_what_the_oracle_does) {
+  const fused_ops& row = fused::all[GetParam()];
+  for (const port_no to : {1, 2, 9}) {  // where it came from, another one, and none
+    action_list list;
+    for (std::size_t i = 0; i < row.n; ++i) list.push_back(action_of(row.steps[i], to));
+    EXPECT_GT(compare(list, false), 0U);
+    EXPECT_GT(compare(list, true), 0U);
+    // Behind an output, which keeps the frame as it was, and before one that gets a copy.
+    list.insert(list.begin(), output(3));
+    list.push_back(output(3));
+    EXPECT_GT(compare(list, false), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, fused_row, ::testing::Range(std::size_t{0}, fused::n));
+
+}  // namespace
+}  // namespace coua::test
