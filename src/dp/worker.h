@@ -132,8 +132,10 @@ class worker {
   // worker.cc: transmit side
   void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
     tx_buffer& buffer = tx_[port];
-    if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
-    dirty_ |= port_bit(port);
+    if (buffer.n == 0) {
+      if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
+      dirty_ |= port_bit(port);
+    }
     buffer.mbufs[buffer.n] = frame;
     buffer.bytes += bytes;
     if (++buffer.n >= params_.burst) flush(port);

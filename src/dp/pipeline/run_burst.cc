@@ -21,13 +21,19 @@ namespace of = pipeline;
 void worker::run_pipeline(burst& b) noexcept {
   of::executor::arrival arrivals[of::executor::burst_max];
   const of::time_ns now = now_ns();
+  const of::port_no in_port = bridge_port(b.port);
+  const bool strips = plan_->ports[b.port].strips_tags;
   std::uint64_t bytes = 0;
   for (unsigned at = 0; at < b.n;) {
     unsigned n = 0;
     for (; at < b.n && n < of::executor::burst_max; ++at) {
-      bytes += b.mbufs[at]->pkt_len;
-      rte_mbuf* frame = take_frame(b.mbufs[at], b.port);
-      if (frame != nullptr) arrivals[n++] = {to_packet(frame), bridge_port(b.port)};
+      rte_mbuf* frame = b.mbufs[at];
+      bytes += frame->pkt_len;
+      if (strips || !is_sole(frame)) [[unlikely]] {
+        frame = take_frame(frame, b.port);
+        if (frame == nullptr) continue;
+      }
+      arrivals[n++] = {to_packet(frame), in_port};
     }
     pipeline_->run({arrivals, n}, now);
     if (const auto learned = pipeline_->learned(); !learned.empty()) [[unlikely]]
@@ -51,14 +57,22 @@ rte_mbuf* worker::take_frame(rte_mbuf* frame, unsigned port) noexcept {
 
 /// Of a run with `n` frames that came in by `port`.
 void worker::deliver_all(unsigned port, unsigned n) noexcept {
-  unsigned n_delivered = 0;
+  unsigned n_delivered = 0, n_forwarded = 0;
   normal_.n = 0;
   normal_.port = port;
+  const port_set up = plan_->up;
   pipeline_->each_delivery([&](const of::delivery& one) {
     ++n_delivered;
     rte_mbuf* frame = to_mbuf(one.what);
+    if (one.to == of::delivery::kind::port) [[likely]] {
+      const unsigned out = switch_port(one.port);
+      if ((up & port_bit(out)) == 0) [[unlikely]]
+        return send_to_port(port, one.port, frame);
+      ++n_forwarded;
+      return enqueue(out, frame, one.what.buffer.length);
+    }
     switch (one.to) {
-      case of::delivery::kind::port: return send_to_port(port, one.port, frame);
+      case of::delivery::kind::port: return;
       case of::delivery::kind::controller: return punt(port, one, frame);
       case of::delivery::kind::normal:
         normal_.mbufs[normal_.n++] = frame;
@@ -74,6 +88,7 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
   for (const of::owned_packet& each : pipeline_->left_over()) rte_pktmbuf_free(to_mbuf(each));
   const unsigned n_dropped = pipeline_->n_dropped();
   const counters::row count = port_counters_.of(port);
+  if (n_forwarded != 0) count.add(port_counter::forwarded, n_forwarded);
   if (n_dropped != 0) count.add(port_counter::drop_pipeline, n_dropped);
   const unsigned n_copies = n_delivered - (n - n_dropped);
   if (n_copies != 0) count.add(port_counter::pipeline_copies, n_copies);
