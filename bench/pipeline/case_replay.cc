@@ -10,6 +10,7 @@ namespace {
 
 using pipeline::delivery;
 using pipeline::executor;
+using pipeline::owned_packet;
 
 constexpr std::uint32_t headroom = 128;  // as in DPDK's buffers
 
@@ -57,7 +58,7 @@ std::uint64_t case_replay::run_chunk(std::size_t chunk, pipeline::time_ns now) n
         static_cast<unsigned>(std::min<std::size_t>(batch_, case_frames::chunk_packets - at));
     copy(flows + at, n);
     worker_.run({burst_, n}, now);
-    worker_.each_delivery([&sum](const delivery& one) { sum += one.port; });
+    worker_.each_delivery([&sum](const delivery& one, const owned_packet&) { sum += one.port; });
   }
   return sum;
 }
@@ -86,13 +87,13 @@ result<void> case_replay::check(const use_case& of) {
     worker_.run({burst_, n}, 0);
     unsigned done = 0;
     bool right = true;
-    worker_.each_delivery([&](const delivery& one) {
+    worker_.each_delivery([&](const delivery& one, const owned_packet& what) {
       const case_flow flow = of.flow(at + done++);
       expected.resize(of.expected_bytes(flow));
       write_frame(flow.expected, expected);
       right = right && one.to == delivery::kind::port && one.port == flow.out_port &&
-              std::equal(expected.begin(), expected.end(), one.what.buffer.bytes,
-                         one.what.buffer.bytes + one.what.buffer.length);
+              std::equal(expected.begin(), expected.end(), what.buffer.bytes,
+                         what.buffer.bytes + what.buffer.length);
     });
     if (!right || done != n) {
       return fail(errc::io, of.params().name,

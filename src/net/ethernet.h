@@ -46,8 +46,14 @@ constexpr std::uint16_t load_be16(const std::uint8_t* bytes) noexcept {
   return static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
 }
 constexpr void store_be16(std::uint8_t* bytes, std::uint16_t value) noexcept {
-  bytes[0] = static_cast<std::uint8_t>(value >> 8);
-  bytes[1] = static_cast<std::uint8_t>(value);
+  if (std::is_constant_evaluated()) {
+    bytes[0] = static_cast<std::uint8_t>(value >> 8);
+    bytes[1] = static_cast<std::uint8_t>(value);
+    return;
+  }
+  // gcc makes two stores of the above.
+  value = __builtin_bswap16(value);
+  __builtin_memcpy(bytes, &value, sizeof value);
 }
 
 /// The six bytes at `bytes` as a word: two loads and two swaps.

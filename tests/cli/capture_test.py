@@ -128,9 +128,10 @@ class test_capture(capture_case):
 
 
 class test_capture_that_hangs(capture_case):
-    OPTIONS = ("capture-hangs", "8")
+    OPTIONS = ("capture-hangs", "60")
 
     def test_a_daemon_that_hangs_when_it_was_told(self):
+        self.addCleanup(self.daemon.process.kill)  # it would end when its look has
         process = self.begun("-w", self.file)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)

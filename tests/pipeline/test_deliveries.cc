@@ -49,9 +49,9 @@ void test_buffers::give_back(const owned_packet& copy) noexcept {
 
 std::vector<delivered> take_deliveries(const executor& from, test_buffers& buffers) {
   std::vector<delivered> all;
-  from.each_delivery([&](const delivery& one) {
-    all.push_back({one, test_buffers::bytes_of(one.what)});
-    buffers.give_back(one.what);
+  from.each_delivery([&](const delivery& one, const owned_packet& what) {
+    all.push_back({one, test_buffers::bytes_of(what)});
+    buffers.give_back(what);
   });
   for (const owned_packet& each : from.left_over()) buffers.give_back(each);
   return all;

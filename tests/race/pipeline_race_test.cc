@@ -159,15 +159,15 @@ class race {
       worker.run(burst, 0);
       const std::uint64_t most = begun_.load();
       std::size_t n_seen = 0;
-      worker.each_delivery([&](const delivery& one) {
+      worker.each_delivery([&](const delivery& one, const owned_packet& what) {
         ++n_seen;
-        const std::uint64_t first = net::load_mac(one.what.buffer.bytes + 6);
-        const std::uint64_t second = net::load_be32(one.what.buffer.bytes + 26);
+        const std::uint64_t first = net::load_mac(what.buffer.bytes + 6);
+        const std::uint64_t second = net::load_be32(what.buffer.bytes + 26);
         if (one.port != right_port) faults.report("a rule was missed", 0, one.port, right_port);
         if (first != second) faults.report("half of a bundle was seen", 0, second, first);
         if (first < least) faults.report("a bundle that was done was not seen", 0, first, least);
         if (first > most) faults.report("a bundle was seen before it was begun", 0, first, most);
-        buffers_.give_back(one.what);
+        buffers_.give_back(what);
       });
       for (const owned_packet& each : worker.left_over()) {
         faults.report("a packet found no rule", 0, 0, 1);

@@ -60,8 +60,8 @@ of::of_result<void> packet_out_sender::send(const packet_out& one, const of::op_
   executor_->go_online();
   executor_->run_actions({to_packet(frame), one.in_port}, actions, now);
   learned_ = executor_->learned();
-  executor_->each_delivery([&](const of::delivery& each) {
-    rte_mbuf* copy = to_mbuf(each.what);
+  executor_->each_delivery([&](const of::delivery& each, const of::owned_packet& what) {
+    rte_mbuf* copy = to_mbuf(what);
     if (each.to == of::delivery::kind::controller) {
       if (sink) sink(to_packet_in(punt(each, copy)));
       return rte_pktmbuf_free(copy);

@@ -61,15 +61,15 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
   normal_.n = 0;
   normal_.port = port;
   const port_set up = plan_->up;
-  pipeline_->each_delivery([&](const of::delivery& one) {
+  pipeline_->each_delivery([&](const of::delivery& one, const of::owned_packet& what) {
     ++n_delivered;
-    rte_mbuf* frame = to_mbuf(one.what);
+    rte_mbuf* frame = to_mbuf(what);
     if (one.to == of::delivery::kind::port) [[likely]] {
       const unsigned out = switch_port(one.port);
       if ((up & port_bit(out)) == 0) [[unlikely]]
         return send_to_port(port, one.port, frame);
       ++n_forwarded;
-      return enqueue(out, frame, one.what.buffer.length);
+      return enqueue(out, frame, what.buffer.length);
     }
     switch (one.to) {
       case of::delivery::kind::port: return;

@@ -20,7 +20,9 @@ struct owned_packet {
 struct delivery {
   enum class kind : std::uint8_t { port, normal, controller };
 
-  owned_packet what;
+  /// What is sent, where the packet itself went on afterwards or was changed; else not set, and it
+  /// is the packet (executor::each_delivery).
+  owned_packet copy;
   port_no port = 0;  // of kind::port
   port_no in_port = 0;
   std::uint32_t queue = 0;

@@ -114,12 +114,9 @@ void executor::clear_state() noexcept {
 
 void executor::finish() noexcept {
   for (unsigned i = 0; i < n_; ++i) {
-    const owned_packet one{packets_[i].buffer, owner_[i]};
-    if (borrowed_[i] != 0) {
-      deliveries_[borrowed_[i]].what = one;
-    } else {
-      left_over_[n_left_over_++] = one;
-    }
+    if (borrowed_[i] != 0) [[likely]]
+      continue;
+    left_over_[n_left_over_++] = {packets_[i].buffer, owner_[i]};
   }
 }
 

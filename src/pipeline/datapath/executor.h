@@ -83,11 +83,19 @@ class executor {
   /// port_controller. The list was compiled under a version that is published.
   void run_actions(const arrival& one, const op_list& actions, time_ns now) noexcept;
 
-  /// Calls `call(delivery)` for each of the last run, packet by packet.
+  /// Calls `call(delivery, owned_packet)` for each of the last run, packet by packet.
   template <class Call>
   void each_delivery(Call call) const {
     for (unsigned i = 0; i < n_; ++i) {
-      for (std::uint32_t at = first_[i]; at != 0; at = deliveries_[at].next) call(deliveries_[at]);
+      for (std::uint32_t at = first_[i]; at != 0;) {
+        const delivery& one = deliveries_[at];
+        if (at == borrowed_[i]) [[likely]] {
+          call(one, owned_packet{packets_[i].buffer, owner_[i]});
+        } else {
+          call(one, one.copy);
+        }
+        at = one.next;
+      }
     }
   }
   /// Packets of the last run that go nowhere.

@@ -62,6 +62,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
   delivery* const deliveries = deliveries_.data();
   std::uint32_t number = n_deliveries_;
   std::uint32_t invalid = 0, sent_oddly = 0;
+  const bool has_room = deliveries_max - number >= all.n;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     packet_state& p = packets_[at];
@@ -85,8 +86,9 @@ void executor::run_row(work& all, unsigned index) noexcept {
     if constexpr (sends) {
       const port_no to = ops[n_changes].number;
       const unsigned origin = origin_[at];
-      if (to == p.in_port || (ports.states(to) & port_list::sends) == 0 || borrowed_[at] != 0 ||
-          first_[origin] != 0 || number == deliveries_max) [[unlikely]] {
+      // What was not sent before is not borrowed either.
+      if (to == p.in_port || (ports.states(to) & port_list::sends) == 0 || first_[origin] != 0 ||
+          !has_room) [[unlikely]] {
         sent_oddly |= std::uint32_t{1} << k;
         continue;
       }

@@ -86,7 +86,7 @@ void executor::leave_slot(slot copy) noexcept {
   --n_slots_;
   const owned_packet one{packets_[copy].buffer, owner_[copy]};
   if (borrowed_[copy] != 0) {
-    deliveries_[borrowed_[copy]].what = one;
+    deliveries_[borrowed_[copy]].copy = one;
   } else {
     copier_.give_back(one);
   }

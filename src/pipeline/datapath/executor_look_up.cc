@@ -106,7 +106,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
       for (unsigned i = 0; i < which.n(); ++i) {
         addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
       }
-      prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads);
+      prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads, &(*follows_.records)[0]);
       std::fill_n(tables, which.n(), prefixes.of<Address>());
       return take_prefixes(list, which, tables, slots, heads, records);
     }
@@ -120,7 +120,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
     tables[i] = prefixes.of<Address>();
     addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
   }
-  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads);
+  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &(*follows_.records)[0]);
   take_prefixes(list, which, tables, slots, heads, records);
 }
 
@@ -129,7 +129,6 @@ void executor::take_prefixes(const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
                              const record_id* heads, const action_record** records) const noexcept {
   const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < which.n(); ++i) __builtin_prefetch(&all[heads[i]]);
   const auto find = [&](unsigned i) {
     const action_record* found = all.at(heads[i], version_);
     // Where a prefix does not count at this version, a shorter one may.

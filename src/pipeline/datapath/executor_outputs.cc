@@ -9,7 +9,7 @@ void executor::own_frame(slot at) noexcept {
   const std::uint32_t borrowed = std::exchange(borrowed_[at], 0);
   if (borrowed == 0) return;
   delivery& earlier = deliveries_[borrowed];
-  if (copier_.copy({packets_[at].buffer, owner_[at]}, earlier.what)) return;
+  if (copier_.copy({packets_[at].buffer, owner_[at]}, earlier.copy)) return;
   counts_.add(pipeline_drop::no_buffer);
   // It is taken out of its packet's list, wherever it stands there.
   const unsigned origin = origin_[at];

@@ -41,16 +41,17 @@ struct lpm_table<Address>::lookup_batch {
     __builtin_prefetch(slot[i]);
   }
 
-  /// What the entry leads to. Without a branch: where prefixes longer than the root's are many, it
-  /// would be one that cannot be predicted. Slot 0 and group 0 are there, and nothing is in them.
+  /// What the entry leads to.
   [[gnu::always_inline]] void step(unsigned i, const std::uint32_t* from) noexcept {
     const std::uint32_t word = load_acquire(from);
-    const std::uint32_t group_or_0 = is_group(word) ? group_of(word) : 0;
-    entry[i] = tables[i]->groups_[group_or_0].entries + addresses[i].byte(byte_of(word));
-    __builtin_prefetch(entry[i]);
-    fetch_slot(i, is_group(word) ? 0 : word);
-    open[n_open] = static_cast<std::uint8_t>(i);
-    n_open += is_group(word) ? 1 : 0;
+    if (is_group(word)) {
+      const group_data& group = tables[i]->groups_[group_of(word)];
+      entry[i] = group.entries + addresses[i].byte(byte_of(word));
+      __builtin_prefetch(entry[i]);
+      open[n_open++] = static_cast<std::uint8_t>(i);
+    } else {
+      fetch_slot(i, word);
+    }
   }
 
   [[gnu::always_inline]] void descend() noexcept {
@@ -80,41 +81,52 @@ struct lpm_table<Address>::lookup_batch {
       const unsigned n_before = std::exchange(n_open, 0);
       for (unsigned k = 0; k < n_before; ++k) climb(open[k]);
     }
+  }
+
+  /// What becomes of the addresses that no longer prefix covers, and the handles.
+  [[gnu::always_inline]] void finish(std::uint32_t* handles, const void* lines) noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(lines);
     for (unsigned i = 0; i < n; ++i) {
       if (slots[i] == 0) fetch_slot(i, load_acquire(&tables[i]->default_));
+      if (handles == nullptr) continue;
+      const std::uint32_t handle = load_acquire(&slot[i]->handle);
+      handles[i] = handle;
+      __builtin_prefetch(reinterpret_cast<const void*>(first + std::size_t{handle} * line_bytes));
     }
   }
 };
 
 template <class Address>
 template <class Tables>
-[[gnu::always_inline]] inline void lpm_table<Address>::lookup_some(
-    Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
-    std::uint32_t* handles) noexcept {
+[[gnu::always_inline]] inline void lpm_table<Address>::lookup_some(Tables tables,
+                                                                   const Address* addresses,
+                                                                   std::size_t n, lpm_slot* slots,
+                                                                   std::uint32_t* handles,
+                                                                   const void* lines) noexcept {
   lookup_batch<Tables> batch(tables, addresses, n, slots);
   batch.descend();
   batch.ascend();
-  if (handles == nullptr) return;
-  for (unsigned i = 0; i < batch.n; ++i) handles[i] = load_acquire(&batch.slot[i]->handle);
+  batch.finish(handles, lines);
 }
 
 template <class Address>
 void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* addresses,
-                                std::size_t n, lpm_slot* slots, std::uint32_t* handles) noexcept {
+                                std::size_t n, lpm_slot* slots, std::uint32_t* handles,
+                                const void* lines) noexcept {
   constexpr std::size_t max = lookup_batch<many>::max;
   for (std::size_t at = 0; at < n; at += max) {
     lookup_some(many{tables + at}, addresses + at, n - at, slots + at,
-                handles == nullptr ? nullptr : handles + at);
+                handles == nullptr ? nullptr : handles + at, lines);
   }
 }
 
 template <class Address>
 void lpm_table<Address>::lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-                                std::uint32_t* handles) const noexcept {
+                                std::uint32_t* handles, const void* lines) const noexcept {
   constexpr std::size_t max = lookup_batch<one>::max;
   for (std::size_t at = 0; at < n; at += max) {
     lookup_some(one{this}, addresses + at, n - at, slots + at,
-                handles == nullptr ? nullptr : handles + at);
+                handles == nullptr ? nullptr : handles + at, lines);
   }
 }
 

@@ -130,12 +130,14 @@ class lpm_table {
   // Readers, and the writer.
 
   /// For each address the slot of the longest prefix that covers it in its own table; 0: none.
-  /// Their handles too, for nothing, if asked: none has 0.
+  /// Their handles too, for nothing, if asked: none has 0. `lines`: an array of cache lines, of
+  /// which those that the handles number are fetched.
   static void lookup(const lpm_table* const* tables, const Address* addresses, std::size_t n,
-                     lpm_slot* slots, std::uint32_t* handles = nullptr) noexcept;
+                     lpm_slot* slots, std::uint32_t* handles = nullptr,
+                     const void* lines = nullptr) noexcept;
   /// The same where all are of this table.
   void lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-              std::uint32_t* handles = nullptr) const noexcept;
+              std::uint32_t* handles = nullptr, const void* lines = nullptr) const noexcept;
   std::uint32_t handle(lpm_slot slot) const noexcept { return load_acquire(&slots_[slot].handle); }
   /// The longest shorter prefix that covers it; 0: none.
   lpm_slot parent(lpm_slot slot) const noexcept {
@@ -190,9 +192,10 @@ class lpm_table {
   };
   template <class Tables>
   struct lookup_batch;
+  static constexpr std::size_t line_bytes = 64;
   template <class Tables>
   static void lookup_some(Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
-                          std::uint32_t* handles) noexcept;
+                          std::uint32_t* handles, const void* lines) noexcept;
 
   // Entries that are groups. Byte 0 is always the root's.
   static bool is_group(std::uint32_t word) noexcept { return word >> 31 != 0; }
