@@ -37,8 +37,16 @@ class flow_counts {
   void scan() { bump(full_scans_); }
 
   void fill(coua_flow_stats& stats) const {
-    // What is counted after an entry was added is loaded before `added_`: so no difference is
-    // below 0 (acquire; with the release of bump).
+    // Entries are those that were added less those that left: exact for the moment when `added_` is
+    // loaded, if none leaves between two looks at how many did. What is counted after an entry was
+    // added is loaded before `added_`: no difference is below 0 (acquire; with bump's release).
+    std::uint64_t n_left = load_acquire(&erased_) + load_acquire(&expired_);
+    for (bool moved = true; moved;) {
+      stats.entries = load_acquire(&added_) - n_left;
+      const std::uint64_t n_left_now = load_acquire(&erased_) + load_acquire(&expired_);
+      moved = n_left_now != n_left;
+      n_left = n_left_now;
+    }
     stats.erased = load_acquire(&erased_);
     stats.expired = load_acquire(&expired_);
     std::uint64_t n_with_moves = 0;
@@ -48,7 +56,6 @@ class flow_counts {
     }
     stats.added = load_relaxed(&added_);
     stats.path_length[0] = stats.added - n_with_moves;
-    stats.entries = stats.added - stats.erased - stats.expired;
     stats.in_secondary = load_relaxed(&in_secondary_);
     stats.updated = load_relaxed(&updated_);
     stats.refused = load_relaxed(&refused_);
