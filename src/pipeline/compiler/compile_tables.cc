@@ -146,6 +146,19 @@ void pipeline_compiler::add_sharers(std::set<table_id>& build,
   }
 }
 
+/// What stays, what goes and what comes. Where several rules have one place, the lowest goes first:
+/// one that is left counts there next, and must not be one that is about to go, nor as it was
+/// before: what it refers to, a group, may be gone already.
+void pipeline_compiler::put_in_order(rule_changes& changes) {
+  const auto rank = [](const rule_change* one) {
+    if (one->after == nullptr) return std::pair(1, int{one->before->priority});
+    return std::pair(one->before != nullptr ? 0 : 2, 0);
+  };
+  if (changes.size() == 1) return;
+  std::stable_sort(changes.begin(), changes.end(),
+                   [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+}
+
 result<void> pipeline_compiler::change_tables(const change_list& changes) {
   const std::vector<rule_change> net = net_of(changes);
   const std::vector<rule_change> clauses = part_of(net, true), others = part_of(net, false);
@@ -154,6 +167,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
     for (const rule_change& one : part) {
       sorted[(one.before != nullptr ? one.before : one.after)->table].push_back(&one);
     }
+    for (auto& [table, of_table] : sorted) put_in_order(of_table);
     return sorted;
   };
   for (const auto& [table, of_table] : sort(clauses)) {
@@ -202,24 +216,8 @@ result<void> pipeline_compiler::change_in_place(table_id table, const rule_chang
   return change_form(*tables_[table].form, changes);
 }
 
-/// What stays, what goes and what comes. Where several rules have one place, the lowest goes first:
-/// one that is left counts there next, and must not be one that is about to go, nor as it was
-/// before: what it refers to, a group, may be gone already.
-auto pipeline_compiler::in_order(const rule_changes& changes) -> rule_changes {
-  const auto rank = [](const rule_change* one) {
-    if (one->after == nullptr) return std::pair(1, int{one->before->priority});
-    return std::pair(one->before != nullptr ? 0 : 2, 0);
-  };
-  rule_changes sorted = changes;
-  if (changes.size() > 1) {
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
-  }
-  return sorted;
-}
-
 result<void> pipeline_compiler::change_form(table_form& form, const rule_changes& changes) {
-  for (const rule_change* one : in_order(changes)) {
+  for (const rule_change* one : changes) {
     result<void> good;
     if (one->before == nullptr) {
       good = form.add(one->after);

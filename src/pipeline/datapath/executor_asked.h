@@ -3,8 +3,6 @@
 // For the look-ups of the executor.
 #pragma once
 
-#include <algorithm>
-
 #include "pipeline/datapath/executor.h"
 
 namespace coua::pipeline {
