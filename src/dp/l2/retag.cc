@@ -46,10 +46,6 @@ bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noe
   return true;
 }
 
-bool is_shared(const rte_mbuf* frame) noexcept {
-  return rte_mbuf_refcnt_read(frame) != 1 || !RTE_MBUF_DIRECT(frame);
-}
-
 rte_mbuf* make_sole(rte_mbuf* frame) noexcept {
   if (!is_shared(frame)) [[likely]]
     return frame;

@@ -3,11 +3,11 @@
 // Pushing, popping and rewriting the VLAN tag of a frame that nobody else refers to.
 #pragma once
 
+#include <rte_mbuf.h>
+
 #include <cstdint>
 
 #include "dp/l2/classify.h"
-
-struct rte_mbuf;
 
 namespace coua::dp {
 
@@ -18,7 +18,9 @@ bool retag(rte_mbuf* frame, tag_state from, bool tagged, std::uint16_t vlan) noe
 
 /// Others refer to the bytes too (a ring between two ports passes on what is flooded elsewhere), so
 /// they must not be written to.
-bool is_shared(const rte_mbuf* frame) noexcept;
+inline bool is_shared(const rte_mbuf* frame) noexcept {
+  return rte_mbuf_refcnt_read(frame) != 1 || !RTE_MBUF_DIRECT(frame);
+}
 
 /// The frame itself, or, where others refer to it, a copy in its place. Null: there is no packet
 /// for the copy; the frame is as it was.

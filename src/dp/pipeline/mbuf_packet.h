@@ -16,11 +16,6 @@ inline pipeline::owned_packet to_packet(rte_mbuf* frame) noexcept {
           frame};
 }
 
-/// Its bytes may be written to: nobody else refers to them (retag.h, is_shared, in the loop).
-inline bool is_sole(const rte_mbuf* frame) noexcept {
-  return rte_mbuf_refcnt_read(frame) == 1 && RTE_MBUF_DIRECT(frame);
-}
-
 inline rte_mbuf* to_mbuf(const pipeline::owned_packet& one) noexcept {
   rte_mbuf* frame = static_cast<rte_mbuf*>(one.owner);
   frame->data_off =

@@ -29,7 +29,7 @@ void worker::run_pipeline(burst& b) noexcept {
     for (; at < b.n && n < of::executor::burst_max; ++at) {
       rte_mbuf* frame = b.mbufs[at];
       bytes += frame->pkt_len;
-      if (strips || !is_sole(frame)) [[unlikely]] {
+      if (strips || is_shared(frame)) [[unlikely]] {
         frame = take_frame(frame, b.port);
         if (frame == nullptr) continue;
       }
@@ -64,15 +64,14 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
   pipeline_->each_delivery([&](const of::delivery& one, const of::owned_packet& what) {
     ++n_delivered;
     rte_mbuf* frame = to_mbuf(what);
-    if (one.to == of::delivery::kind::port) [[likely]] {
-      const unsigned out = switch_port(one.port);
-      if ((up & port_bit(out)) == 0) [[unlikely]]
-        return send_to_port(port, one.port, frame);
-      ++n_forwarded;
-      return enqueue(out, frame, what.buffer.length);
-    }
     switch (one.to) {
-      case of::delivery::kind::port: return;
+      case of::delivery::kind::port: {
+        const unsigned out = switch_port(one.port);
+        if ((up & port_bit(out)) == 0) [[unlikely]]
+          return send_to_port(port, one.port, frame);
+        ++n_forwarded;
+        return enqueue(out, frame, what.buffer.length);
+      }
       case of::delivery::kind::controller: return punt(port, one, frame);
       case of::delivery::kind::normal:
         normal_.mbufs[normal_.n++] = frame;
