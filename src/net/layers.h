@@ -36,10 +36,8 @@
 //               malformed option ends the search.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "net/ethernet.h"
 #include "net/headers.h"
@@ -92,26 +90,6 @@ struct layers {
   std::uint16_t ipv6_exthdr = 0;  // exthdr_* of ipv6_extensions.h
   std::uint8_t ip_proto = 0;
 
-  /// Sets all of it, in few stores: where the parser knows everything at once. `words`: eth_type,
-  /// vlan_tci, network and transport, each below 2^16; the others that have 16 bits become 0.
-  [[gnu::always_inline]] void store(layer::bits there, std::uint32_t end_of_ip,
-                                    const std::uint32_t (&words)[4], std::uint32_t proto) noexcept {
-    present = there;
-    ip_end = end_of_ip;
-    if constexpr (std::endian::native == std::endian::little) {
-      const std::uint64_t four = words[0] | std::uint64_t{words[1]} << 16 |
-                                 std::uint64_t{words[2]} << 32 | std::uint64_t{words[3]} << 48;
-      std::memcpy(reinterpret_cast<std::uint8_t*>(this) + offsetof(layers, eth_type), &four,
-                  sizeof four);
-    } else {
-      eth_type = static_cast<std::uint16_t>(words[0]);
-      vlan_tci = static_cast<std::uint16_t>(words[1]);
-      network = static_cast<std::uint16_t>(words[2]);
-      transport = static_cast<std::uint16_t>(words[3]);
-    }
-    nd_option = ipv6_exthdr = 0;
-    ip_proto = static_cast<std::uint8_t>(proto);
-  }
   bool has(layer::bits all) const noexcept { return (present & all) == all; }
   bool has_any(layer::bits some) const noexcept { return (present & some) != 0; }
   bool operator==(const layers&) const = default;

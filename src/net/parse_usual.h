@@ -22,7 +22,7 @@ constexpr std::uint64_t number_of(const std::uint8_t (&bytes)[8]) {
   for (unsigned i = 0; i < 8; ++i) made |= std::uint64_t{bytes[i]} << 8 * i;
   return made;
 }
-/// Eight bytes of a frame, the first of them lowest.
+/// Eight bytes of a frame as a number, the first of them lowest.
 inline std::uint64_t load_le64(const std::uint8_t* bytes) noexcept {
   std::uint64_t value;
   std::memcpy(&value, bytes, sizeof value);
@@ -102,7 +102,15 @@ template <parse_depth Depth>
       }
     }
   }
-  out.store(present, ip_end, {type, tci, network, transport}, proto);
+  out.present = present;
+  out.ip_end = ip_end;
+  out.eth_type = static_cast<std::uint16_t>(type);
+  out.vlan_tci = static_cast<std::uint16_t>(tci);
+  out.network = static_cast<std::uint16_t>(network);
+  out.transport = static_cast<std::uint16_t>(transport);
+  out.nd_option = 0;
+  out.ipv6_exthdr = 0;
+  out.ip_proto = static_cast<std::uint8_t>(proto);
   return true;
 }
 
