@@ -90,6 +90,7 @@ TEST_F(pipeline_test, a_frame_that_others_hold_is_copied_before_it_is_changed) {
   clear();
   must({add_rule(0, 10, from("a"), apply({act::set(field::eth_src, 5), output(number("d"))}))});
   ASSERT_TRUE(a.send_from(b));
+  ASSERT_TRUE(counts("a", "forwarded", 1));  // it is changed by now
   EXPECT_EQ(c.receive(), frame);
   EXPECT_EQ(d.receive(), frame);
   frame_bytes changed = make_frame(broadcast, 5);
