@@ -188,6 +188,7 @@ class pipeline_run {
     one.more["lower_ns"] = each.lower_ns;
     one.more["upper_ns"] = each.upper_ns;
     one.more["within"] = each.lower_ns <= ns.median && ns.median <= each.upper_ns;
+    one.more["window_ns"] = each.ns;
     one.more["copy_ns"] = median(each.copy_ns);
     one.more["with_copy_ns"] = median(each.all_ns);
     one.more["load_s"] = each.through->seconds_to_load();
