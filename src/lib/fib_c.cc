@@ -168,9 +168,7 @@ size_t coua_fib_pipeline(coua_fib_reader* reader, const uint64_t* keys, size_t n
   return reader->kernels->pipeline(reader->view, reader->state, keys, n, entries);
 }
 
-size_t coua_fib_pipeline_depth(const coua_fib_reader* reader) {
-  return reader->kernels->steps.depth();
-}
+size_t coua_fib_pipeline_depth(const coua_fib_reader*) { return coua::simd::fib_pipeline::depth; }
 
 size_t coua_fib_pipeline_drain(coua_fib_reader* reader, uint32_t* entries) {
   return reader->kernels->drain(reader->view, reader->state, entries);

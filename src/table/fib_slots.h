@@ -195,8 +195,7 @@ class fib_slots : public fib {
 
  private:
   static simd::distance distance_of(std::uint64_t bytes) {
-    if (bytes <= second_level_cache_bytes()) return simd::distance::near;
-    return bytes < simd::remote_bytes ? simd::distance::far : simd::distance::remote;
+    return bytes <= second_level_cache_bytes() ? simd::distance::near : simd::distance::far;
   }
 };
 

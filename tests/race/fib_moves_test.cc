@@ -90,30 +90,23 @@ class overtaken_readers final : public step_watcher {
 
  private:
   struct reader {
-    const simd::fib_kernels* kernels;
     simd::fib_reader_state state;
     std::size_t n_keys;
     std::vector<std::uint32_t> entries;
   };
-  /// Those of the table, and those that a table of gigabytes would have.
-  void start() {
-    start(table_.kernels());
-    start(simd::select_fib_kernels(table_.geometry().layout, active_isa(), simd::distance::remote));
-  }
   /// One reader per rotation of the keys: of those in flight, only some have been looked up in
   /// their primary bucket and not yet in their secondary, and each key must be among these once.
-  void start(const simd::fib_kernels& kernels) {
-    const simd::fib_steps& steps = kernels.steps;
-    for (std::size_t at = 0; at < present.size(); at += steps.block / 2) {
+  void start() {
+    constexpr std::size_t block = simd::fib_pipeline::block;
+    for (std::size_t at = 0; at < present.size(); at += block / 2) {
       auto r = std::make_unique<reader>();
-      r->kernels = &kernels;
       // As many as it takes until a block has been looked up in primary buckets.
-      r->n_keys = std::max<std::size_t>(present.size(), steps.block * (steps.fetch_ahead + 1));
+      r->n_keys = std::max(present.size(), 2 * block);
       std::vector<std::uint64_t> keys(r->n_keys);
       for (std::size_t i = 0; i < keys.size(); i++) keys[i] = present[(at + i) % present.size()];
       r->entries.resize(r->n_keys);
-      r->entries.resize(
-          kernels.pipeline(table_.view(), r->state, keys.data(), keys.size(), r->entries.data()));
+      r->entries.resize(table_.kernels().pipeline(table_.view(), r->state, keys.data(), keys.size(),
+                                                  r->entries.data()));
       started_.push_back(std::move(r));
     }
   }
@@ -121,7 +114,7 @@ class overtaken_readers final : public step_watcher {
     reader copy = r;
     std::size_t n = copy.entries.size();
     copy.entries.resize(n + simd::fib_pipeline::capacity);
-    n += r.kernels->drain(table_.view(), copy.state, copy.entries.data() + n);
+    n += table_.kernels().drain(table_.view(), copy.state, copy.entries.data() + n);
     EXPECT_EQ(n, r.n_keys);
     copy.entries.resize(n);
     count_misses(copy.entries);

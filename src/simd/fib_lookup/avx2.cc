@@ -2,7 +2,6 @@
 #include <immintrin.h>
 
 #include "simd/fib_lookup/near_kernel.h"
-#include "simd/fib_lookup/remote_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
@@ -34,9 +33,6 @@ constexpr fib_kernels sets[] = {
     near_kernel<avx2_match, packed8>::set(isa::avx2),
     near_kernel<avx2_match, packed4>::set(isa::avx2),
     near_kernel<avx2_match, wide8>::set(isa::avx2),
-    remote_kernel<avx2_match, packed8>::set(isa::avx2),
-    remote_kernel<avx2_match, packed4>::set(isa::avx2),
-    remote_kernel<avx2_match, wide8>::set(isa::avx2),
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <immintrin.h>
 
 #include "simd/fib_lookup/near_kernel.h"
-#include "simd/fib_lookup/remote_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
@@ -41,9 +40,6 @@ constexpr fib_kernels sets[] = {
     near_kernel<avx512_match, packed8>::set(isa::avx512),
     near_kernel<avx512_match, packed4>::set(isa::avx512),
     near_kernel<avx512_match, wide8>::set(isa::avx512),
-    remote_kernel<avx512_match, packed8>::set(isa::avx512),
-    remote_kernel<avx512_match, packed4>::set(isa::avx512),
-    remote_kernel<avx512_match, wide8>::set(isa::avx512),
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simd/fib_lookup/near_kernel.h"
-#include "simd/fib_lookup/remote_kernel.h"
 #include "simd/fib_lookup/sets.h"
 
 namespace coua::simd {
@@ -28,9 +27,6 @@ constexpr fib_kernels sets[] = {
     near_kernel<generic_match, packed8>::set(isa::generic),
     near_kernel<generic_match, packed4>::set(isa::generic),
     near_kernel<generic_match, wide8>::set(isa::generic),
-    remote_kernel<generic_match, packed8>::set(isa::generic),
-    remote_kernel<generic_match, packed4>::set(isa::generic),
-    remote_kernel<generic_match, wide8>::set(isa::generic),
 };
 
 }  // namespace

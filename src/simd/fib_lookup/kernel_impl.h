@@ -25,6 +25,8 @@ namespace {
 template <class Match, class Layout>
 struct fib_kernel {
   static constexpr std::size_t group = 32;
+  static constexpr std::size_t lanes = 8;   // keys hashed without a branch
+  static constexpr std::size_t stride = 4;  // fetches in a row, between as many probes
 
   [[gnu::always_inline]] static const std::uint64_t* address(const fib_view& view,
                                                              std::uint64_t permuted) noexcept {
@@ -277,41 +279,84 @@ struct fib_kernel {
     return hits;
   }
 
-  // The pipeline. A key is hashed and its primary bucket fetched when it is submitted; the other
-  // stages work on whole blocks, and on a last, partial one only when drained. Where the steps are
-  // `apart`, a block's primary buckets are fetched when it is full, right after the secondary
-  // buckets of an earlier one.
+  // The pipeline. A key is hashed when it is submitted; all else is done for whole blocks, when one
+  // is full, and for a last, partial one only when drained. The primary buckets of the new block
+  // are fetched while those of the block before it are looked into, by turns: fetches in a row
+  // would wait for the first of them to retire, and probes in a row would leave memory idle
+  // (docs/fib.md).
 
-  static constexpr fib_steps steps{32, 2, 1, false};
-
+  [[gnu::always_inline]] static void hash(const fib_view& view, const std::uint64_t* keys,
+                                          std::size_t n, std::uint64_t* p) noexcept {
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+#pragma GCC unroll 8
+      for (std::size_t j = 0; j < lanes; ++j) p[i + j] = view.permutation.p(keys[i + j]);
+    }
+    for (; i < n; ++i) p[i] = view.permutation.p(keys[i]);
+  }
   [[gnu::always_inline]] static void fetch_homes(const fib_view& view, const std::uint64_t* p,
                                                  std::size_t n) noexcept {
     for (std::size_t i = 0; i < n; ++i) fetch(address(view, p[i]));
   }
-  [[gnu::always_inline]] static void hash(const fib_view& view, const std::uint64_t* keys,
-                                          std::size_t n, std::uint64_t* p) noexcept {
-    for (std::size_t i = 0; i < n; ++i) p[i] = view.permutation.p(keys[i]);
+
+  /// Looks up 64 keys, from place `first` of their block on, in their primary buckets, by turns
+  /// with fetches for the next block. Returns a bit for each that is not found: a list written here
+  /// would be stores at addresses that the processor does not know yet, and the loads of the
+  /// fetches would wait for them.
+  [[gnu::always_inline]] static std::uint64_t fetch_and_probe(const fib_view& view,
+                                                              const std::uint64_t* next_p,
+                                                              const std::uint64_t* p,
+                                                              std::uint32_t* entries) noexcept {
+    std::uint64_t missed = 0;
+    for (std::size_t i = 0; i < 64; i += stride) {
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < stride; ++j) fetch(address(view, next_p[i + j]));
+      std::uint64_t missed_here = 0;
+#pragma GCC unroll 4
+      for (std::size_t j = 0; j < stride; ++j) {
+        const std::uint64_t key = p[i + j];
+        const std::uint32_t entry = probe(view, address(view, key), view.want_home(key));
+        entries[i + j] = entry;
+        missed_here |= std::uint64_t{entry == fib_miss} << j;
+      }
+      missed |= missed_here << i;
+    }
+    return missed;
   }
 
-  template <fib_steps Steps>
+  /// Looks up a block of `n` keys in its primary buckets while those of the full block at `next_p`,
+  /// if any, are fetched, and fetches the secondary buckets that are needed.
   [[gnu::always_inline]] static void probe_block(const fib_view& view, fib_pipeline& pipe,
-                                                 std::size_t n) noexcept {
+                                                 std::size_t n,
+                                                 const std::uint64_t* next_p) noexcept {
     const std::size_t at = pipe.probed % fib_pipeline::capacity;
-    const std::size_t block = at / Steps.block;
-    const std::uint64_t* p = pipe.permuted + at;
-    std::uint8_t* pending = pipe.pending + at;
+    const std::size_t block = at / fib_pipeline::block;
+    const std::uint64_t* const p = pipe.permuted + at;
+    std::uint32_t* const entries = pipe.entries + at;
+    std::uint8_t* const pending = pipe.pending + at;
     pipe.clock[block] = load_acquire(view.clock);
-    const std::size_t n_pending = probe_homes(view, p, n, pipe.entries + at, pending);
-    fetch_seconds(view, p, pending, n_pending);
+    std::size_t n_pending = 0;
+    if (next_p == nullptr) {
+      n_pending = probe_homes(view, p, n, entries, pending);
+      fetch_seconds(view, p, pending, n_pending);
+    } else {
+      for (std::size_t first = 0; first < fib_pipeline::block; first += 64) {
+        std::uint64_t missed = fetch_and_probe(view, next_p + first, p + first, entries + first);
+        for (; missed != 0; missed &= missed - 1) {
+          const std::size_t i = first + static_cast<std::size_t>(__builtin_ctzll(missed));
+          pending[n_pending++] = static_cast<std::uint8_t>(i);
+          fetch(address(view, view.permutation.q_of_p(p[i])));
+        }
+      }
+    }
     pipe.n_pending[block] = static_cast<std::uint8_t>(n_pending);
     pipe.probed += n;
   }
-  template <fib_steps Steps>
   [[gnu::always_inline]] static void finish_block(const fib_view& view, fib_reader_state& state,
                                                   std::size_t n) noexcept {
     fib_pipeline& pipe = state.pipeline;
     const std::size_t at = pipe.done % fib_pipeline::capacity;
-    const std::size_t block = at / Steps.block;
+    const std::size_t block = at / fib_pipeline::block;
     probe_seconds(view, state, pipe.clock[block], pipe.permuted + at, n, pipe.entries + at,
                   pipe.pending + at, pipe.n_pending[block]);
     pipe.done += n;
@@ -326,55 +371,45 @@ struct fib_kernel {
     return n;
   }
 
-  template <fib_steps Steps>
-  [[gnu::always_inline]] static std::size_t run_pipeline(const fib_view& shared_view,
-                                                         fib_reader_state& state,
-                                                         const std::uint64_t* keys, std::size_t n,
-                                                         std::uint32_t* entries) noexcept {
-    static_assert(Steps.block >= fib_pipeline::least_block && Steps.block <= 128);
-    static_assert(Steps.depth() < fib_pipeline::capacity);
+  static std::size_t pipeline(const fib_view& shared_view, fib_reader_state& state,
+                              const std::uint64_t* keys, std::size_t n,
+                              std::uint32_t* entries) noexcept {
+    constexpr std::size_t block = fib_pipeline::block;
     const fib_view view = shared_view;
     fib_pipeline& pipe = state.pipeline;
-    constexpr std::size_t block = Steps.block;
     std::size_t n_out = 0;
     for (std::size_t at = 0; at < n;) {
       const std::size_t size = std::min(n - at, block - pipe.submitted % block);
       std::uint64_t* const p = pipe.permuted + pipe.submitted % fib_pipeline::capacity;
-      if constexpr (Steps.apart) {
-        hash(view, keys + at, size, p);
-      } else {
-        hash_and_fetch(view, keys + at, size, p);
-      }
+      hash(view, keys + at, size, p);
       pipe.submitted += size;
       at += size;
       if (pipe.submitted % block == 0) {
-        if (pipe.submitted - pipe.probed > Steps.fetch_ahead * block) {
-          probe_block<Steps>(view, pipe, block);
+        const std::uint64_t* const full = p + size - block;
+        if (pipe.submitted - pipe.probed > block) {
+          probe_block(view, pipe, block, full);
+        } else {
+          fetch_homes(view, full, block);
         }
-        if constexpr (Steps.apart) fetch_homes(view, p + size - block, block);
-        if (pipe.probed - pipe.done > Steps.probe_ahead * block) {
-          finish_block<Steps>(view, state, block);
-        }
+        if (pipe.probed - pipe.done > block) finish_block(view, state, block);
       }
       n_out += collect(pipe, size, entries + n_out);
     }
     return n_out;
   }
 
-  template <fib_steps Steps>
-  [[gnu::always_inline]] static std::size_t run_drain(const fib_view& view, fib_reader_state& state,
-                                                      std::uint32_t* entries) noexcept {
+  static std::size_t drain(const fib_view& shared_view, fib_reader_state& state,
+                           std::uint32_t* entries) noexcept {
+    constexpr std::uint64_t block = fib_pipeline::block;
+    const fib_view view = shared_view;
     fib_pipeline& pipe = state.pipeline;
-    constexpr std::uint64_t block = Steps.block;
-    if constexpr (Steps.apart) {  // a block that is not full
-      const std::size_t n = pipe.submitted % block;
-      fetch_homes(view, pipe.permuted + (pipe.submitted - n) % fib_pipeline::capacity, n);
-    }
+    const std::size_t n_last = pipe.submitted % block;  // of a block that is not full
+    fetch_homes(view, pipe.permuted + (pipe.submitted - n_last) % fib_pipeline::capacity, n_last);
     while (pipe.probed < pipe.submitted) {
-      probe_block<Steps>(view, pipe, std::min(block, pipe.submitted - pipe.probed));
+      probe_block(view, pipe, std::min(block, pipe.submitted - pipe.probed), nullptr);
     }
     while (pipe.done < pipe.probed) {
-      finish_block<Steps>(view, state, std::min(block, pipe.probed - pipe.done));
+      finish_block(view, state, std::min(block, pipe.probed - pipe.done));
     }
     const std::size_t n = collect(pipe, fib_pipeline::capacity, entries);
     // Blocks start at multiples of the block size again.
@@ -382,18 +417,8 @@ struct fib_kernel {
     return n;
   }
 
-  static std::size_t pipeline(const fib_view& view, fib_reader_state& state,
-                              const std::uint64_t* keys, std::size_t n,
-                              std::uint32_t* entries) noexcept {
-    return run_pipeline<steps>(view, state, keys, n, entries);
-  }
-  static std::size_t drain(const fib_view& view, fib_reader_state& state,
-                           std::uint32_t* entries) noexcept {
-    return run_drain<steps>(view, state, entries);
-  }
-
   static constexpr fib_kernels set(isa instruction_set) {
-    return {instruction_set, &batch, &ahead, &refresh<batch>, &pipeline, &drain, steps};
+    return {instruction_set, &batch, &ahead, &refresh<batch>, &pipeline, &drain};
   }
 };
 

@@ -8,9 +8,8 @@
 //             (near: nothing is fetched, both buckets of all keys are looked into)
 //   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
-//   pipeline  keys go through three stages, block by block; answers come in order, some blocks
-//             later
-//             (remote: larger blocks, and a block's fetches follow each other, remote_kernel.h)
+//   pipeline  keys go through three stages, block by block; answers come in order, two to three
+//             blocks later
 //
 // Thread rules: any number of threads, each with its own `fib_reader_state`.
 #pragma once
@@ -27,26 +26,17 @@ namespace coua::simd {
 /// (its primary buckets are being fetched), probed (the secondary buckets of those not found there
 /// are being fetched), done.
 struct fib_pipeline {
-  static constexpr unsigned capacity = 512;  // keys; a power of two above every depth
-  static constexpr unsigned least_block = 32;
+  static constexpr unsigned block = 128;        // keys
+  static constexpr unsigned depth = 3 * block;  // keys in flight: a block in each stage
+  static constexpr unsigned capacity = 512;     // keys; a power of two above the depth
 
   // Totals since creation, in keys; positions in the ring are these modulo the capacity.
   std::uint64_t submitted = 0, probed = 0, done = 0, collected = 0;
   std::uint64_t permuted[capacity];
   std::uint32_t entries[capacity];
-  std::uint64_t clock[capacity / least_block];     // when the block's primary buckets were read
-  std::uint8_t n_pending[capacity / least_block];  // keys of the block not found there
-  std::uint8_t pending[capacity];                  // their places in the block, from its first key
-};
-
-/// How a kernel's pipeline goes.
-struct fib_steps {
-  unsigned block;        // keys, at most 128
-  unsigned fetch_ahead;  // blocks from submitted to probed
-  unsigned probe_ahead;  // blocks from probed to done
-  bool apart;            // keys are hashed as they come, and fetched when their block is full
-
-  constexpr unsigned depth() const { return block * (fetch_ahead + probe_ahead + 1); }
+  std::uint64_t clock[capacity / block];     // when the block's primary buckets were read
+  std::uint8_t n_pending[capacity / block];  // keys of the block not found there
+  std::uint8_t pending[capacity];            // their places in the block, from its first key
 };
 
 struct fib_reader_state {
@@ -66,20 +56,13 @@ struct fib_kernels {
   std::size_t (*pipeline)(const fib_view&, fib_reader_state&, const std::uint64_t* keys,
                           std::size_t n, std::uint32_t* entries) noexcept;
   std::size_t (*drain)(const fib_view&, fib_reader_state&, std::uint32_t* entries) noexcept;
-  fib_steps steps;  // of the pipeline
 };
 
 enum class fib_layout { packed8, packed4, wide8 };
 inline constexpr int n_layouts = 3;
 
-/// Where a table lies: beyond the second-level cache, in it, or so far that the page tables of its
-/// memory are beyond the caches, too.
-enum class distance { far, near, remote };
-
-/// From here on a table is remote. Second-level TLBs hold some 1,500 to 3,000 pages, of 2 MiB that
-/// is 3 to 6 GiB; of a virtual machine whose host has pages of 4 KiB, these need page tables of 8
-/// MiB.
-inline constexpr std::uint64_t remote_bytes = std::uint64_t{4} << 30;
+/// Where a table lies: beyond the second-level cache, or in it.
+enum class distance { far, near };
 
 /// The kernels for a layout on an instruction set that this machine has; a set that was not built
 /// in falls back to the next lower one.

@@ -137,8 +137,8 @@ struct near_kernel {
   }
 
   static constexpr fib_kernels set(isa instruction_set) {
-    return {instruction_set, &batch,      &ahead,    &far::template refresh<batch>,
-            &far::pipeline,  &far::drain, far::steps};
+    return {instruction_set, &batch,     &ahead, &far::template refresh<batch>,
+            &far::pipeline,  &far::drain};
   }
 };
 
