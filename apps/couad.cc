@@ -247,7 +247,7 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   if (signals.came()) return {};
   coua::dp::switch_config tables = config.tables;
   // Those that the file says come when the ports are there.
-  if (config.rules.given) tables.pipeline.start = coua::dp::first_rules::none;
+  if (config.rules.given) tables.bridges[0].pipeline.start = coua::dp::first_rules::none;
   const auto sw = coua::dp::l2_switch::create(*environment, tables);
   if (!sw) return tl::unexpected(sw.error());
   std::vector<unsigned> numbers;
@@ -259,7 +259,7 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
   coua::ctl::running_config running(**sw, config);
-  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline(), running);
+  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline({}), running);
   params.pipeline = &pipeline;
   running.set_pipeline(pipeline);
   if (auto brought = running.start_pipeline(config); !brought) return brought;

@@ -53,8 +53,8 @@ result<std::unique_ptr<pipeline_bed>> pipeline_bed::create(const use_case& of,
   std::unique_ptr<pipeline_bed> made(new pipeline_bed(of));
   dp::switch_config config;
   config.fib_entries = 1;  // nobody asks it
-  config.pipeline.start = dp::first_rules::none;
-  config.pipeline.rules_max = rules_max;
+  config.bridges[0].pipeline.start = dp::first_rules::none;
+  config.bridges[0].pipeline.rules_max = rules_max;
   auto device = bench_switch::create(config, ports, options, memory);
   if (!device) return tl::unexpected(device.error());
   made->switch_ = std::move(*device);
@@ -88,7 +88,7 @@ result<void> pipeline_bed::load_rules() {
   std::vector<operation> bundle;
   result<void> done;
   const auto apply = [&] {
-    const auto applied = switch_->device().pipeline()->apply(bundle);
+    const auto applied = switch_->device().pipeline({})->apply(bundle);
     if (!applied) done = tl::unexpected(to_error(applied.error()));
     bundle.clear();
   };
@@ -102,7 +102,7 @@ result<void> pipeline_bed::load_rules() {
 }
 
 result<std::unique_ptr<churned>> pipeline_bed::make_writer() {
-  auto made = std::make_unique<rule_writer>(*switch_->device().pipeline(), case_);
+  auto made = std::make_unique<rule_writer>(*switch_->device().pipeline({}), case_);
   if (made->insert(0, spare_rules) != spare_rules) {
     return fail(errc::no_room, "coua", "no room for rules to spare");
   }

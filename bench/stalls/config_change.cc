@@ -29,7 +29,7 @@ dp::port_config& port_of(ctl::config& of, const std::string& name) {
 class config_change::running {
  public:
   explicit running(dp::l2_switch& sw)
-      : config_(sw, started()), bridge_(sw, *sw.pipeline(), config_) {
+      : config_(sw, started()), bridge_(sw, *sw.pipeline({}), config_) {
     config_.set_pipeline(bridge_);
   }
 

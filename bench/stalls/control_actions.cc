@@ -26,7 +26,7 @@ result<void> done(const auto& answer) {
 }
 
 result<void> run_bundle(dp::l2_switch& sw, const std::vector<operation>& bundle) {
-  const auto applied = sw.pipeline()->apply(bundle);
+  const auto applied = sw.pipeline({})->apply(bundle);
   if (!applied) return tl::unexpected(to_error(applied.error()));
   return {};
 }

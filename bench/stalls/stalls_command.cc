@@ -61,7 +61,7 @@ class bed {
     const port_plan ports = plan_ports({file, traffic.flows, frame_bytes(traffic)}, 0, 1, 1024);
     dp::switch_config config;
     config.fib_entries = asked.entries + asked.batch + 1000;
-    config.pipeline.rules_max = std::max<std::uint64_t>(asked.rules + 100, 1000);
+    config.bridges[0].pipeline.rules_max = std::max<std::uint64_t>(asked.rules + 100, 1000);
     forward_options options;
     auto device =
         bench_switch::create(config, ports, options, {2 * ports.memory_mib + spare_mib, false});

@@ -44,7 +44,7 @@ class bridge_control final : public pipeline_control {
   pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
                                             std::uint32_t mask) override;
   void listen(bridge_events to) override;
-  void set_standalone(bool on) override { switch_.set_standalone(on); }
+  void set_standalone(bool on) override { switch_.set_standalone({}, on); }
   unsigned n_tables() override;
   std::uint64_t rules_max() override;
 

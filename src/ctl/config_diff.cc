@@ -48,7 +48,7 @@ void compare_settings(const config& now, config wanted, config_difference& out) 
   static const config_value none;
   // It says nothing where rules are said, and else nothing before the next start.
   if (now.rules.given || wanted.rules.given)
-    wanted.tables.pipeline.start = now.tables.pipeline.start;
+    wanted.tables.bridges[0].pipeline.start = now.tables.bridges[0].pipeline.start;
   const config_value before = settings_of(now), after = settings_of(wanted);
   std::vector<field_change> changes;
   for (const auto& field : file_fields()) {

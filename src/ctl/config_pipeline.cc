@@ -36,26 +36,29 @@ const field_table<config>& pipeline_fields() {
                "L2 switch; `none` drops all packets until there are rules. Not together with "
                "`flows`, `groups`, `meters`",
            .example = "normal"},
-          {"normal", "none"}, [](config& c) -> auto& { return c.tables.pipeline.start; }),
+          {"normal", "none"},
+          [](config& c) -> auto& { return c.tables.bridges[0].pipeline.start; }),
       size_field<config>({.name = "rules",
                           .meaning = "Rules that all tables may have; K, M are powers of ten, Ki, "
                                      "Mi powers of two",
                           .example = "1M"},
                          1, limits::rules_max,
-                         [](config& c) -> auto& { return c.tables.pipeline.rules_max; }),
-      integer_field<config>({.name = "packet_in_rate",
-                             .meaning = "Packets to the controller; those above it are dropped and "
-                                        "counted. Each worker has its share",
-                             .example = "1000",
-                             .unit = "packets/s"},
-                            1, limits::packet_in_rate_max,
-                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_rate; }),
-      integer_field<config>({.name = "packet_in_burst",
-                             .meaning = "Packets to the controller that may come at once",
-                             .example = "250",
-                             .unit = "packets"},
-                            1, limits::packet_in_burst_max,
-                            [](config& c) -> auto& { return c.tables.pipeline.packet_in_burst; }),
+                         [](config& c) -> auto& { return c.tables.bridges[0].pipeline.rules_max; }),
+      integer_field<config>(
+          {.name = "packet_in_rate",
+           .meaning = "Packets to the controller; those above it are dropped and "
+                      "counted. Each worker has its share",
+           .example = "1000",
+           .unit = "packets/s"},
+          1, limits::packet_in_rate_max,
+          [](config& c) -> auto& { return c.tables.bridges[0].pipeline.packet_in_rate; }),
+      integer_field<config>(
+          {.name = "packet_in_burst",
+           .meaning = "Packets to the controller that may come at once",
+           .example = "250",
+           .unit = "packets"},
+          1, limits::packet_in_burst_max,
+          [](config& c) -> auto& { return c.tables.bridges[0].pipeline.packet_in_burst; }),
       texts_of(
           {.name = "flows",
            .meaning = "The rules, as `coua flow add` takes them: at the start, and after `config "
@@ -85,7 +88,7 @@ void check_pipeline(config_reader& reader, const config& c) {
         "keep one of them");
   ofp::port_names names;
   add_guesses(c, names);
-  for (text_problem& each : check_texts(c.rules, names, c.tables.pipeline.rules_max))
+  for (text_problem& each : check_texts(c.rules, names, c.tables.bridges[0].pipeline.rules_max))
     reader.complain_at(each.path, std::move(each.reason));
 }
 

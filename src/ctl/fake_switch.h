@@ -47,6 +47,31 @@ class fake_switch : public dp::l2_switch {
 
   std::string describe() const override { return "a fake switch in memory"; }
 
+  result<void> add_bridge(const dp::bridge_config& config) override {
+    const std::lock_guard hold(mutex_);
+    if (has_bridge(config.name))
+      return fail(errc::exists, "bridge " + config.name, "is there already");
+    if (bridges_.size() == dp::bridges_max)
+      return fail(errc::no_room, "bridge " + config.name, "there are 16 bridges already");
+    bridges_.push_back(config);
+    return {};
+  }
+  result<void> remove_bridge(const std::string& name) override {
+    const std::lock_guard hold(mutex_);
+    if (!has_bridge(name)) return no_bridge(name);
+    if (std::ranges::any_of(ports_, [&](const auto& p) { return p.config.bridge == name; }))
+      return fail(errc::busy, "bridge " + name, "it has ports");
+    if (bridges_.size() == 1) return fail(errc::busy, "bridge " + name, "is the only one");
+    std::erase_if(bridges_, [&](const auto& b) { return b.name == name; });
+    return {};
+  }
+  std::vector<dp::bridge_config> bridges() const override {
+    const std::lock_guard hold(mutex_);
+    return bridges_;
+  }
+  dp::pipeline_owner* pipeline(const std::string&) override { return nullptr; }
+  void set_standalone(const std::string&, bool) override {}
+
   result<unsigned> add_port(const dp::port_config& config) override {
     return open_port(config, false);
   }
@@ -56,6 +81,8 @@ class fake_switch : public dp::l2_switch {
       return tl::unexpected(found->second);
     if (find(config.name) != ports_.end())
       return fail(errc::exists, "port " + config.name, "is there already");
+    const std::string bridge = named(config.bridge);
+    if (!has_bridge(bridge)) return no_bridge(bridge);
     if (!is_restored && without_speed_.contains(config.name))
       if (auto known = check_storm(config); !known) return tl::unexpected(known.error());
     unsigned number = 0;
@@ -64,6 +91,7 @@ class fake_switch : public dp::l2_switch {
     status.number = number;
     status.serial = ++last_serial_;
     status.config = config;
+    status.config.bridge = bridge;
     status.driver = config.bond.any() ? "bond" : driver_of(config.devargs);
     status.members = members_of(config);
     for (int i = 0; i < 6; i++)
@@ -102,7 +130,11 @@ class fake_switch : public dp::l2_switch {
     if (port == ports_.end()) return no_port(config.name);
     if (port->config.devargs != config.devargs || port->config.bond.any() != config.bond.any())
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
+    const std::string bridge = named(config.bridge);
+    if (port->config.bridge != bridge)
+      return fail(errc::unsupported, "port " + config.name, "bridge cannot change while it runs");
     port->config = config;
+    port->config.bridge = bridge;
     port->members = members_of(config);
     if (!config.enabled) port->shut_down.clear();
     port->recovers_in_s = port->shut_down.empty() ? 0 : config.recover_s;
@@ -168,21 +200,26 @@ class fake_switch : public dp::l2_switch {
 
   std::vector<dp::vlan_status> vlans() const override {
     const std::lock_guard hold(mutex_);
-    std::map<std::uint16_t, dp::vlan_status> out;
-    const auto at = [&](std::uint16_t vlan) -> dp::vlan_status& {
-      auto& status = out[vlan];
+    using place = std::pair<std::string, std::uint16_t>;
+    std::map<place, dp::vlan_status> out;
+    const auto at = [&](const dp::port_status& port, std::uint16_t vlan) -> dp::vlan_status& {
+      auto& status = out[{port.config.bridge, vlan}];
+      status.bridge = port.config.bridge;
       status.vlan = vlan;
       status.counters = {{"flooded_packets", 0}};
       return status;
     };
     for (const auto& port : ports_) {
-      if (port.config.native_vlan != 0) at(port.config.native_vlan).untagged.push_back(port.number);
-      for (std::uint16_t vlan : port.config.tagged) at(vlan).tagged.push_back(port.number);
+      if (port.config.native_vlan != 0)
+        at(port, port.config.native_vlan).untagged.push_back(port.number);
+      for (std::uint16_t vlan : port.config.tagged) at(port, vlan).tagged.push_back(port.number);
     }
-    for (const auto& [key, entry] : fib_)
-      if (out.contains(entry.vlan) && !entry.is_static) out[entry.vlan].learned++;
+    for (const auto& [key, entry] : fib_) {
+      const auto vlan = out.find({key.first, entry.vlan});
+      if (vlan != out.end() && !entry.is_static) vlan->second.learned++;
+    }
     std::vector<dp::vlan_status> list;
-    for (auto& [vlan, status] : out) list.push_back(status);
+    for (auto& [where, status] : out) list.push_back(status);
     return list;
   }
 
@@ -238,16 +275,19 @@ class fake_switch : public dp::l2_switch {
       if (port == ports_.end() || (entry.port_serial != 0 && entry.port_serial != port->serial))
         return fail(errc::not_found, "FIB", "no such port number");
       entry.port_serial = port->serial;
-      if (fib_.size() >= capacity_ && !fib_.contains(key(entry.vlan, entry.mac)))
+      const auto place = key(port->config.bridge, entry.vlan, entry.mac);
+      if (fib_.size() >= capacity_ && !fib_.contains(place))
         return fail(errc::no_room, "FIB", "entry " + std::to_string(i) + " found no room");
-      fib_[key(entry.vlan, entry.mac)] = entry;
+      fib_[place] = entry;
     }
     return entries.size();
   }
 
-  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override {
+  result<void> fib_erase(const std::string& bridge, std::uint16_t vlan,
+                         std::uint64_t mac) override {
     const std::lock_guard hold(mutex_);
-    if (fib_.erase(key(vlan, mac)) == 0) return fail(errc::not_found, "FIB", "no such entry");
+    if (fib_.erase(key(named(bridge), vlan, mac)) == 0)
+      return fail(errc::not_found, "FIB", "no such entry");
     return {};
   }
 
@@ -260,13 +300,14 @@ class fake_switch : public dp::l2_switch {
         }))
       return fail(errc::not_found, "FIB", "no such port number");
     return std::erase_if(fib_, [&](const auto& e) {
-      return matches_place(filter, e.second) && statics == e.second.is_static;
+      return matches_place(filter, e) && statics == e.second.is_static;
     });
   }
 
-  result<dp::fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const override {
+  result<dp::fib_entry> fib_find(const std::string& bridge, std::uint16_t vlan,
+                                 std::uint64_t mac) const override {
     const std::lock_guard hold(mutex_);
-    const auto found = fib_.find(key(vlan, mac));
+    const auto found = fib_.find(key(named(bridge), vlan, mac));
     if (found == fib_.end()) return fail(errc::not_found, "FIB", "no such entry");
     return found->second;
   }
@@ -289,7 +330,7 @@ class fake_switch : public dp::l2_switch {
       const dp::fib_filter& filter,
       const std::function<bool(std::span<const dp::fib_entry>)>& sink) const override {
     // In parts, so that the table may change in between.
-    std::uint64_t next = 0;
+    fib_key next;
     for (bool more = true; more;) {
       if (on_dump_part_) on_dump_part_();
       std::vector<dp::fib_entry> part;
@@ -297,7 +338,7 @@ class fake_switch : public dp::l2_switch {
         const std::lock_guard hold(mutex_);
         auto at = fib_.lower_bound(next);
         for (; at != fib_.end() && part.size() < 1000; ++at)
-          if (matches(filter, at->second)) part.push_back(at->second);
+          if (matches(filter, *at)) part.push_back(at->second);
         more = at != fib_.end();
         if (more) next = at->first;
       }
@@ -367,18 +408,33 @@ class fake_switch : public dp::l2_switch {
     bool stopped_ = false;
   };
 
-  static std::uint64_t key(std::uint16_t vlan, std::uint64_t mac) {
-    return std::uint64_t{vlan} << 48 | mac;
+  using fib_key = std::pair<std::string, std::uint64_t>;  // bridge; VLAN and address
+  using fib_map = std::map<fib_key, dp::fib_entry>;
+  static fib_key key(const std::string& bridge, std::uint16_t vlan, std::uint64_t mac) {
+    return {bridge, std::uint64_t{vlan} << 48 | mac};
   }
-  static bool matches_place(const dp::fib_filter& filter, const dp::fib_entry& entry) {
-    return filter.vlan.value_or(entry.vlan) == entry.vlan &&
+  static bool matches_place(const dp::fib_filter& filter, const fib_map::value_type& one) {
+    const dp::fib_entry& entry = one.second;
+    return (filter.bridge.empty() || filter.bridge == one.first.first) &&
+           filter.vlan.value_or(entry.vlan) == entry.vlan &&
            filter.port.value_or(entry.port) == entry.port &&
            filter.mac.value_or(entry.mac) == entry.mac;
   }
-  static bool matches(const dp::fib_filter& filter, const dp::fib_entry& entry) {
-    return matches_place(filter, entry) &&
+  static bool matches(const dp::fib_filter& filter, const fib_map::value_type& one) {
+    const dp::fib_entry& entry = one.second;
+    return matches_place(filter, one) &&
            (filter.port_serial == 0 || filter.port_serial == entry.port_serial) &&
            filter.is_static.value_or(entry.is_static) == entry.is_static;
+  }
+  static tl::unexpected<error> no_bridge(const std::string& name) {
+    return fail(errc::not_found, "bridge " + name, "no such bridge");
+  }
+  bool has_bridge(const std::string& name) const {
+    return std::ranges::any_of(bridges_, [&](const auto& b) { return b.name == name; });
+  }
+  /// An empty one is that of the first bridge.
+  std::string named(const std::string& bridge) const {
+    return bridge.empty() ? bridges_.front().name : bridge;
   }
   static tl::unexpected<error> no_port(const std::string& name) {
     return fail(errc::not_found, "port " + name, "no such port");
@@ -389,7 +445,8 @@ class fake_switch : public dp::l2_switch {
 
   mutable std::mutex mutex_;
   std::vector<dp::port_status> ports_;
-  std::map<std::uint64_t, dp::fib_entry> fib_;
+  std::vector<dp::bridge_config> bridges_ = {dp::bridge_config{}};
+  fib_map fib_;
   std::map<std::string, error> failing_;
   std::set<std::string> without_speed_;
   std::optional<error> reopen_error_, restore_error_;

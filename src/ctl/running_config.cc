@@ -105,7 +105,8 @@ result<std::string> running_config::print(config_format format, rules which) {
   if (!c) return tl::unexpected(c.error());
   c->rules.given |= which == rules::always;
   // A file that says rules has no word on the first ones.
-  if (c->rules.given) c->tables.pipeline.start = config().tables.pipeline.start;
+  if (c->rules.given)
+    c->tables.bridges[0].pipeline.start = config().tables.bridges[0].pipeline.start;
   for (const text_list list : text_lists) {
     for (const std::string& each : list_of(c->rules, list))
       if (each.size() > ofp::text_max)
@@ -151,7 +152,7 @@ result<std::vector<config_change>> running_config::apply(const config& wanted, b
   if (dry_run) return changes;
   if (auto done = run(plan(*there, wanted, difference)); !done) return tl::unexpected(done.error());
   if (started_.rules.given || wanted.rules.given)
-    started_.tables.pipeline.start = wanted.tables.pipeline.start;
+    started_.tables.bridges[0].pipeline.start = wanted.tables.bridges[0].pipeline.start;
   started_.rules.given = wanted.rules.given;
   return changes;
 }
@@ -385,7 +386,7 @@ result<void> running_config::store(std::span<const static_entry> entries, std::s
   if (stored) return {};
   std::size_t at = 0;
   for (; at + 1 < made.size(); at++) {
-    const auto there = switch_.fib_find(made[at].vlan, made[at].mac);
+    const auto there = switch_.fib_find({}, made[at].vlan, made[at].mac);
     if (!there || !there->is_static || there->port != made[at].port) break;
   }
   return refuse(at, stored.error().code, stored.error().what);
@@ -394,7 +395,7 @@ result<void> running_config::store(std::span<const static_entry> entries, std::s
 /// Those that are gone already are no error.
 result<void> running_config::erase(std::span<const static_entry> entries) {
   for (const static_entry& each : entries) {
-    auto erased = switch_.fib_erase(each.vlan, each.mac);
+    auto erased = switch_.fib_erase({}, each.vlan, each.mac);
     if (!erased && erased.error().code != errc::not_found) return erased;
   }
   return {};

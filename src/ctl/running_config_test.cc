@@ -52,9 +52,10 @@ class refusing_switch : public fake_switch {
     static_cast<void>(fake_switch::fib_insert(entries.first(entries.size() / 2)));
     return no("FIB");
   }
-  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override {
+  result<void> fib_erase(const std::string& bridge, std::uint16_t vlan,
+                         std::uint64_t mac) override {
     if (refuses()) return no("FIB");
-    return fake_switch::fib_erase(vlan, mac);
+    return fake_switch::fib_erase(bridge, vlan, mac);
   }
 
  private:
@@ -113,7 +114,7 @@ TEST_F(running_config_of_a_switch, applies_all_and_then_nothing_more) {
   EXPECT_EQ(sw_.ports().size(), 2u);
   EXPECT_EQ(sw_.fib().ageing_s, 60u);
   EXPECT_EQ(highest_log_level(), log_level::warning);
-  EXPECT_TRUE(sw_.fib_find(10, 0x020000000001)->is_static);
+  EXPECT_TRUE(sw_.fib_find({}, 10, 0x020000000001)->is_static);
   EXPECT_TRUE(running_.apply(wanted)->empty());
 }
 
@@ -140,7 +141,7 @@ TEST_F(running_config_of_a_switch, entries_of_a_replaced_port_are_there_again) {
   const config replaced = file(statics + "ports: [{name: a, devargs: x1}]");
   ASSERT_TRUE(running_.apply(replaced));
   EXPECT_TRUE(runs(running_, replaced));
-  EXPECT_TRUE(sw_.fib_find(1, 0x020000000001));
+  EXPECT_TRUE(sw_.fib_find({}, 1, 0x020000000001));
 }
 
 /// Knows the ports of a switch by their names, and refuses when that would.
@@ -413,7 +414,7 @@ TEST(running_config, all_or_nothing) {
 
 TEST(running_config, what_is_printed_with_rules_can_be_read_whatever_it_started_with) {
   config first;
-  first.tables.pipeline.start = dp::first_rules::none;
+  first.tables.bridges[0].pipeline.start = dp::first_rules::none;
   refusing_switch sw;
   switch_pipeline rules(sw);
   running_config running(sw, first);

@@ -214,14 +214,14 @@ inline config whole() {
   t.burst = number(1u, 65u, 32u);
   t.mbufs = number(0u, (1u << 26) + 1, 0u);
   t.mbuf_bytes = number(128u, 65408u, 0u);
-  t.pipeline.start = coin() ? dp::first_rules::none : dp::first_rules::normal;
-  t.pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
-  t.pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
-  t.pipeline.packet_in_burst = number(1u, 65'537u, 250u);
+  t.bridges[0].pipeline.start = coin() ? dp::first_rules::none : dp::first_rules::normal;
+  t.bridges[0].pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
+  t.bridges[0].pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
+  t.bridges[0].pipeline.packet_in_burst = number(1u, 65'537u, 250u);
   if (coin()) {
     out.rules.given = true;
-    t.pipeline.start = dp::first_rules::normal;  // which is then not said
-    t.pipeline.rules_max = 1'000;
+    t.bridges[0].pipeline.start = dp::first_rules::normal;  // which is then not said
+    t.bridges[0].pipeline.rules_max = 1'000;
     if (coin())
       out.rules.flows = {"priority=0 actions=NORMAL", "tcp,in_port=3 actions=group:1,output:4"};
     if (coin()) out.rules.meters = {"meter=1 kbps bands= type=drop rate=1000"};

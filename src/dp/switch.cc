@@ -46,7 +46,9 @@ result<void> check(const switch_config& config) {
   if (config.ageing_s != 0 && (config.ageing_s < 6 || config.ageing_s > 1'000'000))
     return bad("ageing is 0 (never) or 6 to 1,000,000 seconds");
   if (config.burst < 1 || config.burst > max_burst) return bad("burst is not in 1 to 64");
-  const pipeline_config& pipeline = config.pipeline;
+  if (config.bridges.empty() || config.bridges.size() > bridges_max)
+    return bad("bridges are not 1 to 16");
+  const pipeline_config& pipeline = config.bridges.front().pipeline;
   if (pipeline.rules_max < 1 || pipeline.rules_max > std::uint64_t{1} << 24)
     return bad("rules_max is not in 1 to 16,777,216");
   if (pipeline.packet_in_rate < 1 || pipeline.packet_in_rate > 1'000'000)
@@ -98,7 +100,8 @@ result<void> switch_impl::start() {
   if (!owner) return tl::unexpected(owner.error());
   owner_ = std::move(*owner);
 
-  auto pipeline = pipeline_owner::create(config_.pipeline, static_cast<unsigned>(places_.size()));
+  auto pipeline = pipeline_owner::create(config_.bridges.front().pipeline,
+                                         static_cast<unsigned>(places_.size()));
   if (!pipeline) return tl::unexpected(pipeline.error());
   pipeline_ = std::move(*pipeline);
 
@@ -119,10 +122,10 @@ result<void> switch_impl::start() {
     params.learn_key = *learn_key;
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
     // Each worker has its share of the rate.
-    params.packet_in_cycles = static_cast<std::uint64_t>(hz * static_cast<double>(places_.size()) /
-                                                         config_.pipeline.packet_in_rate);
+    params.packet_in_cycles = static_cast<std::uint64_t>(
+        hz * static_cast<double>(places_.size()) / config_.bridges.front().pipeline.packet_in_rate);
     params.packet_in_burst =
-        config_.pipeline.packet_in_burst / static_cast<unsigned>(places_.size());
+        config_.bridges.front().pipeline.packet_in_burst / static_cast<unsigned>(places_.size());
     coua_fib_reader* reader = nullptr;
     if (coua_fib_reader_create(owner_->fib(), &reader) != 0)
       return fail(errc::no_memory, "FIB", "no memory for a reader");

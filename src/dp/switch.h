@@ -84,6 +84,7 @@ struct storm_limits {
 
 struct port_config {
   std::string name;        // 1 to 32 of [A-Za-z0-9_.-]; unique
+  std::string bridge;      // that it belongs to; empty: the first one
   std::string devargs;     // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
   bond_config bond;        // instead of devargs
   unsigned rx_queues = 0;  // 0: as many as workers, where the port can
@@ -119,6 +120,15 @@ struct pipeline_config {
   bool operator==(const pipeline_config&) const = default;
 };
 
+/// A bridge is an OpenFlow pipeline with ports of its own, and an L2 switch of its own (NORMAL).
+/// Two bridges never see each other's frames, addresses or VLANs, as two boxes.
+struct bridge_config {
+  std::string name = "br0";  // 1 to 32 of [A-Za-z0-9_.-]; unique
+  pipeline_config pipeline;
+  bool operator==(const bridge_config&) const = default;
+};
+inline constexpr unsigned bridges_max = 16;
+
 struct switch_config {
   std::uint64_t fib_entries = 1'000'000;
   double fib_max_load = 0.95;
@@ -131,7 +141,7 @@ struct switch_config {
   unsigned burst = 32;        // 1 to 64
   unsigned mbufs = 0;         // per NUMA node, shared; 0: per port, computed from its queues
   unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
-  pipeline_config pipeline;
+  std::vector<bridge_config> bridges = {bridge_config{}};  // at first; one at least
   bool operator==(const switch_config&) const = default;
 };
 
@@ -158,9 +168,9 @@ struct member_status {
 };
 
 struct port_status {
-  unsigned number;  // what the FIB stores
-  unsigned serial;  // never of another port, while a number is given again
-  port_config config;
+  unsigned number;     // what the FIB stores
+  unsigned serial;     // never of another port, while a number is given again
+  port_config config;  // with the name of its bridge
   std::string driver;
   std::uint8_t mac[6];
   int numa_node;
@@ -185,6 +195,7 @@ struct counter {
   std::uint64_t value;
 };
 
+/// Of the bridge of its port.
 struct fib_entry {
   std::uint16_t vlan;
   std::uint64_t mac;  // first byte on the wire in bits 40-47
@@ -197,6 +208,7 @@ struct fib_entry {
 };
 
 struct fib_filter {
+  std::string bridge;  // empty: all of them
   std::optional<std::uint16_t> vlan;
   std::optional<unsigned> port;
   std::optional<std::uint64_t> mac;
@@ -215,6 +227,7 @@ struct fib_status {
 };
 
 struct vlan_status {
+  std::string bridge;
   std::uint16_t vlan;
   std::vector<unsigned> tagged, untagged;  // port numbers: the flood list
   std::uint64_t learned;
@@ -260,17 +273,33 @@ class l2_switch {
   static result<std::unique_ptr<l2_switch>> create(const eal_params&, const switch_config&);
   virtual ~l2_switch() = default;  // stops the workers, closes the ports
 
+  // Where a function takes the name of a bridge, an empty one is the first of the switch.
+
+  /// Adds a bridge without ports. Errors: invalid, exists, no_room (bridges_max), no_memory.
+  virtual result<void> add_bridge(const bridge_config&) = 0;
+  /// Errors: not_found, busy (it has ports, or is the only one). Who refers to its pipeline lets go
+  /// of that before.
+  virtual result<void> remove_bridge(const std::string& name) = 0;
+  /// The first one is the oldest.
+  virtual std::vector<bridge_config> bridges() const = 0;
+  /// The OpenFlow pipeline of a bridge (dp/pipeline/pipeline_owner.h). Null: there is no such
+  /// bridge, or it has none, as in tests.
+  virtual pipeline_owner* pipeline(const std::string& bridge) = 0;
+  /// While it is on, workers pass the pipeline of the bridge over: every packet goes the way of
+  /// NORMAL.
+  virtual void set_standalone(const std::string& bridge, bool on) = 0;
+
   /// "2 MiB huge pages, 1 worker on core 1, FIB 1.0 M entries (8.6 MiB, 2 MiB pages), avx512"
   virtual std::string describe() const = 0;
 
   /// Adds a port; on failure nothing is left behind. A port number is reused only after its FIB
-  /// entries are gone.
+  /// entries are gone. not_found: there is no such bridge.
   virtual result<unsigned> add_port(const port_config&) = 0;
   virtual result<void> remove_port(const std::string& name) = 0;
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, its action, storm,
   /// recover_s, mirror, learning, promiscuous, mtu, a bond's mode, hash, rate and members, of
-  /// which those that stay go on as before); name, devargs, queues and descriptors must be the same
-  /// (errc::unsupported).
+  /// which those that stay go on as before); name, bridge, devargs, queues and descriptors must be
+  /// the same (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
   /// not_found, and of the driver.
@@ -296,11 +325,13 @@ class l2_switch {
   /// entry that is invalid or refused fails the call with its index in the message, those before
   /// it stay. not_found: there is no port of this number (and serial).
   virtual result<std::uint64_t> fib_insert(std::span<const fib_entry> entries) = 0;
-  virtual result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) = 0;
+  virtual result<void> fib_erase(const std::string& bridge, std::uint16_t vlan,
+                                 std::uint64_t mac) = 0;
   /// Removes all learned entries that match (static ones too if the filter says is_static = true).
   /// Returns how many. not_found: the port of the filter is no longer there.
   virtual result<std::uint64_t> fib_flush(const fib_filter&) = 0;
-  virtual result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const = 0;
+  virtual result<fib_entry> fib_find(const std::string& bridge, std::uint16_t vlan,
+                                     std::uint64_t mac) const = 0;
   /// Streams matching entries; `sink` returns false to stop. The table stays in use meanwhile.
   virtual result<void> fib_dump(
       const fib_filter&, const std::function<bool(std::span<const fib_entry>)>& sink) const = 0;
@@ -314,12 +345,6 @@ class l2_switch {
   virtual result<std::unique_ptr<capture>> start_capture(const capture_spec&) {
     return fail(errc::unsupported, "capture", "this switch has none");
   }
-
-  /// The OpenFlow bridge that all ports belong to (dp/pipeline/pipeline_owner.h). A switch of
-  /// create() has one.
-  virtual pipeline_owner* pipeline() { return nullptr; }
-  /// While it is on, workers pass the pipeline over: every packet goes the way of NORMAL.
-  virtual void set_standalone(bool) {}
 };
 
 }  // namespace coua::dp

@@ -57,8 +57,8 @@ TEST_F(pipeline_test, packets_for_the_controller_come_to_the_sink) {
 
 TEST_F(pipeline_test, no_more_packets_go_to_the_controller_than_it_may_get) {
   switch_config config;
-  config.pipeline.packet_in_rate = 1;
-  config.pipeline.packet_in_burst = 5;
+  config.bridges[0].pipeline.packet_in_rate = 1;
+  config.bridges[0].pipeline.packet_in_burst = 5;
   start(config);
   auto& a = access("a");
   clear();
@@ -123,7 +123,7 @@ TEST_F(pipeline_test, what_the_controller_sends_goes_through_tables_and_the_swit
       {pipeline::port_controller, with_tag(own, 20), {output(pipeline::port_normal)}}));
   EXPECT_EQ(other.receive(), own);
   EXPECT_EQ(t.receive(), with_tag(own, 20));
-  EXPECT_FALSE(switch_->fib_find(1, host(7)));
+  EXPECT_FALSE(switch_->fib_find({}, 1, host(7)));
   const frame_bytes answer = make_frame(host(1), host(7));
   ASSERT_TRUE(owner().send({pipeline::port_controller, answer, {output(pipeline::port_normal)}}));
   EXPECT_EQ(a.receive(), answer);

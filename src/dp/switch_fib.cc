@@ -130,7 +130,9 @@ switch_impl::store_result switch_impl::store_here(std::span<const coua_fib_recor
   return {stored, false};
 }
 
-result<void> switch_impl::fib_erase(std::uint16_t vlan, std::uint64_t mac) {
+result<void> switch_impl::fib_erase(const std::string& bridge, std::uint16_t vlan,
+                                    std::uint64_t mac) {
+  if (auto found = bridge_named(bridge); !found) return tl::unexpected(found.error());
   const bool valid = vlan < n_vlans && mac <= mac_mask;
   if (valid && tables_->call([&] { return owner_->erase(key_of(vlan, mac)); })) return {};
   return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
@@ -207,7 +209,9 @@ std::size_t switch_impl::fib_remove(std::span<const std::uint64_t> keys) {
   return removed;
 }
 
-result<fib_entry> switch_impl::fib_find(std::uint16_t vlan, std::uint64_t mac) const {
+result<fib_entry> switch_impl::fib_find(const std::string& bridge, std::uint16_t vlan,
+                                        std::uint64_t mac) const {
+  if (auto found = bridge_named(bridge); !found) return tl::unexpected(found.error());
   if (vlan >= n_vlans || mac > mac_mask)
     return fail(errc::invalid, text_of(vlan, mac), "no such key is possible");
   return tables_->call([&]() -> result<fib_entry> {

@@ -110,7 +110,7 @@ TEST_F(switch_test, a_number_that_was_given_again_is_another_port) {
   EXPECT_EQ(switch_->fib().entries, 0u);
   entry.port_serial = switch_->ports()[1].serial;
   ASSERT_TRUE(switch_->fib_insert(std::span(&entry, 1)));
-  EXPECT_EQ(switch_->fib_find(1, host(1))->port_serial, entry.port_serial);
+  EXPECT_EQ(switch_->fib_find({}, 1, host(1))->port_serial, entry.port_serial);
 
   fib_filter filter;
   filter.port = numbers_["c"];

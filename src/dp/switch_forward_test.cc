@@ -102,7 +102,7 @@ TEST_F(switch_test, vlans_are_apart) {
   EXPECT_EQ(c.receive(), frame);
   EXPECT_TRUE(b.silent());
   ASSERT_TRUE(learned(10, host(1), "a"));
-  EXPECT_FALSE(switch_->fib_find(20, host(1)));
+  EXPECT_FALSE(switch_->fib_find({}, 20, host(1)));
 }
 
 TEST_F(switch_test, trunks_push_and_pop_tags) {

@@ -37,6 +37,11 @@ class switch_impl final : public l2_switch {
   /// Creates the FIB and starts the threads.
   result<void> start();
 
+  result<void> add_bridge(const bridge_config& config) override;
+  result<void> remove_bridge(const std::string& name) override;
+  std::vector<bridge_config> bridges() const override { return config_.bridges; }
+  pipeline_owner* pipeline(const std::string& bridge) override;
+  void set_standalone(const std::string& bridge, bool on) override;
   std::string describe() const override;
   result<unsigned> add_port(const port_config& config) override;
   result<void> remove_port(const std::string& name) override;
@@ -52,16 +57,15 @@ class switch_impl final : public l2_switch {
   fib_status fib() const override;
   result<void> set_ageing(unsigned seconds) override;
   result<std::uint64_t> fib_insert(std::span<const fib_entry> entries) override;
-  result<void> fib_erase(std::uint16_t vlan, std::uint64_t mac) override;
+  result<void> fib_erase(const std::string& bridge, std::uint16_t vlan, std::uint64_t mac) override;
   result<std::uint64_t> fib_flush(const fib_filter& filter) override;
-  result<fib_entry> fib_find(std::uint16_t vlan, std::uint64_t mac) const override;
+  result<fib_entry> fib_find(const std::string& bridge, std::uint16_t vlan,
+                             std::uint64_t mac) const override;
   result<void> fib_dump(const fib_filter& filter,
                         const std::function<bool(std::span<const fib_entry>)>& sink) const override;
 
   result<l2_verdict> trace_l2(unsigned port, std::span<const std::uint8_t> frame) const override;
   result<std::unique_ptr<capture>> start_capture(const capture_spec& spec) override;
-  pipeline_owner* pipeline() override { return pipeline_.get(); }
-  void set_standalone(bool on) override { shared_.standalone.store(on, std::memory_order_relaxed); }
 
   /// bench_hooks.h
   void set_raw_io(bool on) { shared_.raw_io.store(on, std::memory_order_relaxed); }
@@ -122,11 +126,14 @@ class switch_impl final : public l2_switch {
     std::string by;  // empty: it was not
     std::uint64_t ns = 0;
   };
+  // switch_bridges.cc
+  /// The name of a bridge that is there. An empty one is that of the first.
+  result<std::string> bridge_named(const std::string& name) const;
   // switch_ports.cc
   /// `again`: it comes back as it was, and nothing of it is asked for anew. Null: it is new.
-  result<unsigned> add_port_here(const port_config& config, const shut_state* again);
+  result<unsigned> add_port_here(port_config config, const shut_state* again);
   result<flush_ptr> remove_port_here(const std::string& name);
-  result<void> update_port_here(const port_config& config, const shut_state* again);
+  result<void> update_port_here(port_config config, const shut_state* again);
   result<void> reopen_port_here(const std::string& name);
   // switch_shut.cc
   void shut_violators();

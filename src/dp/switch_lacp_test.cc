@@ -128,7 +128,7 @@ TEST_F(lacp_test, slow_protocols_never_leave_the_port) {
   }
   ASSERT_TRUE(comes([&] { return status().members[0].lacp->malformed == 1; }));
   EXPECT_TRUE(a.silent(50));
-  EXPECT_FALSE(switch_->fib_find(1, host(5)));
+  EXPECT_FALSE(switch_->fib_find({}, 1, host(5)));
 }
 
 TEST_F(lacp_test, what_is_off_says_nothing_though_its_driver_leaves_the_link_up) {
@@ -177,7 +177,7 @@ TEST_F(lacp_test, what_was_learned_goes_with_the_last_member_that_is_in_use) {
   config_.bond.mode = bond_mode::lacp;
   ASSERT_TRUE(switch_->update_port(config_));
   EXPECT_FALSE(status().link_up) << "the other end is silent yet";
-  EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(5)); }));
+  EXPECT_TRUE(eventually([&] { return !switch_->fib_find({}, 1, host(5)); }));
 }
 
 TEST_F(lacp_test, the_mode_changes_while_it_runs_and_the_port_goes) {

@@ -85,7 +85,7 @@ TEST_F(pipeline_test, what_the_controller_sends_leaves_rules_behind) {
 
 TEST_F(pipeline_test, a_rule_that_has_no_room_is_counted) {
   switch_config config;
-  config.pipeline.rules_max = 2;
+  config.bridges[0].pipeline.rules_max = 2;
   start(config);
   auto& a = access("a");
   act::learn how;
@@ -99,7 +99,7 @@ TEST_F(pipeline_test, a_rule_that_has_no_room_is_counted) {
 
 TEST_F(pipeline_test, a_rule_that_has_no_room_takes_no_other_along) {
   switch_config config;
-  config.pipeline.rules_max = 3;
+  config.bridges[0].pipeline.rules_max = 3;
   start(config);
   auto& a = access("a");
   // Of one packet: a rule for which there is room, one for which there is none, and one that takes

@@ -41,7 +41,7 @@ TEST_F(mac_limit_test, forward_lets_strangers_pass) {
   for (unsigned i = 0; i < 50; ++i) ASSERT_TRUE(a.send(make_frame(broadcast, host(3))));
   EXPECT_TRUE(counts("a", "flooded", 52));
   EXPECT_TRUE(eventually([&] { return switch_->fib().limited != 0; }));
-  EXPECT_FALSE(switch_->fib_find(1, host(3)));
+  EXPECT_FALSE(switch_->fib_find({}, 1, host(3)));
   EXPECT_EQ(count("a", "drop_mac_limit"), 0u);
 }
 
@@ -189,7 +189,7 @@ TEST_F(mac_limit_test, who_is_a_stranger) {
   EXPECT_TRUE(passes(8));
   EXPECT_FALSE(passes(50));
   EXPECT_FALSE(passes(99));
-  EXPECT_EQ(switch_->fib_find(1, host(50))->port, numbers_["b"]) << "it stays where it is";
+  EXPECT_EQ(switch_->fib_find({}, 1, host(50))->port, numbers_["b"]) << "it stays where it is";
   // Room again: the limit is raised, or addresses go.
   limit("a", 2, limit_action::drop);
   teach("a", 99);
@@ -218,7 +218,7 @@ TEST_F(mac_limit_test, shutdown_takes_the_port_down_until_it_is_brought_back) {
   EXPECT_TRUE(counts("a", "drop_mac_limit", 1));
   EXPECT_TRUE(b.silent());
   EXPECT_TRUE(status_of("a").config.enabled) << "what the operator asked for stays";
-  EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(1)); }));
+  EXPECT_TRUE(eventually([&] { return !switch_->fib_find({}, 1, host(1)); }));
   ASSERT_TRUE(b.send(make_frame(broadcast, host(50))));
   EXPECT_TRUE(counts("b", "drop_no_member", 1));
   // Another change leaves it shut.

@@ -75,7 +75,7 @@ TEST_F(mirror_test, a_mirror_port_is_in_no_vlan) {
   EXPECT_TRUE(counts("a", "drop_no_member", 1));
   ASSERT_TRUE(m.send(make_frame(broadcast, host(2))));
   EXPECT_TRUE(a.silent(100) && m.silent());
-  EXPECT_FALSE(switch_->fib_find(1, host(2)));
+  EXPECT_FALSE(switch_->fib_find({}, 1, host(2)));
   // It becomes a port like others, and a mirror again.
   ASSERT_TRUE(switch_->update_port(config_of("m")));
   EXPECT_TRUE(a.receive()) << "what waited in its driver";

@@ -40,7 +40,7 @@ TEST_F(pipeline_test, without_rules_all_is_dropped_and_counted) {
   EXPECT_TRUE(counts("a", "drop_pipeline", 1));
   EXPECT_EQ(drops("no_rule"), 1U);
   EXPECT_TRUE(b.silent());
-  EXPECT_FALSE(switch_->fib_find(1, host(1)));
+  EXPECT_FALSE(switch_->fib_find({}, 1, host(1)));
   must({add_rule(0, 0, {}, apply({output(pipeline::port_normal)}))});
   ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
   EXPECT_TRUE(b.receive());
@@ -48,7 +48,7 @@ TEST_F(pipeline_test, without_rules_all_is_dropped_and_counted) {
 
 TEST_F(pipeline_test, can_begin_without_rules) {
   switch_config config;
-  config.pipeline.start = first_rules::none;
+  config.bridges[0].pipeline.start = first_rules::none;
   start(config);
   auto& a = access("a");
   auto& b = access("b");

@@ -55,9 +55,12 @@ result<unsigned> switch_impl::add_port(const port_config& config) {
   return tables_->call([&] { return add_port_here(config, nullptr); });
 }
 
-result<unsigned> switch_impl::add_port_here(const port_config& config, const shut_state* again) {
+result<unsigned> switch_impl::add_port_here(port_config config, const shut_state* again) {
   const driver_time in_driver(in_driver_since_ns_);
   if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
+  const auto bridge = bridge_named(config.bridge);
+  if (!bridge) return tl::unexpected(bridge.error());
+  config.bridge = *bridge;
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
   const auto number = free_number();
@@ -196,12 +199,18 @@ result<void> switch_impl::update_port(const port_config& config) {
   return tables_->call([&] { return update_port_here(config, nullptr); });
 }
 
-result<void> switch_impl::update_port_here(const port_config& config, const shut_state* again) {
+result<void> switch_impl::update_port_here(port_config config, const shut_state* again) {
   const driver_time in_driver(in_driver_since_ns_);
   const int found = number_of(config.name);
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
   port_slot& slot = slots_[number];
+  const auto bridge = bridge_named(config.bridge);
+  if (!bridge) return tl::unexpected(bridge.error());
+  config.bridge = *bridge;
+  if (config.bridge != slot.device->config().bridge)
+    return fail(errc::unsupported, "port " + config.name,
+                "its bridge cannot change while it runs: remove and add it");
   // Tokens of another limit mean another time.
   const bool storm_changed = slot.device->config().storm != config.storm;
   if (storm_changed && again == nullptr)

@@ -70,7 +70,7 @@ TEST_F(switch_test, a_device_that_goes_away_under_traffic_takes_its_entries_alon
     is_told ? b.say_removed() : b.vanish();
     EXPECT_TRUE(eventually([&] { return status_of("b").lost; })) << is_told;
     EXPECT_FALSE(status_of("b").link_up);
-    EXPECT_TRUE(eventually([&] { return !switch_->fib_find(1, host(2)); })) << is_told;
+    EXPECT_TRUE(eventually([&] { return !switch_->fib_find({}, 1, host(2)); })) << is_told;
     EXPECT_TRUE(eventually([&] { return count("a", "drop_no_member") > 0; }));
     const auto removed = switch_->remove_port("b");
     EXPECT_TRUE(removed) << removed.error().message();
@@ -144,7 +144,7 @@ TEST_F(switch_test, entries_of_a_vlan_that_a_port_leaves_go) {
   config.tagged = {20};
   ASSERT_TRUE(switch_->update_port(config));
   EXPECT_TRUE(eventually([&] { return switch_->fib().entries == 1; }));
-  EXPECT_TRUE(switch_->fib_find(20, host(1)));
+  EXPECT_TRUE(switch_->fib_find({}, 20, host(1)));
 }
 
 TEST_F(switch_test, ports_come_and_go_under_traffic) {

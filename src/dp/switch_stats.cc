@@ -119,8 +119,9 @@ std::vector<vlan_status> switch_impl::vlans() const {
     for (std::uint16_t vlan = 1; vlan < n_vlans - 1; ++vlan) {
       const plan_vlan& sets = plan_->vlans[vlan];
       if (sets.members() == 0) continue;
-      vlan_status status{
-          vlan, members(sets.tagged), members(sets.untagged), owner_->learned_in_vlan(vlan), {}};
+      vlan_status status{config_.bridges.front().name,  vlan,
+                         members(sets.tagged),          members(sets.untagged),
+                         owner_->learned_in_vlan(vlan), {}};
       for (std::size_t id = 0; id < vlan_counter::count; ++id) {
         std::uint64_t sum = 0;
         for (const auto& each : workers_) sum += each->vlan_counters().value(vlan, id);

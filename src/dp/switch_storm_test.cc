@@ -116,7 +116,7 @@ TEST_F(storm_test, normal_of_the_pipeline_has_the_limits_and_output_has_not) {
   auto& a = access("a");
   access("b");
   const auto must = [&](std::vector<pipeline::operation> bundle) {
-    const auto done = switch_->pipeline()->apply(bundle);
+    const auto done = switch_->pipeline({})->apply(bundle);
     ASSERT_TRUE(done.has_value()) << done.error().message();
   };
   limit("a", {1, 0, 0});

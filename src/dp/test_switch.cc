@@ -125,7 +125,7 @@ std::map<std::string, std::uint64_t> switch_test::counts_of_vlan(std::uint16_t v
 
 bool switch_test::learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port) {
   return eventually([&] {
-    const auto entry = switch_->fib_find(vlan, mac);
+    const auto entry = switch_->fib_find({}, vlan, mac);
     return entry && entry->port == numbers_[port];
   });
 }

@@ -26,7 +26,7 @@ result<void> fib_dump::walk() {
     return core_.sw.fib_dump(
         *filter, [this](std::span<const dp::fib_entry> entries) { return add(entries); });
   // One entry needs no walk.
-  const auto entry = core_.sw.fib_find(*filter->vlan, *filter->mac);
+  const auto entry = core_.sw.fib_find({}, *filter->vlan, *filter->mac);
   if (!entry)
     return entry.error().code == errc::not_found ? result<void>{} : tl::unexpected(entry.error());
   if (filter->port.value_or(entry->port) == entry->port &&

@@ -40,11 +40,11 @@ TEST_F(fib_load_api, a_load_stores_columns) {
   std::uint64_t stored = 0;
   ASSERT_TRUE(load({first, second}, &stored).ok());
   EXPECT_EQ(stored, 4u);
-  EXPECT_EQ(sw_.fib_find(10, mac1)->port, 1u);
-  EXPECT_FALSE(sw_.fib_find(10, mac1)->is_static);
-  EXPECT_TRUE(sw_.fib_find(10, mac1 + 1)->is_static);
-  EXPECT_EQ(sw_.fib_find(10, mac1 + 2)->port, 0u);
-  EXPECT_EQ(sw_.fib_find(10, mac1 + 3)->port, 1u);
+  EXPECT_EQ(sw_.fib_find({}, 10, mac1)->port, 1u);
+  EXPECT_FALSE(sw_.fib_find({}, 10, mac1)->is_static);
+  EXPECT_TRUE(sw_.fib_find({}, 10, mac1 + 1)->is_static);
+  EXPECT_EQ(sw_.fib_find({}, 10, mac1 + 2)->port, 0u);
+  EXPECT_EQ(sw_.fib_find({}, 10, mac1 + 3)->port, 1u);
 }
 
 TEST_F(fib_load_api, a_bad_batch_is_refused_as_a_whole_and_named) {
@@ -110,7 +110,7 @@ TEST_F(fib_load_api, a_load_ends_at_a_port_that_was_removed_meanwhile) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_NE(detail(status, context).where().find("port p1"), std::string::npos)
       << status.error_message();
-  EXPECT_FALSE(sw_.fib_find(10, mac1 + 11));
+  EXPECT_FALSE(sw_.fib_find({}, 10, mac1 + 11));
 }
 
 TEST_F(fib_load_api, a_full_table_says_how_much_was_stored) {

@@ -24,7 +24,7 @@ result<void> fib_service::add(const v1::AddFibEntryRequest& request,
   const auto port = to_port_id(core_.sw.ports(), request.port());
   if (!port) return tl::unexpected(port.error());
   const auto hold = core_.running.changing();
-  const auto there = core_.sw.fib_find(*vlan, *mac);
+  const auto there = core_.sw.fib_find({}, *vlan, *mac);
   response.set_changed(!there || !there->is_static || there->port != port->number);
   if (!response.changed()) return {};
   const dp::fib_entry entry{*vlan, *mac, port->number, true, 0, port->serial};
@@ -41,7 +41,7 @@ result<void> fib_service::remove(const v1::DeleteFibEntryRequest& request,
   const auto mac = to_mac(request.mac());
   if (!mac) return tl::unexpected(mac.error());
   const auto hold = core_.running.changing();
-  auto erased = core_.sw.fib_erase(*vlan, *mac);
+  auto erased = core_.sw.fib_erase({}, *vlan, *mac);
   response.set_changed(erased.has_value());
   if (!erased && erased.error().code != errc::not_found) return erased;
   return {};

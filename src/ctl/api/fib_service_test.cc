@@ -49,7 +49,7 @@ TEST_F(api, static_entries_come_and_go_once) {
   EXPECT_FALSE(good(*fib_, &v1::FibService::Stub::AddFibEntry, add).changed());
   add.set_port("p1");
   EXPECT_TRUE(good(*fib_, &v1::FibService::Stub::AddFibEntry, add).changed());
-  EXPECT_EQ(sw_.fib_find(10, mac1)->port, 1u);
+  EXPECT_EQ(sw_.fib_find({}, 10, mac1)->port, 1u);
   v1::DeleteFibEntryRequest remove;
   remove.set_vlan(10);
   remove.set_mac("02:00:00:00:00:01");
