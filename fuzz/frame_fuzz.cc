@@ -15,8 +15,12 @@ namespace {
 using namespace coua;
 using dp::port_counter::id;
 
+constexpr unsigned the_bridge = 3;
+constexpr unsigned domain_of(unsigned vlan) { return 4095 - vlan; }
+
 enum kind : unsigned { access, trunk, trunk_without_native, any_vlan, n_kinds };
-constexpr unsigned port_of_kind[n_kinds] = {0, 17, dp::max_ports - 1, dp::controller_port};
+constexpr unsigned port_of_kind[n_kinds] = {0, 17, dp::max_ports - 1,
+                                            dp::controller_port(the_bridge)};
 constexpr unsigned native_of_kind[n_kinds] = {10, 1, 0, 4094};
 
 bool carries_tagged(unsigned port, unsigned vlan) {
@@ -27,17 +31,23 @@ bool carries_tagged(unsigned port, unsigned vlan) {
 
 std::unique_ptr<const dp::plan> make_plan() {
   auto view = std::make_unique<dp::plan>();
+  view->bridges.resize(the_bridge + 1);
+  for (unsigned vlan = 1; vlan < dp::n_vlans - 1; ++vlan) {
+    view->bridges[the_bridge].domains[vlan] = static_cast<std::uint16_t>(domain_of(vlan));
+  }
   for (unsigned port = 0; port < n_kinds; ++port) {
     dp::plan_port& made = view->ports[port_of_kind[port]];
     made.present = true;
     made.trunk = port != access;
     made.native_vlan = static_cast<std::uint16_t>(native_of_kind[port]);
+    made.bridge = the_bridge;
+    made.native_domain = view->bridges[the_bridge].domains[made.native_vlan];
     made.any_vlan = port == any_vlan;
     if (port == any_vlan) continue;  // in no set of ports
     const dp::port_set self = dp::port_bit(port_of_kind[port]);
-    if (made.native_vlan != 0) view->vlans[made.native_vlan].untagged |= self;
+    if (made.native_vlan != 0) view->domains[made.native_domain].untagged |= self;
     for (unsigned vlan = 0; vlan < dp::n_vlans; ++vlan) {
-      if (carries_tagged(port, vlan)) view->vlans[vlan].tagged |= self;
+      if (carries_tagged(port, vlan)) view->domains[domain_of(vlan)].tagged |= self;
     }
   }
   return view;
@@ -82,8 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     COUA_CHECK(in.tag == want.tag);
     COUA_CHECK(in.vlan == want.vlan);
     if (want.verdict == id::drop_ingress_vlan) continue;  // no table is asked for it
-    COUA_CHECK(in.destination == (std::uint64_t{want.vlan} << 48 | net::load_mac(data)));
-    COUA_CHECK(in.source == (std::uint64_t{want.vlan} << 48 | net::load_mac(data + 6)));
+    COUA_CHECK(in.destination == (std::uint64_t{domain_of(want.vlan)} << 48 | net::load_mac(data)));
+    COUA_CHECK(in.source == (std::uint64_t{domain_of(want.vlan)} << 48 | net::load_mac(data + 6)));
   }
   if (size >= net::mac_bytes) {
     const std::uint64_t destination = net::load_mac(frame.data());

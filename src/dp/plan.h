@@ -6,9 +6,15 @@
 // port), goes when a QSBR grace period has passed.
 //
 //   plan --- ports[number]    what a frame meets when it comes in
-//        |-- vlans[vid]       two bit sets of port numbers: sent untagged, sent tagged
+//        |-- bridges[number]  by VLAN: its domain
+//        |-- domains[domain]  two bit sets of port numbers: sent untagged, sent tagged
 //        |-- up               bit set of the ports that may send
-//        `-- workers[w]       the receive queues to poll; per port, the transmit queue to use
+//        `-- workers[w]       the receive queues to poll; per port, the transmit queue to use, and
+//                             what the worker has of its bridge
+//
+// A domain is a VLAN of one bridge, as the FIB knows it (l2/domain_map.h). Its ports are of that
+// bridge, and everything behind the ingress rules goes by the domain; so no frame, address or flood
+// crosses from bridge to bridge.
 //
 // A port number is what the FIB stores. There are at most 64, so a set of ports is one word, and
 // "may this frame leave there" is one shift and one AND.
@@ -21,12 +27,15 @@
 #include <vector>
 
 #include "dp/bond/spread.h"
+#include "dp/bridges_max.h"
 #include "dp/l2/storm.h"
 
 namespace coua::dp {
 
 inline constexpr unsigned max_ports = 64;  // bits of a port_set; DPDK's own limit is 32 devices
 inline constexpr unsigned n_vlans = 4096;
+inline constexpr unsigned n_domains = 4096;   // that a FIB key can hold; 0 is none
+inline constexpr unsigned domain_shift = 48;  // of the domain in a FIB key
 inline constexpr unsigned max_burst = 64;
 
 using port_set = std::uint64_t;
@@ -38,14 +47,24 @@ template <typename Visit>
 void for_each_port(port_set ports, const Visit& visit) noexcept {
   for (; ports != 0; ports &= ports - 1) visit(static_cast<unsigned>(std::countr_zero(ports)));
 }
-/// Where packets come in that the controller sends, unless it names a port: as by a trunk in every
-/// VLAN, untagged ones in VLAN 1. In no set of ports.
-inline constexpr unsigned controller_port = max_ports;
+/// Where packets come in that a controller of the bridge sends, unless it names a port: as by a
+/// trunk in every VLAN, untagged ones in VLAN 1. In no set of ports.
+constexpr unsigned controller_port(unsigned bridge) { return max_ports + bridge; }
+/// Numbers that a frame can come in by.
+inline constexpr unsigned max_inputs = max_ports + bridges_max;
 
-struct plan_vlan {
+struct plan_domain {
   port_set untagged = 0;
   port_set tagged = 0;
   port_set members() const noexcept { return untagged | tagged; }
+};
+
+/// By VLAN of a bridge; 0: it has none.
+using vlan_domains = std::array<std::uint16_t, n_vlans>;
+
+struct plan_bridge {
+  port_set ports = 0;
+  vlan_domains domains{};
 };
 
 struct plan_port {
@@ -54,8 +73,10 @@ struct plan_port {
   bool learning = true;
   bool strips_tags = false;         // the driver takes the tag out of the frame (net_af_packet)
   std::uint16_t native_vlan = 0;    // 0: untagged frames are dropped
+  std::uint16_t native_domain = 0;  // of that VLAN
+  std::uint8_t bridge = 0;          // number
+  bool any_vlan = false;            // whatever the sets of ports say
   std::uint32_t longest_frame = 0;  // bytes, by the MTU; a driver may refuse a longer one
-  bool any_vlan = false;            // whatever the sets of VLANs say
 };
 
 /// Limits of what a port may bring that is flooded.
@@ -70,7 +91,8 @@ struct plan_storm {
 /// Which mirror ports get a copy.
 struct plan_mirror {
   std::array<port_set, max_ports> received{}, sent{};  // of what this port receives, sends
-  std::array<port_set, n_vlans> vlans{};               // of what any port receives in this VLAN
+  // Of what any port of the mirror port's bridge receives in this VLAN.
+  std::array<port_set, n_vlans> vlans{};
 };
 
 /// Why frames of a queue leave the usual way; bits.
@@ -104,25 +126,30 @@ struct plan_bond {
   std::vector<std::array<tx_queue, bond_members_max>> tx;  // by worker
 };
 
-struct tap_set;  // capture/tap.h
+struct tap_set;        // capture/tap.h
+struct worker_bridge;  // pipeline/worker_bridge.h
 
 struct worker_plan {
   std::vector<rx_queue> rx;
   std::array<tx_queue, max_ports> tx{};
+  std::vector<worker_bridge*> bridges;                 // all that there are
+  std::array<worker_bridge*, max_inputs> bridge_of{};  // the port; null: there is no such port
 };
 
 struct plan {
-  std::uint64_t serial = 0;                      // grows with each plan
-  port_set present = 0;                          // has a device
-  port_set up = 0;                               // present, enabled, with link: may send
-  bool lacp = false;                             // a bond speaks it
-  bool drops_tapped = false;                     // a capture wants what is dropped
-  std::shared_ptr<const tap_set> taps;           // null: no capture is on
-  std::array<plan_port, max_ports + 1> ports{};  // the last: controller_port
-  std::array<plan_vlan, n_vlans> vlans{};
+  std::uint64_t serial = 0;             // grows with each plan
+  port_set present = 0;                 // has a device
+  port_set up = 0;                      // present, enabled, with link: may send
+  bool lacp = false;                    // a bond speaks it
+  bool drops_tapped = false;            // a capture wants what is dropped
+  std::shared_ptr<const tap_set> taps;  // null: no capture is on
+  std::array<plan_port, max_inputs> ports{};
+  std::array<plan_domain, n_domains> domains{};
+  std::array<std::uint16_t, n_domains> vlan_of{};  // by domain: what a tag says
   std::vector<worker_plan> workers;
-  std::array<plan_storm, max_ports + 1> storms{};                   // by port number
-  std::unique_ptr<const plan_mirror> mirror;                        // null: nothing is mirrored
+  std::array<plan_storm, max_inputs> storms{};  // by port number
+  std::vector<plan_bridge> bridges;             // by number; without ports where there is none
+  std::unique_ptr<const plan_mirror> mirror;    // null: nothing is mirrored
   std::array<std::unique_ptr<const plan_bond>, max_ports> bonds{};  // null: the port is none
 };
 

@@ -9,10 +9,39 @@
 namespace coua::dp {
 namespace {
 
-void add_vlans(plan& built, unsigned number, const port_config& config) {
-  if (config.native_vlan != 0) built.vlans[config.native_vlan].untagged |= port_bit(number);
+void add_bridge(plan& built, const bridge_view& view) {
+  if (built.bridges.size() <= view.number) built.bridges.resize(view.number + 1);
+  plan_bridge& bridge = built.bridges[view.number];
+  bridge.domains = *view.domains;
+  for (std::uint16_t vlan = 1; vlan < n_vlans; ++vlan)
+    if (const std::uint16_t domain = bridge.domains[vlan]; domain != 0)
+      built.vlan_of[domain] = vlan;
+  const unsigned controller = controller_port(view.number);
+  plan_port& input = built.ports[controller];
+  input = {.present = true, .trunk = true, .learning = false, .native_vlan = 1};
+  input.native_domain = bridge.domains[input.native_vlan];
+  input.bridge = static_cast<std::uint8_t>(view.number);
+  input.any_vlan = true;
+  for (std::size_t w = 0; w < built.workers.size(); ++w) {
+    built.workers[w].bridges.push_back(view.of_worker[w]);
+    built.workers[w].bridge_of[controller] = view.of_worker[w];
+  }
+}
+
+/// The bridge is there already.
+void join_bridge(plan& built, const port_view& view) {
+  plan_bridge& bridge = built.bridges[view.bridge];
+  bridge.ports |= port_bit(view.number);
+  for (worker_plan& each : built.workers)
+    each.bridge_of[view.number] = each.bridge_of[controller_port(view.bridge)];
+  const port_config& config = view.device->config();
+  if (config.mirror.any()) return;
+  const auto domain_of = [&](std::uint16_t vlan) -> plan_domain& {
+    return built.domains[bridge.domains[vlan]];
+  };
+  if (config.native_vlan != 0) domain_of(config.native_vlan).untagged |= port_bit(view.number);
   if (config.mode != vlan_mode::trunk) return;
-  for (const std::uint16_t vlan : config.tagged) built.vlans[vlan].tagged |= port_bit(number);
+  for (const std::uint16_t vlan : config.tagged) domain_of(vlan).tagged |= port_bit(view.number);
 }
 
 plan_storm storm_of(const port_view& view) {
@@ -50,7 +79,7 @@ void add_mirrors(plan& built, std::span<const port_view> ports) {
       if ((tx & port_bit(number)) != 0) mirror->sent[number] |= port_bit(to.number);
     }
     for (const std::uint16_t vlan : config.mirror.vlans) mirror->vlans[vlan] |= port_bit(to.number);
-    received |= config.mirror.vlans.empty() ? rx : ~port_set{0};
+    received |= config.mirror.vlans.empty() ? rx : rx | built.bridges[to.bridge].ports;
     sent |= tx;
   }
   if ((received | sent) == 0) return;
@@ -138,25 +167,28 @@ std::vector<std::uint16_t> vlans_of(const port_config& config) {
 }
 
 std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
-                                 std::span<const worker_place> workers) {
+                                 std::span<const worker_place> workers,
+                                 std::span<const bridge_view> bridges) {
   auto built = std::make_unique<plan>();
   built->workers.resize(workers.size());
-  built->ports[controller_port] = {
-      .present = true, .trunk = true, .learning = false, .native_vlan = 1, .any_vlan = true};
+  for (const bridge_view& view : bridges) add_bridge(*built, view);
   for (const port_view& view : ports) {
     const port_config& config = view.device->config();
     built->present |= port_bit(view.number);
     const bool is_mirror = config.mirror.any();
     const bool enabled = config.enabled && !view.shut && !is_mirror;
     if (enabled && view.link_up) built->up |= port_bit(view.number);
-    built->ports[view.number] = {true,
-                                 config.mode == vlan_mode::trunk,
-                                 config.learning,
-                                 view.device->strips_tags(),
-                                 config.native_vlan,
-                                 view.device->longest_frame()};
+    built->ports[view.number] = {
+        .present = true,
+        .trunk = config.mode == vlan_mode::trunk,
+        .learning = config.learning,
+        .strips_tags = view.device->strips_tags(),
+        .native_vlan = config.native_vlan,
+        .native_domain = built->bridges[view.bridge].domains[config.native_vlan],
+        .bridge = static_cast<std::uint8_t>(view.bridge),
+        .longest_frame = view.device->longest_frame()};
     built->storms[view.number] = storm_of(view);
-    if (!is_mirror) add_vlans(*built, view.number, config);
+    join_bridge(*built, view);
     if (enabled && !view.lost) spread_queues(*built, view, workers);
     if (!view.device->members().empty()) {
       add_bond(*built, view, workers.size());

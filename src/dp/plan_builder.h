@@ -26,6 +26,7 @@ struct bond_view {
 
 struct port_view {
   unsigned number = 0;
+  unsigned bridge = 0;  // number
   const port* device = nullptr;
   bool link_up = false;
   bool lost = false;               // the device went away: it is neither polled nor sent to
@@ -40,8 +41,15 @@ struct worker_place {
   int numa_node = 0;
 };
 
+struct bridge_view {
+  unsigned number = 0;
+  const vlan_domains* domains = nullptr;  // of all VLANs that its ports carry
+  std::vector<worker_bridge*> of_worker;  // by number
+};
+
 std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
-                                 std::span<const worker_place> workers);
+                                 std::span<const worker_place> workers,
+                                 std::span<const bridge_view> bridges);
 
 /// Workers that poll a port of this node (-1: of no node).
 unsigned workers_for_node(int node, std::span<const worker_place> workers);

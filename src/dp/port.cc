@@ -65,13 +65,6 @@ unsigned number_in(const std::string& devargs, const std::string& key, unsigned 
              : static_cast<unsigned>(std::strtoul(&devargs[at + key.size() + 2], nullptr, 0));
 }
 
-bool valid_name(const std::string& name) {
-  return !name.empty() && name.size() <= 32 &&
-         name.find_first_not_of(
-             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
-             std::string::npos;
-}
-
 result<void> validate_vlans(const port_config& config, const std::string& where) {
   const auto bad = [](std::uint16_t vlan) { return vlan < 1 || vlan > 4094; };
   const bool trunk = config.mode == vlan_mode::trunk;
@@ -91,6 +84,13 @@ result<void> validate_vlans(const port_config& config, const std::string& where)
 }
 
 }  // namespace
+
+bool valid_name(const std::string& name) {
+  return !name.empty() && name.size() <= 32 &&
+         name.find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
+             std::string::npos;
+}
 
 tl::unexpected<error> port::failed(const std::string& step, int code) const {
   const int number = code < 0 ? -code : code;

@@ -40,6 +40,9 @@ struct port_limits {
   std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
 };
 
+/// Of a port or a bridge: 1 to 32 of [A-Za-z0-9_.-].
+bool valid_name(const std::string& name);
+
 class port {
  public:
   /// Checks everything that can be checked without the device: name, MTU, VLANs.

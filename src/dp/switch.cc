@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/cpu.h"
-#include "base/hash_key.h"
 #include "dp/switch_impl.h"
 
 namespace coua::dp {
@@ -22,8 +22,6 @@ constexpr std::uint64_t shut_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
-// Time-outs of rules are in seconds.
-constexpr double learn_again_s = 0.5;
 constexpr double flap_s = 1.0;
 // From which size of the table on a worker tells the FIB the first 32 keys of the next burst (its
 // destinations, or all of a small burst) with each burst that it looks up. It pays where a look-up
@@ -47,14 +45,12 @@ result<void> check(const switch_config& config) {
     return bad("ageing is 0 (never) or 6 to 1,000,000 seconds");
   if (config.burst < 1 || config.burst > max_burst) return bad("burst is not in 1 to 64");
   if (config.bridges.empty() || config.bridges.size() > bridges_max)
-    return bad("bridges are not 1 to 16");
-  const pipeline_config& pipeline = config.bridges.front().pipeline;
-  if (pipeline.rules_max < 1 || pipeline.rules_max > std::uint64_t{1} << 24)
-    return bad("rules_max is not in 1 to 16,777,216");
-  if (pipeline.packet_in_rate < 1 || pipeline.packet_in_rate > 1'000'000)
-    return bad("packet_in_rate is not in 1 to 1,000,000");
-  if (pipeline.packet_in_burst < 1 || pipeline.packet_in_burst > 65'536)
-    return bad("packet_in_burst is not in 1 to 65,536");
+    return bad("a switch has 1 to 16 bridges");
+  std::set<std::string> names;
+  for (const bridge_config& each : config.bridges) {
+    if (auto valid = switch_bridge::validate(each); !valid) return valid;
+    if (!names.insert(each.name).second) return bad("two bridges have one name");
+  }
   return {};
 }
 
@@ -100,13 +96,12 @@ result<void> switch_impl::start() {
   if (!owner) return tl::unexpected(owner.error());
   owner_ = std::move(*owner);
 
-  auto pipeline = pipeline_owner::create(config_.bridges.front().pipeline,
-                                         static_cast<unsigned>(places_.size()));
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  pipeline_ = std::move(*pipeline);
-
-  const auto learn_key = draw_hash_key();
-  if (!learn_key) return tl::unexpected(learn_key.error());
+  for (const bridge_config& each : config_.bridges) {
+    auto made = switch_bridge::create(each, free_bridge_number(),
+                                      static_cast<unsigned>(places_.size()), eal_.control);
+    if (!made) return tl::unexpected(std::move(made.error()));
+    bridges_.push_back(std::move(*made));
+  }
   coua_fib_stats stats{};
   stats.size = sizeof stats;
   coua_fib_get_stats(owner_->fib(), &stats);
@@ -118,46 +113,27 @@ result<void> switch_impl::start() {
     params.burst = config_.burst;
     params.idle = config_.idle;
     params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
-    params.learn_again_cycles = static_cast<std::uint64_t>(learn_again_s * hz);
-    params.learn_key = *learn_key;
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
-    // Each worker has its share of the rate.
-    params.packet_in_cycles = static_cast<std::uint64_t>(
-        hz * static_cast<double>(places_.size()) / config_.bridges.front().pipeline.packet_in_rate);
-    params.packet_in_burst =
-        config_.bridges.front().pipeline.packet_in_burst / static_cast<unsigned>(places_.size());
     coua_fib_reader* reader = nullptr;
     if (coua_fib_reader_create(owner_->fib(), &reader) != 0)
       return fail(errc::no_memory, "FIB", "no memory for a reader");
     auto quiescence = shared_.readers.register_reader();
     if (!quiescence) return tl::unexpected(quiescence.error());
     workers_.push_back(std::make_unique<worker>(shared_, params, reader, std::move(*quiescence)));
-    auto runs = pipeline_->make_executor(w, workers_.back()->copier());
-    if (!runs) return tl::unexpected(runs.error());
-    workers_.back()->follow(std::move(*runs));
   }
   publish();
   for (auto& each : workers_) each->start();
   tables_ = std::make_unique<owner_thread>("coua-tables", [this] { return housekeeping(); });
   // A thread inherits the CPUs of its creator, which may be those of the workers.
-  if (auto pinned = tables_->call([this] { return pin_this_thread(eal_.control); }); !pinned)
-    return pinned;
-  pipeline_owner::worker_ends ends;
-  for (auto& each : workers_) {
-    ends.packet_ins.push_back(&each->packet_ins());
-    ends.learned.push_back(&each->learned());
-  }
-  return pipeline_->start(std::move(ends), workers_[0]->packet_outs(), eal_.control);
+  return tables_->call([this] { return pin_this_thread(eal_.control); });
 }
 
 switch_impl::~switch_impl() {
   shared_.stop.store(true, std::memory_order_relaxed);
   for (auto& each : workers_) each->join();
   tables_.reset();
-  if (pipeline_) pipeline_->stop();
+  for (auto& each : bridges_) each->stop();
   for (auto& each : workers_) {
-    drain_packets(each->packet_ins(), {});
-    drop_packets(each->packet_outs());
     for (slow_out one; each->slow_outs().pop(one);) rte_pktmbuf_free(one.frame);
   }
   for (port_slot& slot : slots_) {
@@ -194,15 +170,21 @@ void switch_impl::publish() {
   std::vector<port_view> views;
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
-      views.push_back({number, slots_[number].device.get(), slots_[number].link.up,
-                       slots_[number].link.lost, slots_[number].is_shut(), &storms_[number],
-                       slots_[number].last_mbps,
+      views.push_back({number, slots_[number].bridge->number(), slots_[number].device.get(),
+                       slots_[number].link.up, slots_[number].link.lost, slots_[number].is_shut(),
+                       &storms_[number], slots_[number].last_mbps,
                        slots_[number].bond ? slots_[number].bond->view() : bond_view{}});
-  std::unique_ptr<plan> next = build_plan(views, places_);
+  std::vector<bridge_view> bridges;
+  for (const auto& each : bridges_) {
+    bridges.push_back({each->number(), &domains_.of(each->number()), {}});
+    for (unsigned w = 0; w < places_.size(); ++w)
+      bridges.back().of_worker.push_back(each->of_worker(w));
+  }
+  std::unique_ptr<plan> next = build_plan(views, places_, bridges);
   next->serial = plan_ ? plan_->serial + 1 : 1;
   show_captures(*next);
-  for (unsigned vlan = 0; vlan < n_vlans; ++vlan)
-    owner_->set_members(static_cast<std::uint16_t>(vlan), next->vlans[vlan].members());
+  for (unsigned domain = 0; domain < n_domains; ++domain)
+    owner_->set_members(static_cast<std::uint16_t>(domain), next->domains[domain].members());
   shared_.current.store(next.get(), std::memory_order_release);
   wait_for_workers();
   fill_storms(other_speed);

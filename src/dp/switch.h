@@ -19,6 +19,7 @@
 #include "base/flood_limit.h"
 #include "base/result.h"
 #include "dp/bond/spread.h"
+#include "dp/bridges_max.h"
 #include "dp/capture/capture.h"
 
 namespace coua::dp {
@@ -127,7 +128,6 @@ struct bridge_config {
   pipeline_config pipeline;
   bool operator==(const bridge_config&) const = default;
 };
-inline constexpr unsigned bridges_max = 16;
 
 struct switch_config {
   std::uint64_t fib_entries = 1'000'000;

@@ -97,7 +97,8 @@ void switch_impl::show_captures(plan& next) {
   for (unsigned number = 0; number < max_ports; ++number)
     if (slots_[number].device)
       taps->interfaces[number] = interface_of(slots_[number].device->config().name);
-  taps->interfaces[controller_port] = interface_of(controller_name);
+  for (unsigned bridge = 0; bridge < bridges_max; ++bridge)
+    taps->interfaces[controller_port(bridge)] = interface_of(controller_name);
   const port_set in = tapped_ports(*taps, capture_direction::in);
   const port_set out = tapped_ports(*taps, capture_direction::out);
   for (worker_plan& each : next.workers) {

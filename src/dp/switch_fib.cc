@@ -25,8 +25,8 @@ std::string text_of(std::uint16_t vlan, std::uint64_t mac) {
   return text;
 }
 
-std::uint64_t key_of(std::uint16_t vlan, std::uint64_t mac) {
-  return std::uint64_t{vlan} << vlan_shift | mac;
+std::uint64_t key_of(std::uint16_t domain, std::uint64_t mac) {
+  return std::uint64_t{domain} << domain_shift | mac;
 }
 
 coua_fib_record record_from(std::uint64_t key, std::uint32_t entry, std::uint32_t epoch) {
@@ -46,9 +46,21 @@ bool switch_impl::is_port(unsigned number, unsigned serial) const {
          (serial == 0 || slots_[number].serial == serial);
 }
 
+/// That the filter lets pass by bridge and VLAN.
+std::bitset<n_domains> switch_impl::domains_of(const fib_filter& filter) const {
+  std::bitset<n_domains> some;
+  if (filter.bridge.empty() && !filter.vlan) return some.set();
+  const switch_bridge* bridge = filter.bridge.empty() ? nullptr : find_bridge(filter.bridge);
+  if (!filter.bridge.empty() && bridge == nullptr) return some;
+  for (std::uint16_t domain = 0; domain < n_domains; ++domain)
+    some[domain] = (!filter.vlan || *filter.vlan == domains_.vlan_of(domain)) &&
+                   (bridge == nullptr || domains_.is_of(domain, bridge->number()));
+  return some;
+}
+
+/// But for bridge and VLAN.
 bool switch_impl::matches(const fib_filter& filter, const coua_fib_record& record) const {
-  return (!filter.vlan || *filter.vlan == record.key >> vlan_shift) &&
-         (!filter.port ||
+  return (!filter.port ||
           (*filter.port == record.value &&
            (filter.port_serial == 0 || is_port(*filter.port, filter.port_serial)))) &&
          (!filter.mac || *filter.mac == (record.key & mac_mask)) &&
@@ -57,7 +69,7 @@ bool switch_impl::matches(const fib_filter& filter, const coua_fib_record& recor
 
 fib_entry switch_impl::entry_of(const coua_fib_record& record) const {
   const bool fixed = record.is_static != 0;
-  return {static_cast<std::uint16_t>(record.key >> vlan_shift),
+  return {domains_.vlan_of(static_cast<std::uint16_t>(record.key >> domain_shift)),
           record.key & mac_mask,
           record.value,
           fixed,
@@ -82,6 +94,8 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
   records.reserve(entries.size());
   std::string reason;
   errc code = errc::invalid;
+  std::bitset<n_domains> kept;  // of these entries
+  bool some_new = false;
   for (const fib_entry& entry : entries) {
     if (entry.vlan < 1 || entry.vlan > 4094)
       reason = "its VLAN is not in 1 to 4094";
@@ -94,12 +108,25 @@ result<std::uint64_t> switch_impl::insert_here(std::span<const fib_entry> entrie
       code = errc::not_found;
     }
     if (!reason.empty()) break;
+    const switch_bridge& bridge = *slots_[entry.port].bridge;
+    if (domains_.find(bridge.number(), entry.vlan) == 0) {
+      const auto taken = take_domains(bridge, std::span(&entry.vlan, 1), kept);
+      if (!taken) {
+        reason = taken.error().message();
+        code = taken.error().code;
+        break;
+      }
+      some_new = true;
+    }
+    const std::uint16_t domain = domains_.find(bridge.number(), entry.vlan);
+    kept.set(domain);
     coua_fib_record record{};
-    record.key = key_of(entry.vlan, entry.mac);
+    record.key = key_of(domain, entry.mac);
     record.value = entry.port;
     record.is_static = entry.is_static;
     records.push_back(record);
   }
+  if (some_new) publish();
   const auto [stored, refused] = store_here(records);
   if (refused) {
     coua_fib_stats stats{};
@@ -132,10 +159,14 @@ switch_impl::store_result switch_impl::store_here(std::span<const coua_fib_recor
 
 result<void> switch_impl::fib_erase(const std::string& bridge, std::uint16_t vlan,
                                     std::uint64_t mac) {
-  if (auto found = bridge_named(bridge); !found) return tl::unexpected(found.error());
-  const bool valid = vlan < n_vlans && mac <= mac_mask;
-  if (valid && tables_->call([&] { return owner_->erase(key_of(vlan, mac)); })) return {};
-  return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
+  return tables_->call([&]() -> result<void> {
+    const switch_bridge* found = find_bridge(bridge);
+    if (found == nullptr) return no_bridge(bridge);
+    const bool valid = vlan < n_vlans && mac <= mac_mask;
+    const std::uint16_t domain = valid ? domains_.find(found->number(), vlan) : 0;
+    if (domain != 0 && owner_->erase(key_of(domain, mac))) return {};
+    return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
+  });
 }
 
 std::uint64_t switch_impl::wait_for(const flush_ptr& job) const {
@@ -151,13 +182,15 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
                 "is not there (any more)");
   };
   if (filter.mac) {
-    // One address has at most one entry per VLAN: no need to go over the table.
+    // One address has at most one entry per domain: no need to go over the table.
     return tables_->call([&]() -> result<std::uint64_t> {
+      if (!find_bridge(filter.bridge)) return no_bridge(filter.bridge);
       if (filter.port && !is_port(*filter.port, filter.port_serial)) return no_port();
+      const std::bitset<n_domains> domains = domains_of(filter);
       std::uint64_t removed = 0;
-      for (std::uint16_t vlan = 0; vlan < n_vlans; ++vlan) {
-        if (filter.vlan && *filter.vlan != vlan) continue;
-        const std::uint64_t key = key_of(vlan, *filter.mac & mac_mask);
+      for (std::uint16_t domain = 0; domain < n_domains; ++domain) {
+        if (!domains[domain]) continue;
+        const std::uint64_t key = key_of(domain, *filter.mac & mac_mask);
         const std::uint32_t entry = owner_->find(key);
         if (entry == COUA_FIB_MISS) continue;
         const coua_fib_record record = record_from(key, entry, owner_->epoch());
@@ -171,11 +204,9 @@ result<std::uint64_t> switch_impl::fib_flush(const fib_filter& filter) {
   wanted.statics = statics;
   wanted.dynamics = !statics;
   if (filter.port) wanted.ports = *filter.port < max_ports ? port_bit(*filter.port) : 0;
-  if (filter.vlan) {
-    wanted.vlans.reset();
-    if (*filter.vlan < n_vlans) wanted.vlans.set(*filter.vlan);
-  }
   const auto job = tables_->call([&]() -> result<flush_ptr> {
+    if (!find_bridge(filter.bridge)) return no_bridge(filter.bridge);
+    wanted.domains = domains_of(filter);
     if (filter.port && !is_port(*filter.port, filter.port_serial)) return no_port();
     flush_ptr started = owner_->start_flush(wanted);
     if (!started) return fail(errc::no_memory, "FIB flush", "no memory for a cursor");
@@ -211,12 +242,14 @@ std::size_t switch_impl::fib_remove(std::span<const std::uint64_t> keys) {
 
 result<fib_entry> switch_impl::fib_find(const std::string& bridge, std::uint16_t vlan,
                                         std::uint64_t mac) const {
-  if (auto found = bridge_named(bridge); !found) return tl::unexpected(found.error());
   if (vlan >= n_vlans || mac > mac_mask)
     return fail(errc::invalid, text_of(vlan, mac), "no such key is possible");
   return tables_->call([&]() -> result<fib_entry> {
-    const std::uint64_t key = key_of(vlan, mac);
-    const std::uint32_t entry = owner_->find(key);
+    const switch_bridge* found = find_bridge(bridge);
+    if (found == nullptr) return no_bridge(bridge);
+    const std::uint16_t domain = domains_.find(found->number(), vlan);
+    const std::uint64_t key = key_of(domain, mac);
+    const std::uint32_t entry = domain != 0 ? owner_->find(key) : COUA_FIB_MISS;
     if (entry == COUA_FIB_MISS)
       return fail(errc::not_found, text_of(vlan, mac), "there is no such entry");
     return entry_of(record_from(key, entry, owner_->epoch()));
@@ -226,6 +259,8 @@ result<fib_entry> switch_impl::fib_find(const std::string& bridge, std::uint16_t
 result<void> switch_impl::fib_dump(
     const fib_filter& filter, const std::function<bool(std::span<const fib_entry>)>& sink) const {
   coua_fib_cursor* cursor = nullptr;
+  if (!tables_->call([&] { return find_bridge(filter.bridge) != nullptr; }))
+    return no_bridge(filter.bridge);
   if (tables_->call([&] { return coua_fib_cursor_open(owner_->fib(), &cursor); }) != 0)
     return fail(errc::no_memory, "FIB dump", "no memory for a cursor");
   std::vector<coua_fib_record> records(slice_entries);
@@ -235,13 +270,15 @@ result<void> switch_impl::fib_dump(
     found.clear();
     more = tables_->call([&] {
       const std::uint64_t end = now_ns() + stretch_ns;
+      const std::bitset<n_domains> domains = domains_of(filter);
       while (found.size() < slice_entries && now_ns() < end) {
         const long n = coua_fib_cursor_step(cursor, records.data(), records.size(), dump_buckets);
         lost = n == -EOVERFLOW;
         if (n < 0) return false;  // or the end: nothing else is possible with these arguments
         for (long i = 0; i < n; ++i) {
           const coua_fib_record& record = records[static_cast<std::size_t>(i)];
-          if (matches(filter, record)) found.push_back(entry_of(record));
+          if (domains[record.key >> domain_shift] && matches(filter, record))
+            found.push_back(entry_of(record));
         }
       }
       return true;

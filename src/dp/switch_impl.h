@@ -6,20 +6,23 @@
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dp/capture/tap.h"
 #include "dp/eal.h"
+#include "dp/l2/domain_map.h"
 #include "dp/learn/fib_owner.h"
 #include "dp/owner_thread.h"
-#include "dp/pipeline/pipeline_owner.h"
 #include "dp/plan_builder.h"
 #include "dp/port.h"
 #include "dp/switch.h"
+#include "dp/switch_bridge.h"
 #include "dp/worker.h"
 
 namespace coua::dp {
@@ -39,7 +42,7 @@ class switch_impl final : public l2_switch {
 
   result<void> add_bridge(const bridge_config& config) override;
   result<void> remove_bridge(const std::string& name) override;
-  std::vector<bridge_config> bridges() const override { return config_.bridges; }
+  std::vector<bridge_config> bridges() const override;
   pipeline_owner* pipeline(const std::string& bridge) override;
   void set_standalone(const std::string& bridge, bool on) override;
   std::string describe() const override;
@@ -77,7 +80,8 @@ class switch_impl final : public l2_switch {
  private:
   using flush_ptr = std::shared_ptr<fib_owner::flush_job>;
   struct port_slot {
-    std::unique_ptr<port> device;  // null: free, once `flush` is over
+    std::unique_ptr<port> device;     // null: free, once `flush` is over
+    switch_bridge* bridge = nullptr;  // of the device
     link_state link;
     unsigned last_mbps = 0;            // of the link, when it last had one; 0: not known
     std::unique_ptr<bond_state> bond;  // where the port is one
@@ -127,8 +131,16 @@ class switch_impl final : public l2_switch {
     std::uint64_t ns = 0;
   };
   // switch_bridges.cc
-  /// The name of a bridge that is there. An empty one is that of the first.
-  result<std::string> bridge_named(const std::string& name) const;
+  /// An empty name is that of the first. Null: there is none. Any thread; but in `tables` the
+  /// bridge stays.
+  switch_bridge* find_bridge(const std::string& name) const;
+  switch_bridge* find_bridge_locked(const std::string& name) const;
+  static tl::unexpected<error> no_bridge(const std::string& name);
+  unsigned free_bridge_number() const;
+  bool is_first(const switch_bridge& bridge) const { return &bridge == bridges_.front().get(); }
+  result<void> take_domains(const switch_bridge& bridge, std::span<const std::uint16_t> vlans,
+                            std::bitset<n_domains>& kept);
+  result<void> take_domains(const switch_bridge& bridge, const port_config& config);
   // switch_ports.cc
   /// `again`: it comes back as it was, and nothing of it is asked for anew. Null: it is new.
   result<unsigned> add_port_here(port_config config, const shut_state* again);
@@ -163,6 +175,7 @@ class switch_impl final : public l2_switch {
   void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
+  std::uint64_t domain_sum(std::uint16_t domain, std::size_t id) const;
   // switch_bonds.cc
   link_state look_at_link(unsigned number);
   void watch_bonds();
@@ -188,6 +201,7 @@ class switch_impl final : public l2_switch {
   result<std::uint64_t> insert_here(std::span<const fib_entry> entries, std::uint64_t first);
   fib_entry entry_of(const coua_fib_record& record) const;
   bool matches(const fib_filter& filter, const coua_fib_record& record) const;
+  std::bitset<n_domains> domains_of(const fib_filter& filter) const;
   bool is_port(unsigned number, unsigned serial) const;
   std::uint64_t wait_for(const flush_ptr& job) const;
 
@@ -195,9 +209,18 @@ class switch_impl final : public l2_switch {
   const switch_config config_;
   worker_shared shared_;
   std::vector<worker_place> places_;
-  std::unique_ptr<pipeline_owner> pipeline_;  // outlives the workers
+  // Whoever adds or removes one holds it all the time; those who read the list only hold the other.
+  std::mutex changing_bridges_;
+  mutable std::mutex bridges_mutex_;
+  // The oldest first. Only `tables` changes the list, and reads it without the lock. They outlive
+  // the workers.
+  std::vector<std::unique_ptr<switch_bridge>> bridges_;
   std::vector<std::unique_ptr<worker>> workers_;
   std::unique_ptr<fib_owner> owner_;
+  domain_map domains_;
+  // What the counters of a domain showed when its VLAN got it.
+  std::vector<std::array<std::uint64_t, vlan_counter::count>> domain_baselines_ =
+      std::vector<std::array<std::uint64_t, vlan_counter::count>>(n_domains);
   std::unique_ptr<plan> plan_;
   std::array<port_slot, max_ports> slots_;
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them

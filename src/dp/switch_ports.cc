@@ -58,18 +58,20 @@ result<unsigned> switch_impl::add_port(const port_config& config) {
 result<unsigned> switch_impl::add_port_here(port_config config, const shut_state* again) {
   const driver_time in_driver(in_driver_since_ns_);
   if (auto valid = port::validate(config); !valid) return tl::unexpected(valid.error());
-  const auto bridge = bridge_named(config.bridge);
-  if (!bridge) return tl::unexpected(bridge.error());
-  config.bridge = *bridge;
+  switch_bridge* const bridge = find_bridge(config.bridge);
+  if (bridge == nullptr) return no_bridge(config.bridge);
+  config.bridge = bridge->name();
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
   const auto number = free_number();
   if (!number) return number;
+  if (auto taken = take_domains(*bridge, config); !taken) return tl::unexpected(taken.error());
   const port_limits limits = limits_of_ports();
   auto opened = port::open(config, limits);
   if (!opened) return tl::unexpected(opened.error());
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
+  slot.bridge = bridge;
   slot.bond.reset();
   if (config.bond.any())
     slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs(),
@@ -80,6 +82,7 @@ result<unsigned> switch_impl::add_port_here(port_config config, const shut_state
       !known && again == nullptr) {
     slot.bond.reset();
     slot.device.reset();
+    slot.bridge = nullptr;
     slot.link = {};
     return tl::unexpected(known.error());
   }
@@ -145,12 +148,13 @@ void switch_impl::set_rules(unsigned number) {
 /// A port with its state, or that there is none of this number any more.
 void switch_impl::tell_pipeline(unsigned number) {
   const port_slot& slot = slots_[number];
-  if (!slot.device) return pipeline_->remove_port(bridge_port(number));
+  pipeline_owner& to = slot.bridge->pipeline();
+  if (!slot.device) return to.remove_port(bridge_port(number));
   pipeline::port one;
   one.number = bridge_port(number);
   const port_config& config = slot.device->config();
   one.live = slot.link.up && config.enabled && !slot.is_shut() && !config.mirror.any();
-  pipeline_->set_port(one);
+  to.set_port(one);
 }
 
 void switch_impl::flush(const flush_filter& filter, const std::string& port) {
@@ -182,6 +186,7 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   slot.link = {};
   slot.flush = flush;
   tell_pipeline(number);
+  slot.bridge = nullptr;
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
   close(std::move(leaving));
@@ -205,10 +210,10 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
   if (found < 0) return fail(errc::not_found, "port " + config.name, "there is no such port");
   const unsigned number = static_cast<unsigned>(found);
   port_slot& slot = slots_[number];
-  const auto bridge = bridge_named(config.bridge);
-  if (!bridge) return tl::unexpected(bridge.error());
-  config.bridge = *bridge;
-  if (config.bridge != slot.device->config().bridge)
+  const switch_bridge* const bridge = find_bridge(config.bridge);
+  if (bridge == nullptr) return no_bridge(config.bridge);
+  config.bridge = bridge->name();
+  if (bridge != slot.bridge)
     return fail(errc::unsupported, "port " + config.name,
                 "its bridge cannot change while it runs: remove and add it");
   // Tokens of another limit mean another time.
@@ -216,15 +221,17 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
   if (storm_changed && again == nullptr)
     if (auto known = check_storm(config, slot.device->driver(), slot.link, slot.last_mbps); !known)
       return known;
+  if (auto taken = take_domains(*bridge, config); !taken) return taken;
+  const vlan_domains& domains = domains_.of(bridge->number());
   flush_filter left;
   left.ports = port_bit(number);
-  left.vlans.reset();
-  for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.vlans.set(vlan);
+  left.domains.reset();
+  for (const std::uint16_t vlan : vlans_of(slot.device->config())) left.domains.set(domains[vlan]);
   const bool was_enabled = slot.device->config().enabled, was_up = slot.link.up;
   const bool was_open = was_enabled && !slot.is_shut();
   auto leaving = update_device(number, config);
   if (!leaving) return tl::unexpected(leaving.error());
-  for (const std::uint16_t vlan : vlans_of(config)) left.vlans.reset(vlan);
+  for (const std::uint16_t vlan : vlans_of(config)) left.domains.reset(domains[vlan]);
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (again != nullptr && !again->by.empty() && !slot.is_shut()) keep_shut(number, *again);
   if (slot.bond) slot.bond->configure(config.bond);
@@ -242,8 +249,8 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
   if (!leaving->empty()) bury_pools();
   const bool bond_fell = slot.bond && was_up && !slot.link.up;
   const bool is_open = config.enabled && !slot.is_shut();
-  if ((was_open && !is_open) || (was_enabled && !config.enabled) || bond_fell) left.vlans.set();
-  if (left.vlans.any()) flush(left, config.name);
+  if ((was_open && !is_open) || (was_enabled && !config.enabled) || bond_fell) left.domains.set();
+  if (left.domains.any()) flush(left, config.name);
   return {};
 }
 

@@ -41,6 +41,12 @@ std::uint64_t switch_impl::port_sum(unsigned number, std::size_t id) const {
   return sum;
 }
 
+std::uint64_t switch_impl::domain_sum(std::uint16_t domain, std::size_t id) const {
+  std::uint64_t sum = 0;
+  for (const auto& each : workers_) sum += each->vlan_counters().value(domain, id);
+  return sum;
+}
+
 std::vector<port_status> switch_impl::ports() const {
   return tables_->call([&] {
     std::vector<port_status> list;
@@ -97,7 +103,7 @@ std::vector<counter> switch_impl::totals() const {
     std::vector<counter> list;
     for (std::size_t id = 0; id < port_counter::count; ++id) {
       std::uint64_t sum = 0;
-      for (unsigned number = 0; number <= controller_port; ++number) sum += port_sum(number, id);
+      for (unsigned number = 0; number < max_inputs; ++number) sum += port_sum(number, id);
       list.push_back({port_counter::name(id), sum});
     }
     const std::size_t own = list.size();
@@ -116,18 +122,22 @@ std::vector<counter> switch_impl::totals() const {
 std::vector<vlan_status> switch_impl::vlans() const {
   return tables_->call([&] {
     std::vector<vlan_status> list;
-    for (std::uint16_t vlan = 1; vlan < n_vlans - 1; ++vlan) {
-      const plan_vlan& sets = plan_->vlans[vlan];
-      if (sets.members() == 0) continue;
-      vlan_status status{config_.bridges.front().name,  vlan,
-                         members(sets.tagged),          members(sets.untagged),
-                         owner_->learned_in_vlan(vlan), {}};
-      for (std::size_t id = 0; id < vlan_counter::count; ++id) {
-        std::uint64_t sum = 0;
-        for (const auto& each : workers_) sum += each->vlan_counters().value(vlan, id);
-        status.counters.push_back({vlan_counter::name(id), sum});
+    for (const auto& bridge : bridges_) {
+      for (std::uint16_t vlan = 1; vlan < n_vlans - 1; ++vlan) {
+        const std::uint16_t domain = domains_.find(bridge->number(), vlan);
+        const plan_domain& sets = plan_->domains[domain];
+        if (sets.members() == 0) continue;
+        vlan_status status{bridge->name(),
+                           vlan,
+                           members(sets.tagged),
+                           members(sets.untagged),
+                           owner_->learned_in_domain(domain),
+                           {}};
+        for (std::size_t id = 0; id < vlan_counter::count; ++id)
+          status.counters.push_back(
+              {vlan_counter::name(id), domain_sum(domain, id) - domain_baselines_[domain][id]});
+        list.push_back(std::move(status));
       }
-      list.push_back(std::move(status));
     }
     return list;
   });

@@ -73,16 +73,16 @@ result<l2_verdict> switch_impl::trace_l2(unsigned port, std::span<const std::uin
       made.limit = "mac_limit: this port has learned all the addresses that it may";
       return made;
     }
-    egress to =
-        decide_egress(*plan_, pipeline_->no_fwd(), port, in.vlan, owner_->find(in.destination));
+    const port_set no_fwd = slots_[port].bridge->pipeline().no_fwd();
+    egress to = decide_egress(*plan_, no_fwd, port, in.domain, owner_->find(in.destination));
     if (to.verdict == port_counter::flooded)
       ask_storm(plan_->storms[port], slots_[port].device->config().storm, slots_[port].last_mbps,
                 in.destination, frame.size(), made, to);
     made.what = port_counter::name(to.verdict);
-    const plan_vlan& vlan = plan_->vlans[in.vlan];
+    const plan_domain& domain = plan_->domains[in.domain];
     for (port_set left = to.ports; left != 0; left &= left - 1) {
       const auto out = static_cast<unsigned>(std::countr_zero(left));
-      const bool tagged = (vlan.tagged & port_bit(out)) != 0;
+      const bool tagged = (domain.tagged & port_bit(out)) != 0;
       made.copies.push_back({out, retagged(frame, in.tag, tagged, in.vlan)});
       l2_verdict::copy& copy = made.copies.back();
       if (const plan_bond* bond = plan_->bonds[out].get()) {

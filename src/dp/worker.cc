@@ -40,9 +40,7 @@ worker::worker(worker_shared& shared, const worker_params& params, coua_fib_read
       params_(params),
       reader_(reader),
       quiescence_(std::move(quiescence)),
-      suppress_(params.suppress_cycles),
-      packet_in_limit_(params.packet_in_cycles, params.packet_in_burst),
-      learn_out_(params.learn_again_cycles, params.learn_key) {}
+      suppress_(params.suppress_cycles) {}
 
 worker::~worker() { coua_fib_reader_destroy(reader_); }
 
@@ -60,30 +58,29 @@ void worker::run() {
   prctl(PR_SET_TIMERSLACK, 1);          // else the kernel adds 50 us to each nap
   (void)pin_this_thread(params_.core);  // the core was checked when the environment started
   const eal_thread registration;
-  quiescence_.online();
+  go_online();
   loop();
-  pipeline_->go_offline();
-  quiescence_.offline();
+  go_offline();
 }
 
 void worker::loop() {
   unsigned empty = 0;
   now_ = cycles();
-  take_plan();
   while (!shared_.stop.load(std::memory_order_relaxed)) {
     if (quiescence_.is_awaited()) [[unlikely]] {
       let_go();
       quiescence_.quiescent();
       take_plan();
     }
-    pipeline_->rest();
+    for (worker_bridge* each : queues_->bridges) each->executor->rest();
     epoch_ = shared_.epoch.load(std::memory_order_relaxed);
     const std::uint64_t start = now_;
     const unsigned found = shared_.paused.load(std::memory_order_relaxed)   ? 0
                            : shared_.raw_io.load(std::memory_order_relaxed) ? raw_round()
                                                                             : round();
-    if (packet_outs_.size() != 0) [[unlikely]]
-      send_packet_outs();
+    for (worker_bridge* each : queues_->bridges)
+      if (each->packet_outs != nullptr && each->packet_outs->size() != 0) [[unlikely]]
+        send_packet_outs(*each);
     if (plan_->lacp) [[unlikely]]
       send_slow();
     // Less than a burst: there is time to spare, and those that wait for more would wait in vain.
@@ -122,6 +119,8 @@ void worker::take_plan() noexcept {
   // A port's entries may have been flushed with the change: its hosts are news again.
   if (plan_->serial != plan_serial_) {
     suppress_.clear();
+    // Of bridges that are new.
+    for (worker_bridge* each : queues_->bridges) each->executor->go_online();
     send_slow();  // to members that are gone it is dropped
   }
   plan_serial_ = plan_->serial;
@@ -153,11 +152,12 @@ unsigned worker::round() {
 
 /// By the pipeline, or, if that is all that it would do, by the FIB.
 void worker::switch_burst(burst& b) noexcept {
-  const std::uint32_t rule = pipeline_->all_normal();
+  worker_bridge& bridge = bridge_of(b.port);
+  const std::uint32_t rule = bridge.executor->all_normal();
   const bool by_rules = rule == pipeline::executor::none;
-  if (by_rules && !shared_.standalone.load(std::memory_order_relaxed)) {
+  if (by_rules && !bridge.standalone.load(std::memory_order_relaxed)) {
     forward_held(nullptr);  // it came before
-    run_pipeline(b);
+    run_pipeline(bridge, b);
     b.n = 0;
     return;
   }
@@ -165,7 +165,7 @@ void worker::switch_burst(burst& b) noexcept {
   const plan_port& port = plan_->ports[b.port];
   if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
   count_received(b.port, n, b.bytes);
-  if (!by_rules) pipeline_->count_normal(rule, n, b.bytes);
+  if (!by_rules) bridge.executor->count_normal(rule, n, b.bytes);
   forward_held(params_.look_ahead ? &b : nullptr);
   held_ ^= 1;
 }
@@ -202,8 +202,7 @@ unsigned worker::raw_round() {
 void worker::idle(unsigned empty_rounds) {
   if (params_.idle == idle_mode::spin || empty_rounds < rounds_before_yield) return;
   let_go();
-  quiescence_.offline();
-  pipeline_->go_offline();
+  go_offline();
   if (params_.idle == idle_mode::yield && empty_rounds < rounds_before_nap) {
     own_.add(worker_counter::yields);
     sched_yield();
@@ -213,12 +212,22 @@ void worker::idle(unsigned empty_rounds) {
     own_.add(worker_counter::sleeps);
     nap(std::min(grown, longest));
   }
-  quiescence_.online();
-  pipeline_->go_online();
-  take_plan();
+  go_online();
   const std::uint64_t after = cycles();
   own_.add(worker_counter::cycles_idle, after - now_);
   now_ = after;
+}
+
+/// The bridges that the plan names are there as long as the worker has not gone offline.
+void worker::go_offline() noexcept {
+  for (worker_bridge* each : queues_->bridges) each->executor->go_offline();
+  quiescence_.offline();
+}
+
+void worker::go_online() noexcept {
+  quiescence_.online();
+  take_plan();
+  for (worker_bridge* each : queues_->bridges) each->executor->go_online();
 }
 
 std::uint16_t worker::transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept {

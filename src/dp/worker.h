@@ -6,9 +6,10 @@
 //   for each of its queues { receive a burst; the L2 switch, or the OpenFlow pipeline }
 //   -> what the controller sends -> flush transmit buffers that are due -> if nothing came: idle
 //
-// A bridge whose only rule sends all packets to NORMAL is the L2 switch; that rule is counted here.
-// Any other one runs (pipeline/datapath/executor.h), and hands to the L2 switch what its rules send
-// there.
+// A burst is its port's bridge's. A bridge whose only rule sends all packets to NORMAL is the L2
+// switch; that rule is counted here. Any other one runs (pipeline/datapath/executor.h), and hands
+// to the L2 switch what its rules send there. Bridges come and go with plans
+// (pipeline/worker_bridge.h).
 //
 // The plan is kept from round to round, and so are a held burst and filled transmit buffers, which
 // depend on it. Only when a grace period begins (the plan has changed) the worker lets go of all of
@@ -38,14 +39,9 @@
 #include "dp/l2/burst.h"
 #include "dp/learn/report.h"
 #include "dp/learn/suppress_cache.h"
-#include "dp/pipeline/learn_out.h"
-#include "dp/pipeline/mbuf_packet.h"
-#include "dp/pipeline/packet_in_ring.h"
-#include "dp/pipeline/packet_out.h"
-#include "dp/pipeline/rate_limit.h"
+#include "dp/pipeline/worker_bridge.h"
 #include "dp/plan.h"
 #include "dp/switch.h"
-#include "pipeline/datapath/executor.h"
 
 namespace coua::dp {
 
@@ -58,9 +54,8 @@ struct worker_shared {
   // learned, acquired before a worker looks once more whether an address was.
   std::atomic<port_set> closed{0};
   std::atomic<bool> stop{false};
-  std::atomic<bool> standalone{false};  // the pipeline is passed over; relaxed: some bursts later
-  std::atomic<bool> raw_io{false};      // bench_hooks.h
-  std::atomic<bool> paused{false};      // likewise
+  std::atomic<bool> raw_io{false};  // bench_hooks.h
+  std::atomic<bool> paused{false};  // likewise
   qsbr readers;
 };
 
@@ -70,12 +65,8 @@ struct worker_params {
   unsigned burst = 32;
   std::uint64_t tx_flush_cycles = 0;
   std::uint64_t suppress_cycles = 0;
-  std::uint64_t learn_again_cycles = 0;  // learn_out
-  hash_key learn_key{};                  // likewise
   bool look_ahead = false;  // the FIB is told the next burst's keys (worth it out of cache)
   idle_mode idle = idle_mode::yield;
-  std::uint64_t packet_in_cycles = 0;  // between two packets to the controller, in the long run
-  unsigned packet_in_burst = 1;
 };
 
 class worker {
@@ -87,22 +78,16 @@ class worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  /// Before start(): the pipeline that it runs, which takes copies from copier().
-  void follow(std::unique_ptr<pipeline::executor> pipeline) { pipeline_ = std::move(pipeline); }
-  pipeline::packet_copier& copier() { return copier_; }
   void start();
   void join();
 
   /// For other threads.
   const worker_params& params() const { return params_; }
   const counters& port_counters() const { return port_counters_; }   // owner: port number
-  const counters& vlan_counters() const { return vlan_counters_; }   // owner: VLAN
+  const counters& vlan_counters() const { return vlan_counters_; }   // owner: domain
   const counters& worker_counters() const { return own_counters_; }  // one owner
   const counters& burst_histogram() const { return histogram_; }     // one owner
   learn_ring& reports() { return ring_; }
-  packet_in_ring& packet_ins() { return packet_ins_; }
-  packet_out_ring& packet_outs() { return packet_outs_; }
-  learn_out& learned() { return learn_out_; }
   slow_in_ring& slow_ins() { return slow_ins_; }
   slow_out_ring& slow_outs() { return slow_outs_; }
 
@@ -121,6 +106,9 @@ class worker {
   void let_go() noexcept;
   void take_plan() noexcept;
   void idle(unsigned empty_rounds);
+  void go_online() noexcept;
+  void go_offline() noexcept;
+  worker_bridge& bridge_of(unsigned port) const noexcept { return *queues_->bridge_of[port]; }
   void switch_burst(burst& b) noexcept;
   void forward_held(const burst* next) noexcept;
   void count_received(unsigned port, unsigned n, std::uint64_t bytes) noexcept {
@@ -194,13 +182,19 @@ class worker {
   void drop_strangers(burst& b, std::uint64_t strangers) noexcept;
 
   // pipeline/run_burst.cc
-  void run_pipeline(burst& b) noexcept;
+  void run_pipeline(worker_bridge& bridge, burst& b) noexcept;
   rte_mbuf* take_frame(rte_mbuf* frame, unsigned port) noexcept;
-  void deliver_all(unsigned port, unsigned n) noexcept;
-  void send_to_port(unsigned from, pipeline::port_no to, rte_mbuf* frame) noexcept;
-  void send_packet_outs() noexcept;
+  void deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexcept;
+  void send_to_port(const worker_bridge& bridge, unsigned from, pipeline::port_no to,
+                    rte_mbuf* frame) noexcept;
+  void send_packet_outs(worker_bridge& bridge) noexcept;
   void forward_normal() noexcept;
-  void punt(unsigned from, const pipeline::delivery& one, rte_mbuf* frame) noexcept;
+  void punt(worker_bridge& bridge, unsigned from, const pipeline::delivery& one,
+            rte_mbuf* frame) noexcept;
+  /// Of the bridge, and up.
+  port_set up_in(const worker_bridge& bridge) const noexcept {
+    return plan_->up & plan_->bridges[bridge.number].ports;
+  }
 
   worker_shared& shared_;
   const worker_params params_;
@@ -217,8 +211,8 @@ class worker {
   std::array<burst, 2> bursts_;
   std::array<tx_buffer, max_ports> tx_;
 
-  counters port_counters_{max_ports + 1, port_counter::count};  // the last: controller_port
-  counters vlan_counters_{n_vlans, vlan_counter::count};
+  counters port_counters_{max_inputs, port_counter::count};
+  counters vlan_counters_{n_domains, vlan_counter::count};
   counters own_counters_{1, worker_counter::count};
   counters histogram_{1, max_burst + 1};
   counters::row own_ = own_counters_.of(0);
@@ -226,13 +220,7 @@ class worker {
   suppress_cache suppress_;
   learn_ring ring_{learn_ring_size};
 
-  mbuf_copier copier_;
-  std::unique_ptr<pipeline::executor> pipeline_;
-  burst normal_;  // what the pipeline sent to NORMAL
-  rate_limit packet_in_limit_;
-  packet_in_ring packet_ins_{packet_in_ring_size};
-  packet_out_ring packet_outs_{packet_out_ring_size};
-  learn_out learn_out_;
+  burst normal_;  // what a pipeline sent to NORMAL
   slow_in_ring slow_ins_{slow_in_ring_size};
   slow_out_ring slow_outs_{slow_out_ring_size};
   std::thread thread_;

@@ -45,8 +45,10 @@ TEST(plan, a_lost_port_is_neither_polled_nor_sent_to) {
   auto device = port::open(config, limits);
   ASSERT_TRUE(device) << device.error().message();
   for (const bool lost : {false, true}) {
-    const port_view view{3, device->get(), !lost, lost};
-    const auto built = build_plan(std::span(&view, 1), std::span(&place, 1));
+    const port_view view{3, 0, device->get(), !lost, lost};
+    const vlan_domains domains{};
+    const bridge_view bridge{0, &domains, {nullptr}};
+    const auto built = build_plan(std::span(&view, 1), std::span(&place, 1), std::span(&bridge, 1));
     EXPECT_EQ(built->workers[0].rx.size(), lost ? 0u : 1u);
     EXPECT_EQ(built->up, lost ? 0u : port_bit(3));
     EXPECT_EQ(built->present, port_bit(3));
@@ -92,19 +94,24 @@ class worker_test : public ::testing::Test {
   }
   worker& start(worker_params params, first_rules rules = first_rules::normal) {
     std::vector<port_view> views;
-    for (unsigned n = 0; n < ports_.size(); ++n) views.push_back({n, ports_[n].get(), true, false});
-    plan_ = build_plan(views, std::span(&place_, 1));
+    for (unsigned n = 0; n < ports_.size(); ++n)
+      views.push_back({n, 0, ports_[n].get(), true, false});
+    pipeline_config config;
+    config.start = rules;
+    pipeline_ = pipeline_owner::create(config, 1).value();
+    end_ = std::make_unique<worker_bridge>(worker_bridge_params{});
+    end_->executor = pipeline_->make_executor(0, end_->copier).value();
+    vlan_domains domains{};
+    for (const std::uint16_t vlan : {1, 2}) domains[vlan] = vlan;
+    const bridge_view bridge{0, &domains, {end_.get()}};
+    plan_ = build_plan(views, std::span(&place_, 1), std::span(&bridge, 1));
     plan_->ports[0].strips_tags = strips_tags_;
     shared_.current = plan_.get();
     params.core = place_.core;
-    pipeline_config bridge;
-    bridge.start = rules;
-    bridge_ = pipeline_owner::create(bridge, 1).value();
     coua_fib_reader* reader = nullptr;
     COUA_CHECK(coua_fib_reader_create(owner_->fib(), &reader) == 0);
     tested_ = std::make_unique<worker>(shared_, params, reader,
                                        shared_.readers.register_reader().value());
-    tested_->follow(bridge_->make_executor(0, tested_->copier()).value());
     tested_->start();
     return *tested_;
   }
@@ -115,7 +122,8 @@ class worker_test : public ::testing::Test {
   std::vector<std::unique_ptr<port>> ports_;
   std::unique_ptr<plan> plan_;
   worker_shared shared_;
-  std::unique_ptr<pipeline_owner> bridge_;
+  std::unique_ptr<pipeline_owner> pipeline_;
+  std::unique_ptr<worker_bridge> end_;
   std::unique_ptr<worker> tested_;
 };
 

@@ -117,8 +117,8 @@ struct placed_tap {
 /// All of them, as a plan shows them to the workers.
 struct tap_set {
   std::vector<placed_tap> all;
-  std::array<std::uint32_t, max_ports + 1> interfaces{};  // by port number
-  bool drops = false;                                     // some tap wants dropped frames
+  std::array<std::uint32_t, max_inputs> interfaces{};  // by port number
+  bool drops = false;                                  // some tap wants dropped frames
 };
 
 /// Ports at which a frame that comes in, or that is sent, is to be shown.

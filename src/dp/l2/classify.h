@@ -29,8 +29,7 @@ namespace coua::dp {
 inline constexpr unsigned ethernet_header_bytes = 14;
 inline constexpr unsigned vlan_tag_bytes = 4;
 inline constexpr std::uint16_t vlan_ethertype = 0x8100;
-inline constexpr unsigned vlan_shift = 48;  // of the bridge domain in a FIB key
-inline constexpr std::uint64_t mac_mask = (std::uint64_t{1} << vlan_shift) - 1;
+inline constexpr std::uint64_t mac_mask = (std::uint64_t{1} << domain_shift) - 1;
 inline constexpr std::uint64_t group_bit = std::uint64_t{1} << 40;  // of a MAC in a key
 
 enum class tag_state : std::uint8_t { none, priority, tagged };
@@ -52,6 +51,7 @@ struct ingress {
   std::uint64_t source = 0;       // FIB keys
   std::uint64_t destination = 0;  //
   std::uint16_t vlan = 0;
+  std::uint16_t domain = 0;  // of that VLAN in the port's bridge
   tag_state tag = tag_state::none;
   // forwarded: the frame goes on to the look-up. Else the counter that says why not.
   port_counter::id verdict = port_counter::forwarded;
@@ -69,6 +69,7 @@ inline ingress classify(const plan& view, unsigned port_number, const std::uint8
   const std::uint64_t high = load_be64(frame);
   const std::uint64_t low = load_be64(frame + 6);
   in.vlan = port.native_vlan;
+  in.domain = port.native_domain;
   if ((low & 0xFFFF) == vlan_ethertype) {
     if (length < ethernet_header_bytes + vlan_tag_bytes) {
       in.verdict = port_counter::drop_truncated;
@@ -76,19 +77,22 @@ inline ingress classify(const plan& view, unsigned port_number, const std::uint8
     }
     const std::uint16_t vid = static_cast<std::uint16_t>((frame[14] << 8 | frame[15]) & 0xFFF);
     in.tag = vid == 0 ? tag_state::priority : tag_state::tagged;
-    if (vid != 0) in.vlan = vid;
+    if (vid != 0) {
+      in.vlan = vid;
+      in.domain = view.bridges[port.bridge].domains[vid];
+    }
   }
-  const plan_vlan& vlan = view.vlans[in.vlan];
-  const port_set carries = in.tag == tag_state::tagged ? vlan.tagged : vlan.untagged;
+  const plan_domain& domain = view.domains[in.domain];
+  const port_set carries = in.tag == tag_state::tagged ? domain.tagged : domain.untagged;
   const bool is_member =
       (carries & port_bit(port_number)) != 0 || (port.any_vlan && in.vlan < n_vlans - 1);
   if (in.vlan == 0 || !is_member) {
     in.verdict = port_counter::drop_ingress_vlan;
     return in;
   }
-  const std::uint64_t domain = std::uint64_t{in.vlan} << vlan_shift;
-  in.destination = domain | high >> 16;
-  in.source = domain | low >> 16;
+  const std::uint64_t key = std::uint64_t{in.domain} << domain_shift;
+  in.destination = key | high >> 16;
+  in.source = key | low >> 16;
   if ((in.source & group_bit) != 0)
     in.verdict = port_counter::drop_source_multicast;
   else if (is_link_local(in.destination))

@@ -9,21 +9,37 @@
 #include <memory>
 #include <vector>
 
+#include "dp/l2/domain_map.h"
+
 namespace coua::dp {
 namespace {
 
-constexpr unsigned access_port = 3, trunk_port = 4, bare_trunk = 5;
+constexpr unsigned access_port = 3, trunk_port = 4, bare_trunk = 5, other_trunk = 6;
 
 // Port 3: access in VLAN 10. Port 4: trunk, native 10, tagged 20. Port 5: trunk, no native, tagged
-// 20 and 30.
+// 20 and 30. Port 6: trunk of another bridge, native 10, tagged 20.
 std::unique_ptr<plan> make_plan() {
   auto view = std::make_unique<plan>();
-  view->ports[access_port] = {true, false, true, false, 10};
-  view->ports[trunk_port] = {true, true, true, false, 10};
-  view->ports[bare_trunk] = {true, true, true, false, 0};
-  view->vlans[10].untagged = port_bit(access_port) | port_bit(trunk_port);
-  view->vlans[20].tagged = port_bit(trunk_port) | port_bit(bare_trunk);
-  view->vlans[30].tagged = port_bit(bare_trunk);
+  view->bridges.resize(2);
+  for (const std::uint16_t vlan : {10, 20, 30}) {
+    view->bridges[0].domains[vlan] = vlan;
+    view->bridges[1].domains[vlan] = static_cast<std::uint16_t>(domains_max - vlan);
+  }
+  const auto add = [&](unsigned number, bool trunk, std::uint16_t native, unsigned bridge) {
+    plan_port& port = view->ports[number];
+    port = {.present = true, .trunk = trunk, .native_vlan = native};
+    port.native_domain = view->bridges[bridge].domains[native];
+    port.bridge = static_cast<std::uint8_t>(bridge);
+  };
+  add(access_port, false, 10, 0);
+  add(trunk_port, true, 10, 0);
+  add(bare_trunk, true, 0, 0);
+  add(other_trunk, true, 10, 1);
+  view->domains[10].untagged = port_bit(access_port) | port_bit(trunk_port);
+  view->domains[20].tagged = port_bit(trunk_port) | port_bit(bare_trunk);
+  view->domains[30].tagged = port_bit(bare_trunk);
+  view->domains[domains_max - 10].untagged = port_bit(other_trunk);
+  view->domains[domains_max - 20].tagged = port_bit(other_trunk);
   return view;
 }
 
@@ -57,6 +73,19 @@ TEST(classify, untagged_frames_join_the_native_vlan) {
     EXPECT_EQ(in.source, std::uint64_t{10} << 48 | 0x020908070605u);
   }
   EXPECT_EQ(run(bare_trunk, untagged()).verdict, port_counter::drop_ingress_vlan);
+}
+
+// Red when the domain is the VLAN's number, or that of another bridge.
+TEST(classify, keys_have_the_domain_of_the_vlan_in_the_bridge_of_the_port) {
+  const ingress native = run(other_trunk, untagged()), in = run(other_trunk, tagged(20));
+  EXPECT_EQ(native.verdict, port_counter::forwarded);
+  EXPECT_EQ(native.vlan, 10);
+  EXPECT_EQ(native.source, std::uint64_t{domains_max - 10} << 48 | 0x020908070605u);
+  EXPECT_EQ(in.verdict, port_counter::forwarded);
+  EXPECT_EQ(in.vlan, 20);
+  EXPECT_EQ(in.domain, domains_max - 20);
+  EXPECT_EQ(in.destination, std::uint64_t{domains_max - 20} << 48 | 0x020102030405u);
+  EXPECT_EQ(run(other_trunk, tagged(30)).verdict, port_counter::drop_ingress_vlan);
 }
 
 TEST(classify, priority_tags_count_as_untagged) {

@@ -2,13 +2,13 @@
 //
 // Where the L2 switch sends a frame, by what the FIB says of its destination. Knows no DPDK.
 //
-//   nothing                    flooded: to all other members of the VLAN that are up, unless the
+//   nothing                    flooded: to all other members of the domain that are up, unless the
 //                              port has brought more of its kind than it may: drop_storm_...
 //   nothing, and no such port  drop_no_member
 //   the port it came by        drop_hairpin
 //   a port that is down        drop_port_down
 //   one with no_fwd            drop_no_fwd
-//   a port not in the VLAN     drop_egress_vlan
+//   a port not in the domain   drop_egress_vlan
 //   any other port             forwarded
 #pragma once
 
@@ -23,11 +23,11 @@ struct egress {
   port_set ports = 0;  // that get it
 };
 
-/// Of a frame that came in by port `from` and belongs to the VLAN. `no_fwd`: ports to which a
+/// Of a frame that came in by port `from` and belongs to the domain. `no_fwd`: ports to which a
 /// controller lets nothing be forwarded, which get no floods either. `entry`: of the FIB.
-inline egress decide_egress(const plan& view, port_set no_fwd, unsigned from, std::uint16_t vlan,
+inline egress decide_egress(const plan& view, port_set no_fwd, unsigned from, std::uint16_t domain,
                             std::uint32_t entry) noexcept {
-  const port_set members = view.vlans[vlan].members();
+  const port_set members = view.domains[domain].members();
   if (entry == COUA_FIB_MISS) {
     const port_set others = members & view.up & ~no_fwd & ~port_bit(from);
     return {others != 0 ? port_counter::flooded : port_counter::drop_no_member, others};

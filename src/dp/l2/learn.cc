@@ -55,7 +55,7 @@ void worker::drop_strangers(burst& b, std::uint64_t strangers) noexcept {
     b.keys[kept] = b.keys[i];
     b.entries[kept] = b.entries[i];
     if (!b.uniform) {
-      b.vlan[kept] = b.vlan[i];
+      b.domain[kept] = b.domain[i];
       b.tag[kept] = b.tag[i];
     }
     ++kept;

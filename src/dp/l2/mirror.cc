@@ -22,9 +22,10 @@ rte_mbuf* copy_of(const rte_mbuf* frame) noexcept {
 
 [[gnu::noinline, gnu::cold]] void worker::mirror_received(const burst& b) noexcept {
   const plan_mirror& mirror = *plan_->mirror;
+  const port_set here = plan_->bridges[plan_->ports[b.port].bridge].ports;
   for (unsigned i = 0; i < b.n; ++i) {
     const std::uint16_t vlan = tagged_vlan(b.mbufs[i], plan_->ports[b.port].native_vlan);
-    const port_set to = mirror.received[b.port] | mirror.vlans[vlan];
+    const port_set to = mirror.received[b.port] | (mirror.vlans[vlan] & here);
     if (to == 0) continue;
     rte_mbuf* copy = nullptr;
     stage_mirrored(to, &b.mbufs[i], 1, &copy);

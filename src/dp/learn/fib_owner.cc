@@ -8,7 +8,6 @@
 namespace coua::dp {
 namespace {
 
-constexpr unsigned domain_shift = 48;
 constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr unsigned epochs_per_ageing = 6;  // coua_fib_sweep removes entries six epochs old
 // Buckets per call of the sweep: some 100 us on a table in memory.
@@ -77,7 +76,18 @@ void fib_owner::count(std::uint64_t key, unsigned port, int difference) {
     on_port_[port] += static_cast<std::uint64_t>(difference);
     close_or_open(port);
   }
-  in_vlan_[key >> domain_shift] += static_cast<std::uint64_t>(difference);
+  domains_[key >> domain_shift].learned += static_cast<std::uint64_t>(difference);
+}
+
+void fib_owner::count_static(std::uint64_t key, int difference) {
+  domains_[key >> domain_shift].statics += static_cast<std::uint64_t>(difference);
+}
+
+void fib_owner::count(const coua_fib_record& record, int difference) {
+  if (record.is_static != 0)
+    count_static(record.key, difference);
+  else
+    count(record.key, record.value, difference);
 }
 
 void fib_owner::close_or_open(unsigned port) {
@@ -90,7 +100,11 @@ void fib_owner::close_or_open(unsigned port) {
 
 /// An entry is about to go or to be replaced.
 void fib_owner::forget(std::uint64_t key, std::uint32_t entry) {
-  if (entry != COUA_FIB_MISS && !is_static(entry)) count(key, port_of(entry), -1);
+  if (entry == COUA_FIB_MISS) return;
+  if (is_static(entry))
+    count_static(key, -1);
+  else
+    count(key, port_of(entry), -1);
 }
 
 void fib_owner::sort(std::span<learn_report> reports) {
@@ -133,10 +147,10 @@ int fib_owner::insert_dynamic(std::uint64_t key, unsigned port) {
 }
 
 void fib_owner::apply_one(const learn_report& report) {
-  const std::uint64_t vlan = report.key >> domain_shift;
+  const domain& where = domains_[report.key >> domain_shift];
   const bool believed = report.port < max_ports && rules_[report.port].learns &&
-                        report.time >= rules_[report.port].since &&
-                        (members_[vlan] & port_bit(report.port)) != 0;
+                        report.time >= rules_[report.port].since && report.time >= where.since &&
+                        (where.members & port_bit(report.port)) != 0;
   change& memory = remembered(report.key);
   if (!believed || (memory.key == report.key && report.time < memory.time)) {
     ++counts_.stale;
@@ -187,7 +201,7 @@ std::size_t fib_owner::store(std::span<const coua_fib_record> records) {
       // The same key may come twice in one chunk: then the look-up above is out of date.
       const int done = coua_fib_insert(fib_, &part[i]);
       if (done == COUA_FIB_ADDED) {
-        if (part[i].is_static == 0) count(part[i].key, part[i].value, 1);
+        count(part[i], 1);
       } else if (done == COUA_FIB_UPDATED) {
         std::uint32_t old = before[i];
         for (std::size_t j = 0; j < i; ++j)
@@ -195,7 +209,7 @@ std::size_t fib_owner::store(std::span<const coua_fib_record> records) {
             old = part[j].value << COUA_FIB_ENTRY_VALUE_SHIFT |
                   (part[j].is_static != 0 ? COUA_FIB_ENTRY_STATIC : 0);
         forget(part[i].key, old);
-        if (part[i].is_static == 0) count(part[i].key, part[i].value, 1);
+        count(part[i], 1);
       } else {
         return stored;
       }
@@ -225,7 +239,7 @@ bool fib_owner::request_flush(const flush_filter& filter) {
   };
   const auto queued = std::ranges::find_if(flushes_, takes_it);
   if (queued != flushes_.end()) {
-    (*queued)->filter_.vlans |= filter.vlans;
+    (*queued)->filter_.domains |= filter.domains;
     return true;
   }
   const auto job = start_flush(filter);
@@ -258,9 +272,9 @@ bool fib_owner::flush_slice(std::size_t budget) {
       const coua_fib_record& record = records[static_cast<std::size_t>(i)];
       const bool kind = record.is_static != 0 ? filter.statics : filter.dynamics;
       const bool port = record.value < max_ports && (filter.ports & port_bit(record.value)) != 0;
-      if (!kind || !port || !filter.vlans[record.key >> domain_shift]) continue;
+      if (!kind || !port || !filter.domains[record.key >> domain_shift]) continue;
       keys[matches++] = record.key;
-      if (record.is_static == 0) count(record.key, record.value, -1);
+      count(record, -1);
     }
     job.removed_ += coua_fib_erase_batch(fib_, keys.data(), matches);
     budget -= std::min(budget, step);

@@ -60,7 +60,7 @@ struct port_rule {
 
 struct learn_counts {
   std::uint64_t reports = 0;  // drained
-  std::uint64_t stale = 0;    // older than the entry, or from a port that left the VLAN meanwhile
+  std::uint64_t stale = 0;    // older than the entry, or from a port that left the domain meanwhile
   std::uint64_t added = 0;
   std::uint64_t moved = 0;
   std::uint64_t refreshed = 0;
@@ -73,7 +73,7 @@ struct learn_counts {
 /// Which entries a flush removes.
 struct flush_filter {
   port_set ports = ~port_set{0};
-  std::bitset<n_vlans> vlans = std::bitset<n_vlans>().set();
+  std::bitset<n_domains> domains = std::bitset<n_domains>().set();
   bool statics = false;
   bool dynamics = true;
 };
@@ -95,8 +95,11 @@ class fib_owner {
   /// runs, after which there may be room.
   port_set take_violations() { return std::exchange(violated_, 0); }
   bool is_closed(unsigned port) const { return (closed_ & port_bit(port)) != 0; }
-  /// The ports of a VLAN; a report from another port is stale.
-  void set_members(std::uint16_t vlan, port_set ports) { members_[vlan] = ports; }
+  /// The ports of a domain; a report from another port is stale.
+  void set_members(std::uint16_t domain, port_set ports) { domains_[domain].members = ports; }
+  /// A domain without entries is given to another VLAN. Reports of frames seen before this moment
+  /// (of the report clock) are stale.
+  void begin_domain(std::uint16_t domain, std::uint64_t now) { domains_[domain].since = now; }
 
   /// Applies reports in the order of their time stamps, whatever order they come in. A refusal by a
   /// full FIB takes up to some 100 us: who must not wait longer sorts a drain and applies parts.
@@ -131,7 +134,10 @@ class fib_owner {
   std::uint32_t epoch() const { return epoch_; }
 
   std::uint64_t learned_on_port(unsigned port) const { return on_port_[port]; }
-  std::uint64_t learned_in_vlan(std::uint16_t vlan) const { return in_vlan_[vlan]; }
+  std::uint64_t learned_in_domain(std::uint16_t domain) const { return domains_[domain].learned; }
+  std::uint64_t entries_in_domain(std::uint16_t domain) const {
+    return domains_[domain].learned + domains_[domain].statics;
+  }
   const learn_counts& counts() const { return counts_; }
 
  private:
@@ -140,6 +146,11 @@ class fib_owner {
     std::uint64_t time = 0;
     std::uint64_t moved_at = 0;
   };
+  struct domain {
+    port_set members = 0;
+    std::uint64_t since = 0;
+    std::uint64_t learned = 0, statics = 0;  // entries
+  };
   explicit fib_owner(const fib_owner_params& params) : params_(params) {}
   void apply_one(const learn_report& report);
   void move(const learn_report& report, std::uint32_t entry, change& memory);
@@ -147,6 +158,8 @@ class fib_owner {
   void close_or_open(unsigned port);
   int insert_dynamic(std::uint64_t key, unsigned port);
   void count(std::uint64_t key, unsigned port, int difference);
+  void count_static(std::uint64_t key, int difference);
+  void count(const coua_fib_record& record, int difference);
   void forget(std::uint64_t key, std::uint32_t entry);
   void begin_epoch(std::uint64_t now_ns);
   void tidy(std::uint64_t now_ns);
@@ -160,12 +173,11 @@ class fib_owner {
   coua_fib* fib_ = nullptr;
   coua_fib_reader* reader_ = nullptr;
   std::array<port_rule, max_ports> rules_{};
-  std::vector<port_set> members_ = std::vector<port_set>(n_vlans);
+  std::vector<domain> domains_ = std::vector<domain>(n_domains);
   std::vector<change> memory_ = std::vector<change>(std::size_t{1} << memory_bits);
   std::array<std::uint64_t, max_ports> on_port_{};
   port_set closed_ = 0;
   port_set violated_ = 0;
-  std::vector<std::uint64_t> in_vlan_ = std::vector<std::uint64_t>(n_vlans);
   std::vector<std::shared_ptr<flush_job>> flushes_;
   learn_counts counts_;
   unsigned ageing_s_ = 0;

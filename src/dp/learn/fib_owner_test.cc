@@ -74,7 +74,7 @@ TEST_F(fib_owner_test, learns_moves_and_refreshes) {
   EXPECT_EQ(port_of(key), 1);
   EXPECT_EQ(owner_->counts().added, 1u);
   EXPECT_EQ(owner_->learned_on_port(1), 1u);
-  EXPECT_EQ(owner_->learned_in_vlan(10), 1u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 1u);
   report(key, 1, 200);
   EXPECT_EQ(owner_->counts().refreshed, 1u);
   report(key, 2, 5000);
@@ -225,11 +225,11 @@ TEST_F(fib_owner_test, flushes_by_port_and_vlan_leave_the_rest) {
   EXPECT_EQ(owner_->learned_on_port(2), 0u);
   EXPECT_EQ(port_of(key_of(10, 1000)), 2);
   flush_filter by_vlan;
-  by_vlan.vlans.reset();
-  by_vlan.vlans.set(20);
+  by_vlan.domains.reset();
+  by_vlan.domains.set(20);
   EXPECT_EQ(flush(by_vlan), 200u);
-  EXPECT_EQ(owner_->learned_in_vlan(20), 0u);
-  EXPECT_EQ(owner_->learned_in_vlan(10), 200u);
+  EXPECT_EQ(owner_->learned_in_domain(20), 0u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 200u);
   by_port.statics = true;
   EXPECT_EQ(flush(by_port), 1u);
 }
@@ -348,10 +348,10 @@ TEST_F(fib_owner_test, one_flush_does_what_several_asked_for) {
       report(key_of(vlan, 0x020000000000 + vlan + port), port, 100);
   flush_filter by_vlan;
   by_vlan.ports = 0b10;
-  by_vlan.vlans.reset().set(30);
+  by_vlan.domains.reset().set(30);
   const auto before = owner_->start_flush(by_vlan);  // somebody waits for its count
   for (const std::size_t vlan : {10, 20}) {
-    by_vlan.vlans.reset().set(vlan);
+    by_vlan.domains.reset().set(vlan);
     ASSERT_TRUE(owner_->request_flush(by_vlan));
   }
   by_vlan.ports = 0b100;  // VLAN 20 alone
@@ -360,9 +360,46 @@ TEST_F(fib_owner_test, one_flush_does_what_several_asked_for) {
   }
   EXPECT_EQ(before->removed(), 1u);
   EXPECT_EQ(owner_->learned_on_port(1), 0u) << "in all VLANs";
-  EXPECT_EQ(owner_->learned_in_vlan(10), 1u);
-  EXPECT_EQ(owner_->learned_in_vlan(20), 0u);
-  EXPECT_EQ(owner_->learned_in_vlan(30), 1u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 1u);
+  EXPECT_EQ(owner_->learned_in_domain(20), 0u);
+  EXPECT_EQ(owner_->learned_in_domain(30), 1u);
+}
+
+// Red when entries of one kind, or of one way to go, are not counted: then a domain is given away
+// that still has some.
+TEST_F(fib_owner_test, counts_what_a_domain_has_whatever_its_kind) {
+  const auto stored = [&](std::uint16_t domain, std::uint64_t mac, bool is_static) {
+    coua_fib_record record{};
+    record.key = key_of(domain, mac);
+    record.value = 1;
+    record.is_static = is_static;
+    EXPECT_EQ(owner_->store({&record, 1}), 1u);
+  };
+  report(key_of(10, 0x020000000001), 1, 100);
+  stored(10, 0x020000000002, false);
+  stored(10, 0x020000000003, true);
+  stored(10, 0x020000000003, true);
+  EXPECT_EQ(owner_->entries_in_domain(10), 3u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 2u);
+  stored(10, 0x020000000001, true);
+  EXPECT_EQ(owner_->entries_in_domain(10), 3u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 1u);
+  EXPECT_TRUE(owner_->erase(key_of(10, 0x020000000003)));
+  EXPECT_EQ(owner_->entries_in_domain(10), 2u);
+  flush_filter all;
+  all.statics = true;
+  EXPECT_EQ(flush(all), 2u);
+  EXPECT_EQ(owner_->entries_in_domain(10), 0u);
+}
+
+// Red when a report by a worker that saw the old VLAN of a domain is believed for the new one.
+TEST_F(fib_owner_test, reports_from_before_a_domain_was_another_vlans_are_stale) {
+  owner_->begin_domain(10, 200);
+  report(key_of(10, 0x020000000001), 1, 199);
+  EXPECT_EQ(owner_->entries_in_domain(10), 0u);
+  EXPECT_EQ(owner_->counts().stale, 1u);
+  report(key_of(10, 0x020000000001), 1, 200);
+  EXPECT_EQ(owner_->entries_in_domain(10), 1u);
 }
 
 // Red when a slice of a flush goes on until it meets entries.
@@ -389,7 +426,7 @@ TEST_F(fib_owner_test, replaced_entries_keep_the_counts_right) {
   EXPECT_EQ(owner_->learned_on_port(1), 0u);
   EXPECT_EQ(owner_->learned_on_port(2), 0u);
   EXPECT_EQ(owner_->learned_on_port(3), 0u);
-  EXPECT_EQ(owner_->learned_in_vlan(10), 0u);
+  EXPECT_EQ(owner_->learned_in_domain(10), 0u);
   EXPECT_EQ(port_of(key_of(10, 5)), 3);
 }
 

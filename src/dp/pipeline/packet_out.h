@@ -62,6 +62,9 @@ class packet_out_sender {
   /// What the last packet left behind.
   std::span<const pipeline::learned_values> learned() const { return learned_; }
 
+  /// When nobody sends any more: the pool, some of whose packets may be on their way.
+  packet_pool take_pool() { return std::move(pool_); }
+
   /// Any thread: packets and copies that were dropped here, by reason.
   std::vector<counter> drops() const;
 

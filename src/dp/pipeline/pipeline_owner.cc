@@ -54,15 +54,15 @@ result<std::unique_ptr<of::executor>> pipeline_owner::make_executor(unsigned wor
   return of::executor::create(compiler.published(), worker, compiler.counts(worker), copier);
 }
 
-result<void> pipeline_owner::start(worker_ends from, packet_out_ring& packet_outs,
-                                   std::span<const unsigned> cpus) {
+result<void> pipeline_owner::start(const std::string& thread, worker_ends from,
+                                   packet_out_ring& packet_outs, std::span<const unsigned> cpus) {
   of::pipeline_compiler& compiler = bridge_->compiler();
   auto sender = packet_out_sender::create(compiler.published(), n_workers_,
                                           compiler.counts(n_workers_), packet_outs);
   if (!sender) return tl::unexpected(std::move(sender.error()));
   packet_outs_ = std::move(*sender);
   from_ = std::move(from);
-  thread_ = std::make_unique<owner_thread>("coua-flows", [this] { return housekeeping(); });
+  thread_ = std::make_unique<owner_thread>(thread, [this] { return housekeeping(); });
   return thread_->call([&] { return pin_this_thread(cpus); });
 }
 

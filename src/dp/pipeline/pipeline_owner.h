@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread `coua-flows`. It owns the OpenFlow bridge of the switch, which all ports belong to:
-// the model, and the compiler that keeps the plan of the workers
+// The thread `coua-flows`, one for each bridge of the switch (`coua-flows-1` and so on from the
+// second on). It owns the OpenFlow side of the bridge: the model, which knows the ports of that
+// bridge only, and the compiler that keeps the plan of the workers
 // (pipeline/compiler/running_bridge.h).
 //
 //   API, controllers --operations--> coua-flows --versions--> workers (dp/pipeline/run_burst.cc)
@@ -61,11 +62,13 @@ class pipeline_owner {
     std::vector<learn_out*> learned;
   };
   /// What workers say is taken out of these rings every millisecond, packet-outs go to that one.
-  /// The thread runs on these CPUs.
-  result<void> start(worker_ends from, packet_out_ring& packet_outs,
+  /// The thread has this name, and runs on these CPUs.
+  result<void> start(const std::string& thread, worker_ends from, packet_out_ring& packet_outs,
                      std::span<const unsigned> cpus);
   /// Ends the thread. What comes later is not done.
   void stop() { thread_.reset(); }
+  /// After stop().
+  packet_pool take_pool() { return packet_outs_->take_pool(); }
 
   // Any thread, once it is started.
   /// All of them, or none (pipeline/model/bridge.h). Waits for the thread.

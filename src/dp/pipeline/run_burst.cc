@@ -18,7 +18,7 @@ namespace of = pipeline;
 
 }  // namespace
 
-void worker::run_pipeline(burst& b) noexcept {
+void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
   of::executor::arrival arrivals[of::executor::burst_max];
   const of::time_ns now = now_ns();
   const of::port_no in_port = bridge_port(b.port);
@@ -35,10 +35,10 @@ void worker::run_pipeline(burst& b) noexcept {
       }
       arrivals[n++] = {to_packet(frame), in_port};
     }
-    pipeline_->run({arrivals, n}, now);
-    if (const auto learned = pipeline_->learned(); !learned.empty()) [[unlikely]]
-      learn_out_.tell(learned, now_);
-    deliver_all(b.port, n);
+    bridge.executor->run({arrivals, n}, now);
+    if (const auto learned = bridge.executor->learned(); !learned.empty()) [[unlikely]]
+      bridge.learned.tell(learned, now_);
+    deliver_all(bridge, b.port, n);
   }
   count_received(b.port, b.n, bytes);
 }
@@ -56,23 +56,24 @@ rte_mbuf* worker::take_frame(rte_mbuf* frame, unsigned port) noexcept {
 }
 
 /// Of a run with `n` frames that came in by `port`.
-void worker::deliver_all(unsigned port, unsigned n) noexcept {
+void worker::deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexcept {
+  const of::executor& ran = *bridge.executor;
   unsigned n_delivered = 0, n_forwarded = 0;
   normal_.n = 0;
   normal_.port = port;
-  const port_set up = plan_->up;
-  pipeline_->each_delivery([&](const of::delivery& one, const of::owned_packet& what) {
+  const port_set up = up_in(bridge);
+  ran.each_delivery([&](const of::delivery& one, const of::owned_packet& what) {
     ++n_delivered;
     rte_mbuf* frame = to_mbuf(what);
     switch (one.to) {
       case of::delivery::kind::port: {
         const unsigned out = switch_port(one.port);
         if ((up & port_bit(out)) == 0) [[unlikely]]
-          return send_to_port(port, one.port, frame);
+          return send_to_port(bridge, port, one.port, frame);
         ++n_forwarded;
         return enqueue(out, frame, what.buffer.length);
       }
-      case of::delivery::kind::controller: return punt(port, one, frame);
+      case of::delivery::kind::controller: return punt(bridge, port, one, frame);
       case of::delivery::kind::normal:
         normal_.mbufs[normal_.n++] = frame;
         if (normal_.n == max_burst) forward_normal();
@@ -80,12 +81,12 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
   });
   if (normal_.n != 0) forward_normal();
   if (plan_->drops_tapped) [[unlikely]] {
-    pipeline_->each_dropped([&](const of::owned_packet& one) {
+    ran.each_dropped([&](const of::owned_packet& one) {
       tap_drop(port, to_mbuf(one), port_counter::drop_pipeline);
     });
   }
-  for (const of::owned_packet& each : pipeline_->left_over()) rte_pktmbuf_free(to_mbuf(each));
-  const unsigned n_dropped = pipeline_->n_dropped();
+  for (const of::owned_packet& each : ran.left_over()) rte_pktmbuf_free(to_mbuf(each));
+  const unsigned n_dropped = ran.n_dropped();
   const counters::row count = port_counters_.of(port);
   if (n_forwarded != 0) count.add(port_counter::forwarded, n_forwarded);
   if (n_dropped != 0) count.add(port_counter::drop_pipeline, n_dropped);
@@ -93,9 +94,10 @@ void worker::deliver_all(unsigned port, unsigned n) noexcept {
   if (n_copies != 0) count.add(port_counter::pipeline_copies, n_copies);
 }
 
-void worker::send_to_port(unsigned from, of::port_no to, rte_mbuf* frame) noexcept {
+void worker::send_to_port(const worker_bridge& bridge, unsigned from, of::port_no to,
+                          rte_mbuf* frame) noexcept {
   const unsigned out = switch_port(to);
-  if (out < max_ports && (plan_->up & port_bit(out)) != 0) [[likely]] {
+  if ((up_in(bridge) & port_bit(out)) != 0) [[likely]] {
     port_counters_.of(from).add(port_counter::forwarded);
     return enqueue(out, frame, frame->pkt_len);
   }
@@ -104,14 +106,21 @@ void worker::send_to_port(unsigned from, of::port_no to, rte_mbuf* frame) noexce
 }
 
 /// What the controller sends comes in by the port that it names, or by the one that stands for it.
-void worker::send_packet_outs() noexcept {
+void worker::send_packet_outs(worker_bridge& bridge) noexcept {
+  const port_set ports = plan_->bridges[bridge.number].ports;
   sent_packet each;
-  for (unsigned n = 0; n < params_.burst && packet_outs_.pop(each); ++n) {
+  for (unsigned n = 0; n < params_.burst && bridge.packet_outs->pop(each); ++n) {
     const bool is_port = switch_port(each.in_port) < max_ports;
-    const unsigned from = is_port ? switch_port(each.in_port) : controller_port;
+    const bool is_here = (ports & port_bit(switch_port(each.in_port))) != 0;
+    const unsigned from = is_here ? switch_port(each.in_port) : controller_port(bridge.number);
     port_counters_.of(from).add(port_counter::from_controller);
     if (each.to != of::port_normal) {
-      send_to_port(from, each.to, each.frame);
+      send_to_port(bridge, from, each.to, each.frame);
+      continue;
+    }
+    if (is_port && !is_here) {  // it has gone meanwhile, and with it the VLAN of the packet
+      count_drop(from, each.frame, port_counter::drop_ingress_vlan);
+      rte_pktmbuf_free(each.frame);
       continue;
     }
     normal_.n = 1;
@@ -128,12 +137,12 @@ void worker::forward_normal() noexcept {
   normal_.n = 0;
 }
 
-[[gnu::noinline]] void worker::punt(unsigned from, const of::delivery& one,
+[[gnu::noinline]] void worker::punt(worker_bridge& bridge, unsigned from, const of::delivery& one,
                                     rte_mbuf* frame) noexcept {
   const counters::row count = port_counters_.of(from);
-  if (!packet_in_limit_.take(now_)) {
+  if (!bridge.packet_in_limit.take(now_)) {
     count_drop(from, frame, port_counter::drop_packet_in_rate);
-  } else if (!packet_ins_.push(dp::punt(one, frame))) {
+  } else if (!bridge.packet_ins.push(dp::punt(one, frame))) {
     count_drop(from, frame, port_counter::drop_packet_in_full);
   } else {
     return count.add(port_counter::to_controller);
