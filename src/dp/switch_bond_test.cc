@@ -222,6 +222,7 @@ TEST_F(bond_test, members_come_and_go_while_it_works) {
   rings_["m3"] = std::make_unique<test_ring_port>("m3");
   members_ = {rings_["m3"]->devargs(), members_[2], members_[1]};
   port_config config = config_;
+  config.bridge = "br0";  // as answers name it
   config.bond.members = members_;
   config.recover_s = 5;
   ASSERT_TRUE(switch_->update_port(config));
@@ -260,7 +261,6 @@ TEST_F(bond_test, members_come_and_go_while_it_works) {
     const auto done = switch_->update_port(wrong);
     ASSERT_FALSE(done);
     EXPECT_NE(done.error().message().find(what), std::string::npos) << done.error().message();
-    config.bridge = "br0";  // an answer names it
     EXPECT_EQ(status().config, config);
   };
   refused({members_[0], first}, "the device net_ring_m0 is in use");

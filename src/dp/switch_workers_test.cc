@@ -41,6 +41,17 @@ TEST_F(switch_test, a_worker_has_its_core_for_itself) {
   }
 }
 
+// The kernel keeps 15 characters of a name.
+TEST_F(switch_test, the_pipeline_of_each_bridge_has_a_thread_and_its_name_tells_which) {
+  const std::string longest(32, 'b');
+  ASSERT_TRUE(switch_->add_bridge({longest, {}}));
+  EXPECT_TRUE(eventually([&] { return !cpus_of("coua-flows-1").empty(); }));
+  EXPECT_EQ(cpus_of("coua-flows-1"), cpus_of("coua-flows"));
+  ASSERT_TRUE(switch_->remove_bridge(longest));
+  EXPECT_EQ(cpus_of("coua-flows-1"), "");
+  EXPECT_NE(cpus_of("coua-flows"), "");
+}
+
 TEST_F(switch_test, workers_count_bursts_and_the_cycles_of_a_packet) {
   auto& a = access("a");
   auto& b = access("b");
