@@ -353,7 +353,11 @@ TEST_F(bridges_test, ports_say_their_bridge_and_keep_it) {
   access_in("br1", "c");
   EXPECT_EQ(status_of("a").config.bridge, "br0");
   EXPECT_EQ(status_of("c").config.bridge, "br1");
-  EXPECT_EQ(switch_->add_port(config_in("br9", "x")).error().code, errc::not_found);
+  port_config stray;
+  stray.name = "stray";
+  stray.devargs = "net_null0";
+  stray.bridge = "br9";
+  EXPECT_EQ(switch_->add_port(stray).error().code, errc::not_found);
   EXPECT_EQ(switch_->update_port(config_in("br0", "c")).error().code, errc::unsupported);
   EXPECT_EQ(switch_->update_port(config_in({}, "c")).error().code, errc::unsupported);
   EXPECT_EQ(switch_->update_port(config_in("br9", "c")).error().code, errc::not_found);
@@ -545,6 +549,7 @@ TEST_F(bridges_test, bridges_come_and_go_while_packets_pass) {
     EXPECT_EQ(x.receive(), frame);
     EXPECT_EQ(y.receive(), frame);
     ASSERT_TRUE(x.send(frame));
+    EXPECT_TRUE(counts("x", "to_controller", 1));
     ASSERT_TRUE(switch_->remove_port("x"));
     ASSERT_TRUE(switch_->remove_port("y"));
     const auto removed = switch_->remove_bridge(name);
