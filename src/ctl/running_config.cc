@@ -69,8 +69,11 @@ result<config> running_config::read(rules which) {
   }
   out.log = highest_log_level();
   std::map<unsigned, std::string> names;
+  const std::string first = switch_.bridges().front().name;
   for (const dp::port_status& port : switch_.ports()) {
     out.ports.push_back(port.config);
+    // As files say it, which name no other bridge.
+    if (port.config.bridge == first) out.ports.back().bridge.clear();
     names[port.number] = port.config.name;
   }
   const dp::fib_status fib = switch_.fib();
