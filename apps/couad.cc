@@ -19,14 +19,14 @@
 #include "base/log.h"
 #include "cli/daemon_grammar.h"
 #include "ctl/api_server.h"
-#include "ctl/bridge_control.h"
 #include "ctl/config.h"
 #include "ctl/metrics/metrics_server.h"
 #include "ctl/metrics/switch_metrics.h"
-#include "ctl/openflow/server.h"
 #include "ctl/port_rules.h"
+#include "ctl/running_bridges.h"
 #include "ctl/running_config.h"
 #include "ctl/service_manager.h"
+#include "ctl/switch_bridge.h"
 #include "dp/switch.h"
 
 namespace {
@@ -137,39 +137,6 @@ void leave_worker_cpus(const coua::dp::l2_switch& sw, std::vector<unsigned> cpus
     coua::log_warning("%s", pinned.error().message().c_str());
 }
 
-/// "br0.mgmt" beside the API's socket: with OVS_RUNDIR set to its directory, ovs-ofctl finds br0.
-std::string management_socket(const coua::ctl::config& config, const std::string& api) {
-  if (!config.openflow.management.empty()) return config.openflow.management;
-  return api.substr(0, api.rfind('/') + 1) + "br0.mgmt";
-}
-
-/// Bits 0-47: the address of the first port. Without a port there is no good number, and any will
-/// do.
-std::uint64_t datapath_id(const coua::dp::l2_switch& sw) {
-  const auto ports = sw.ports();
-  std::uint64_t made = 0;
-  if (!ports.empty()) {
-    for (const std::uint8_t byte : ports.front().mac) made = made << 8 | byte;
-  }
-  return made != 0 ? made : 1;
-}
-
-coua::openflow::server_settings controllers(const coua::ctl::config& config,
-                                            const coua::dp::l2_switch& sw,
-                                            const std::string& management) {
-  const coua::ctl::openflow_config& from = config.openflow;
-  coua::openflow::server_settings made;
-  made.controllers = from.controllers;
-  made.listen = from.listen;
-  made.management = management;
-  made.links = {from.probe_s, from.backoff_max_s};
-  made.standalone = from.fail_mode == coua::ctl::fail_mode::standalone;
-  made.identity.datapath_id = from.datapath_id != 0 ? from.datapath_id : datapath_id(sw);
-  made.identity.description = {"Coua", "DPDK", std::string("couad ") + COUA_VERSION, "none", "br0"};
-  for (const auto& [number, name] : from.table_names) made.identity.table_names[number] = name;
-  return made;
-}
-
 /// What SIGHUP asks for: the running configuration becomes what the daemon's file says now, or,
 /// where anything is wrong with that, stays as it is. Returns a line that says what came of it.
 std::string reload(coua::ctl::running_config& running) {
@@ -199,11 +166,11 @@ std::string reload(coua::ctl::running_config& running) {
 /// Null: the file names no address for them.
 result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
     const coua::ctl::config& config, const coua::dp::l2_switch& sw,
-    coua::ctl::pipeline_control& pipeline, coua::ctl::controller_list& controllers) {
+    const coua::ctl::running_bridges& bridges) {
   if (config.metrics_listen.empty()) return nullptr;
   auto server = coua::ctl::metrics_server::create(
       config.metrics_listen,
-      std::make_shared<coua::ctl::switch_metrics>(sw, &pipeline, &controllers, COUA_VERSION));
+      std::make_shared<coua::ctl::switch_metrics>(sw, bridges, COUA_VERSION));
   if (!server) return tl::unexpected(at(config, "metrics.listen", server.error()));
   coua::log_info("metrics: port %d of %s", (*server)->port(), config.metrics_listen.c_str());
   return server;
@@ -236,19 +203,14 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
   if (!claim) return tl::unexpected(claim.error());
-  auto management = coua::ctl::socket_claim::take(management_socket(config, path));
-  if (!management) return tl::unexpected(management.error());
-  if (const auto& tls = config.openflow; !tls.tls_key.empty()) {
-    auto read = coua::ofp::use_tls(tls.tls_key, tls.tls_certificate, tls.tls_authority);
+  if (const auto& tls = config.tls; tls.any()) {
+    auto read = coua::ofp::use_tls(tls.key, tls.certificate, tls.authority);
     if (!read) return tl::unexpected(at(config, "openflow.tls", read.error()));
   }
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
   if (signals.came()) return {};
-  coua::dp::switch_config tables = config.tables;
-  // Those that the file says come when the ports are there.
-  if (config.rules.given) tables.bridges[0].pipeline.start = coua::dp::first_rules::none;
-  const auto sw = coua::dp::l2_switch::create(*environment, tables);
+  const auto sw = coua::dp::l2_switch::create(*environment, coua::ctl::switch_settings(config));
   if (!sw) return tl::unexpected(sw.error());
   std::vector<unsigned> numbers;
   if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
@@ -258,18 +220,16 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   leave_worker_cpus(**sw, cpus);
   coua::ctl::api_params params;
   params.version = COUA_VERSION;
-  coua::ctl::running_config running(**sw, config);
-  coua::ctl::bridge_control pipeline(**sw, *(*sw)->pipeline({}), running);
-  params.pipeline = &pipeline;
-  running.set_pipeline(pipeline);
-  if (auto brought = running.start_pipeline(config); !brought) return brought;
-  const auto openflow =
-      coua::openflow::server::create(pipeline, controllers(config, **sw, management->path()));
-  if (!openflow) return tl::unexpected(openflow.error());
-  params.controllers = openflow->get();
+  coua::ctl::running_bridges bridges(**sw);
+  coua::ctl::running_config running(**sw, bridges, config);
+  bridges.make_by([&](const std::string& name) {
+    return std::make_unique<coua::ctl::switch_bridge>(
+        **sw, name, running, coua::ctl::switch_bridge_params{COUA_VERSION, path});
+  });
+  if (auto started = running.start_bridges(config); !started) return started;
   const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
   if (!api) return tl::unexpected(api.error());
-  const auto metrics = serve_metrics(config, **sw, pipeline, **openflow);
+  const auto metrics = serve_metrics(config, **sw, bridges);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
   const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;

@@ -29,7 +29,7 @@
 #include "coua/v1/port.pb.h"
 #include "coua/v1/system.pb.h"
 #include "ctl/api_server.h"
-#include "ctl/fake_pipeline.h"
+#include "ctl/fake_bridges.h"
 #include "ctl/fake_switch.h"
 #include "ctl/running_config.h"
 #include "fuzz.h"
@@ -126,7 +126,9 @@ struct answer {
 /// A server, and its one client, for all inputs: to start one takes longer than a hundred calls.
 class bench {
  public:
-  bench() : path_("/tmp/coua-fuzz-" + std::to_string(getpid()) + ".sock"), running_(switch_, {}) {
+  bench()
+      : path_("/tmp/coua-fuzz-" + std::to_string(getpid()) + ".sock"),
+        running_(switch_, bridges_, {}) {
     switch_.on_capture([this](const dp::capture_spec&) {
       dp::captured_packet one;
       one.length = sizeof frame_;
@@ -135,8 +137,8 @@ class bench {
     });
     auto claim = socket_claim::take(path_);
     COUA_CHECK(claim.has_value());
-    api_params params;
-    params.pipeline = &pipeline_;
+    const api_params params;
+    COUA_CHECK(running_.start_bridges({}).has_value());
     auto server = api_server::create(switch_, running_, std::move(*claim), params);
     COUA_CHECK(server.has_value());
     server_ = std::move(*server);
@@ -247,8 +249,9 @@ class bench {
   const std::string path_;
   const std::uint8_t frame_[60] = {};
   fake_switch switch_;
+  running_bridges bridges_{switch_};
+  fake_bridges fakes_{bridges_};
   running_config running_;
-  fake_pipeline pipeline_;
   std::unique_ptr<api_server> server_;
   std::unique_ptr<grpc::GenericStub> stub_;
   grpc::CompletionQueue queue_;

@@ -15,7 +15,7 @@ namespace {
 
 ctl::config started() {
   ctl::config made;
-  made.rules.given = true;
+  made.bridges[0].rules.given = true;
   return made;
 }
 
@@ -24,13 +24,33 @@ dp::port_config& port_of(ctl::config& of, const std::string& name) {
   return *std::ranges::find(of.ports, name, &dp::port_config::name);
 }
 
+/// A bridge without controllers.
+class bare_bridge final : public ctl::served_bridge {
+ public:
+  bare_bridge(dp::l2_switch& sw, const std::string& name, ctl::running_config& config)
+      : control_(sw, name, *sw.pipeline(name), config) {}
+  ctl::pipeline_control& pipeline() override { return control_; }
+  ctl::controller_list& controllers() override { return nobody_; }
+  result<void> open(const ctl::openflow_config&) override { return {}; }
+  void close() override {}
+  ctl::openflow_place place() const override { return {}; }
+
+ private:
+  class no_controllers final : public ctl::controller_list {
+    result<ctl::controllers_state> controllers() override { return ctl::controllers_state{}; }
+  };
+  ctl::bridge_control control_;
+  no_controllers nobody_;
+};
+
 }  // namespace
 
 class config_change::running {
  public:
-  explicit running(dp::l2_switch& sw)
-      : config_(sw, started()), bridge_(sw, *sw.pipeline({}), config_) {
-    config_.set_pipeline(bridge_);
+  explicit running(dp::l2_switch& sw) : bridges_(sw), config_(sw, bridges_, started()) {
+    bridges_.make_by(
+        [&](const std::string& name) { return std::make_unique<bare_bridge>(sw, name, config_); });
+    bridges_.take(started().bridges[0]);
   }
 
   result<void> look(const stalls_ports& ports, std::uint64_t first, const stalls_options& options) {
@@ -43,11 +63,12 @@ class config_change::running {
     for (std::uint64_t i = 0; i < options.batch; ++i)
       after_.statics.push_back({3, l2_address(first + i), ports.bystander.name});
     for (std::uint64_t i = 0; i < options.rules; ++i)
-      after_.rules.flows.push_back("priority=" + std::to_string(1 + i % 1000) +
-                                   ",metadata=" + std::to_string(1 + i) + ",actions=drop");
-    after_.rules.groups = {"group_id=2,type=select,bucket=output:" + ports.bystander.name +
-                           ",bucket=output:" + ports.bond.name};
-    after_.rules.meters = {"meter=2,pktps,band=type=drop,rate=1000"};
+      after_.bridges[0].rules.flows.push_back("priority=" + std::to_string(1 + i % 1000) +
+                                              ",metadata=" + std::to_string(1 + i) +
+                                              ",actions=drop");
+    after_.bridges[0].rules.groups = {"group_id=2,type=select,bucket=output:" +
+                                      ports.bystander.name + ",bucket=output:" + ports.bond.name};
+    after_.bridges[0].rules.meters = {"meter=2,pktps,band=type=drop,rate=1000"};
     return {};
   }
 
@@ -71,8 +92,8 @@ class config_change::running {
     after_.ports.push_back(std::move(span));
   }
 
+  ctl::running_bridges bridges_;
   ctl::running_config config_;
-  ctl::bridge_control bridge_;
   ctl::config before_, after_;
 };
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <thread>
 
+#include "ctl/api/bridge_service.h"
 #include "ctl/api/capture_service.h"
 #include "ctl/api/config_service.h"
 #include "ctl/api/core.h"
@@ -79,6 +80,7 @@ struct api_server::parts {
       : claim(std::move(c)),
         core(sw, p, running),
         config(core),
+        bridges(core),
         ports(core),
         fib(core),
         flows(core),
@@ -88,6 +90,7 @@ struct api_server::parts {
   socket_claim claim;
   api_core core;
   config_service config;
+  bridge_service bridges;
   port_service ports;
   fib_service fib;
   flow_service flows;
@@ -107,6 +110,7 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, runnin
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, calls_per_client);
   builder.RegisterService(&p->config);
+  builder.RegisterService(&p->bridges);
   builder.RegisterService(&p->ports);
   builder.RegisterService(&p->fib);
   builder.RegisterService(&p->flows);

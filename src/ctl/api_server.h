@@ -13,17 +13,13 @@
 
 namespace coua::ctl {
 
-class controller_list;
-class pipeline_control;
 class running_config;
 
 struct api_params {
-  std::string version;                     // of the daemon
-  unsigned threads = 4;                    // that wait for the switch
-  unsigned dumps = 8;                      // of the FIB at a time, and as many of flows
-  std::chrono::seconds stall{300};         // after which a client that does not read is cut off
-  pipeline_control* pipeline = nullptr;    // must outlive the server; null: there is none
-  controller_list* controllers = nullptr;  // likewise
+  std::string version;              // of the daemon
+  unsigned threads = 4;             // that wait for the switch
+  unsigned dumps = 8;               // of the FIB at a time, and as many of flows
+  std::chrono::seconds stall{300};  // after which a client that does not read is cut off
 };
 
 class api_server {

@@ -214,9 +214,15 @@ std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
   return lines;
 }
 
+std::vector<dp::port_status> bridge_control::ports_of_bridge() const {
+  std::vector<dp::port_status> made = switch_.ports();
+  std::erase_if(made, [&](const dp::port_status& each) { return each.config.bridge != bridge_; });
+  return made;
+}
+
 ofp::port_names bridge_control::port_names() {
   ofp::port_names made;
-  for (const dp::port_status& each : switch_.ports()) {
+  for (const dp::port_status& each : ports_of_bridge()) {
     made.add(dp::bridge_port(each.number), each.config.name);
   }
   return made;
@@ -225,7 +231,7 @@ ofp::port_names bridge_control::port_names() {
 std::vector<ofp::port_facts> bridge_control::ports() {
   const auto in_bridge = owner_.ports();
   std::vector<ofp::port_facts> made;
-  for (const dp::port_status& each : switch_.ports()) {
+  for (const dp::port_status& each : ports_of_bridge()) {
     const auto known = std::ranges::find(in_bridge, dp::bridge_port(each.number),
                                          [](const auto& one) { return one.port.number; });
     if (known == in_bridge.end()) continue;  // it comes or goes just now
@@ -252,8 +258,11 @@ pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no numb
       owner_.change_port(number, [&](pipeline::port& one) { set_port_flags(one, config, mask); });
   if (!changed || (mask & ofp::port_down) == 0) return changed;
   // Up or down is something that a file says, too: nobody changes the port meanwhile.
-  const auto hold = running_.changing();
-  for (const dp::port_status& each : switch_.ports()) {
+  const auto hold = running_.changing_unless(leaving_);
+  if (!hold)
+    return pipeline::refuse(pipeline::of_error::port_mod_bad_port, "bridge " + bridge_,
+                            "it is being removed");
+  for (const dp::port_status& each : ports_of_bridge()) {
     if (dp::bridge_port(each.number) != number) continue;
     dp::port_config wanted = each.config;
     wanted.enabled = (config & ofp::port_down) == 0;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline of a running switch, as the management API sees it.
+// The pipeline of a bridge of a running switch, as the management API sees it.
 #pragma once
 
+#include <atomic>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "ctl/pipeline_control.h"
 #include "ctl/running_config.h"
@@ -13,9 +17,18 @@ namespace coua::ctl {
 
 class bridge_control final : public pipeline_control {
  public:
-  /// All must outlive it.
-  bridge_control(dp::l2_switch& sw, dp::pipeline_owner& owner, running_config& running)
-      : switch_(sw), owner_(owner), running_(running), explained_at_(dp::pipeline_owner::now()) {}
+  /// All must outlive it. `owner` is that of the bridge of this name.
+  bridge_control(dp::l2_switch& sw, std::string bridge, dp::pipeline_owner& owner,
+                 running_config& running)
+      : switch_(sw),
+        bridge_(std::move(bridge)),
+        owner_(owner),
+        running_(running),
+        explained_at_(dp::pipeline_owner::now()) {}
+
+  /// While it is on, nobody who changes the configuration is waited for, and ports stay as they
+  /// are: who removes the bridge waits for those who use this.
+  void set_leaving(bool on) { leaving_ = on; }
 
   pipeline::of_result<pipeline::change_list> apply(
       std::span<const pipeline::operation> bundle) override;
@@ -44,18 +57,21 @@ class bridge_control final : public pipeline_control {
   pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
                                             std::uint32_t mask) override;
   void listen(bridge_events to) override;
-  void set_standalone(bool on) override { switch_.set_standalone({}, on); }
+  void set_standalone(bool on) override { switch_.set_standalone(bridge_, on); }
   unsigned n_tables() override;
   std::uint64_t rules_max() override;
 
  private:
+  std::vector<dp::port_status> ports_of_bridge() const;
   std::vector<std::string> ask_l2(const pipeline::packet& one, pipeline::verdict& result) const;
 
   void add_measured(bridge_explanation& to);
 
   dp::l2_switch& switch_;
+  const std::string bridge_;
   dp::pipeline_owner& owner_;
   running_config& running_;
+  std::atomic<bool> leaving_{false};
   std::mutex mutex_;  // of what follows: what the last explanation had
   pipeline::worker_counts::timed explained_{};
   pipeline::time_ns explained_at_;

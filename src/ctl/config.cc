@@ -13,6 +13,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
@@ -68,14 +69,17 @@ void check_ports(config_reader& reader, const config& c) {
 
 void check_statics(config_reader& reader, const config& c) {
   std::vector<std::string> names;
-  for (const auto& port : c.ports) names.push_back(port.name);
+  std::map<std::string, std::string> bridge_of;  // of each port
+  for (const auto& port : c.ports) {
+    names.push_back(port.name);
+    bridge_of[port.name] = port.bridge;
+  }
   std::map<std::string, std::string> nearest_to;  // of each unknown name, which may come often
-  const std::set<std::string> known(names.begin(), names.end());
-  std::set<std::pair<std::uint16_t, std::uint64_t>> seen;
+  std::set<std::tuple<std::string, std::uint16_t, std::uint64_t>> seen;
   for (std::size_t i = 0; i < c.statics.size(); i++) {
     const auto& entry = c.statics[i];
     const std::string path = item("fib.static", i);
-    if (!entry.port.empty() && !known.contains(entry.port)) {
+    if (!entry.port.empty() && !bridge_of.contains(entry.port)) {
       const auto [found, fresh] = nearest_to.try_emplace(entry.port);
       if (fresh) found->second = nearest(entry.port, names);
       const std::string& near = found->second;
@@ -83,7 +87,8 @@ void check_statics(config_reader& reader, const config& c) {
                          "no port of this file is called '" + entry.port + "'" +
                              (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
-    if (!reader.troubled(path) && !seen.emplace(entry.vlan, entry.mac).second)
+    if (!reader.troubled(path) &&
+        !seen.emplace(bridge_of[entry.port], entry.vlan, entry.mac).second)
       reader.complain_at(path + ".mac", net::format_mac(entry.mac) + " in VLAN " +
                                             std::to_string(entry.vlan) + " is given twice");
   }
@@ -133,15 +138,16 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
   read_mapping(reader, root, file_fields(), out);
   if (reader.has("workers.cores") && reader.has("workers.count"))
     reader.complain_at("workers.count", "is given together with cores; keep one of them");
+  for (dp::port_config& each : out.ports)
+    if (each.bridge.empty()) each.bridge = out.bridges[0].name;
+  out.lines = reader.lines;
   check_ports(reader, out);
+  check_bridges(reader, out);
   check_statics(reader, out);
-  check_openflow(reader, out.openflow);
-  check_pipeline(reader, out);
   if (!reader.errors.empty()) {
     std::ranges::stable_sort(reader.errors, {}, &config_error::line);
     return tl::unexpected(std::move(reader.errors));
   }
-  out.lines = std::move(reader.lines);
   out.tables.fib_huge_pages = out.huge_pages != huge_page_mode::off;
   return out;
 }
@@ -151,6 +157,15 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
 std::string config::place(const std::string& path) const {
   const int line = nearest_line(lines, path);
   return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + path;
+}
+
+bool config::lists_bridges() const {
+  return lines.contains("bridges") || bridges.size() != 1 ||
+         bridges[0].name != dp::bridge_config{}.name;
+}
+
+std::string config::bridge_path(std::size_t index) const {
+  return lists_bridges() ? item("bridges", index) + "." : "";
 }
 
 std::string to_string(const config_error& error, const std::string& file) {
@@ -194,6 +209,8 @@ config_result load_config(const std::string& path) {
 }
 
 std::string print_config(config config, config_format format) {
+  for (dp::port_config& each : config.ports)
+    if (each.bridge == config.bridges[0].name) each.bridge.clear();
   const config_value root = write_mapping(file_fields(), config, extent::needed);
   return format == config_format::json ? to_json(root) + "\n" : to_yaml(root);
 }

@@ -38,20 +38,33 @@ struct pipeline_texts {
 
 enum class fail_mode { secure, standalone };
 
-/// Controllers of the bridge.
+/// Controllers of a bridge.
 struct openflow_config {
   std::uint64_t datapath_id = 0;         // 0: made of the first port's address
   std::vector<std::string> controllers;  // to connect to
   std::vector<std::string> listen;
-  std::string management;  // empty: br0.mgmt beside the API's socket
+  std::string management;  // empty: NAME.mgmt beside the API's socket
   ctl::fail_mode fail_mode = ctl::fail_mode::secure;
   unsigned probe_s = 5;
   unsigned backoff_max_s = 8;
   std::map<std::uint8_t, std::string> table_names;
-  std::string tls_key, tls_certificate, tls_authority;  // all, or none
   bool operator==(const openflow_config&) const = default;
 };
 inline constexpr std::size_t openflow_targets_max = 16;  // of either list
+
+/// A bridge: what the switch has of it, its rules, and its controllers.
+struct bridge_settings : dp::bridge_config {
+  pipeline_texts rules;
+  openflow_config openflow;
+  bool operator==(const bridge_settings&) const = default;
+};
+
+/// Files for TLS with the controllers of all bridges.
+struct tls_files {
+  std::string key, certificate, authority;  // all, or none
+  bool any() const { return !key.empty(); }
+  bool operator==(const tls_files&) const = default;
+};
 
 struct config {
   std::string file;    // as given on the command line
@@ -64,15 +77,20 @@ struct config {
   unsigned worker_count = 0;    // 0: the default of dp::eal_params
   pci_mode pci = pci_mode::automatic;
   std::vector<std::string> eal_arguments;
-  dp::switch_config tables;
-  pipeline_texts rules;
-  openflow_config openflow;
-  std::vector<dp::port_config> ports;
+  dp::switch_config tables;  // but for its bridges, which are these:
+  std::vector<bridge_settings> bridges = std::vector<bridge_settings>(1);  // one at least
+  tls_files tls;
+  std::vector<dp::port_config> ports;  // each with the name of its bridge
   std::vector<static_entry> statics;
   std::map<std::string, int> lines;  // field path ("ports[2].devargs") -> line, of what is there
 
   /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file.
   std::string place(const std::string& path) const;
+  /// A list of bridges says what they are; else the sections of the file's top are those of the one
+  /// bridge, which is called br0.
+  bool lists_bridges() const;
+  /// What stands before the path of a bridge's field: "bridges[1]." or nothing.
+  std::string bridge_path(std::size_t index) const;
   bool operator==(const config&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -35,29 +36,53 @@ void compare_members(const config_value& before, const config_value& after,
     if (before.find(name) == nullptr) note(name, none, value);
 }
 
-/// The single values of all sections.
+/// The single values of all sections, but for those of bridges.
 config_value settings_of(config c) {
   c.ports.clear();
   c.statics.clear();
-  c.rules = {};
+  c.bridges = config().bridges;
+  c.lines.clear();
   if (c.socket.empty()) c.socket = default_socket();
   return write_mapping(file_fields(), c, extent::all);
 }
 
-void compare_settings(const config& now, config wanted, config_difference& out) {
+/// The members of members: "fib.ageing_s".
+std::vector<field_change> compare_sections(const config_value& before, const config_value& after) {
   static const config_value none;
-  // It says nothing where rules are said, and else nothing before the next start.
-  if (now.rules.given || wanted.rules.given)
-    wanted.tables.bridges[0].pipeline.start = now.tables.bridges[0].pipeline.start;
-  const config_value before = settings_of(now), after = settings_of(wanted);
+  const auto member = [](const config_value& of, const std::string& name) -> const config_value& {
+    const config_value* found = of.find(name);
+    return found != nullptr ? *found : none;
+  };
   std::vector<field_change> changes;
-  for (const auto& field : file_fields()) {
-    const std::string& name = field.info.name;
-    const config_value *a = before.find(name), *b = after.find(name);
-    compare_members(a != nullptr ? *a : none, b != nullptr ? *b : none, name + ".", changes);
-  }
+  for (const auto& [name, section] : before.members)
+    compare_members(section, member(after, name), name + ".", changes);
+  for (const auto& [name, section] : after.members)
+    if (before.find(name) == nullptr) compare_members(none, section, name + ".", changes);
+  return changes;
+}
+
+void sort_in(std::vector<field_change> changes, std::vector<field_change>& restart,
+             std::vector<field_change>& running) {
   for (field_change& each : changes)
-    (can_change_while_running(each.field) ? out.running : out.restart).push_back(std::move(each));
+    (can_change_while_running(each.field) ? running : restart).push_back(std::move(each));
+}
+
+void compare_settings(const config& now, const config& wanted, config_difference& out) {
+  sort_in(compare_sections(settings_of(now), settings_of(wanted)), out.restart, out.running);
+}
+
+/// What of a bridge is neither its name nor one of its rules.
+config_value settings_of(bridge_settings b) {
+  b.rules = {};
+  config_value made = write_mapping(bridge_fields(), b, extent::all);
+  std::erase_if(made.members, [](const auto& member) { return member.first == "name"; });
+  return made;
+}
+
+void compare_settings(const bridge_settings& now, bridge_settings wanted, bridge_change& out) {
+  // It says nothing where rules are said, and else nothing before the next start.
+  if (now.rules.given || wanted.rules.given) wanted.pipeline.start = now.pipeline.start;
+  sort_in(compare_sections(settings_of(now), settings_of(wanted)), out.restart, out.running);
   if (now.rules.given != wanted.rules.given) {
     const std::string others = "left to others", file = "said by the file";
     out.running.push_back(
@@ -125,13 +150,34 @@ void compare_list(text_list list, const pipeline_texts& now, const pipeline_text
   for (const part* one : added) note(nullptr, one);
 }
 
-void compare_texts(const config& now, const config& wanted, config_difference& out) {
-  if (!wanted.rules.given) return;
-  ofp::port_names names;
-  add_guesses(now, names);
-  add_guesses(wanted, names);
-  for (const text_list list : text_lists)
-    compare_list(list, now.rules, wanted.rules, names, out.texts);
+void compare_bridges(const config& now, const config& wanted, config_difference& out) {
+  const auto find = [](const config& in, const std::string& name) {
+    const auto at = std::ranges::find(in.bridges, name, &bridge_settings::name);
+    return at != in.bridges.end() ? &*at : nullptr;
+  };
+  for (const bridge_settings& before : now.bridges)
+    if (find(wanted, before.name) == nullptr)
+      out.bridges.push_back({.before = before, .after = {}});
+  for (std::size_t i = 0; i < wanted.bridges.size(); i++) {
+    const bridge_settings& after = wanted.bridges[i];
+    const bridge_settings* before = find(now, after.name);
+    bridge_change change{.before = {}, .after = after, .index = i};
+    if (before != nullptr) {
+      change.before = *before;
+      compare_settings(*before, after, change);
+    }
+    if (after.rules.given) {
+      ofp::port_names names;
+      add_guesses(now.ports, after.name, names);
+      add_guesses(wanted.ports, after.name, names);
+      for (const text_list list : text_lists)
+        compare_list(list, before != nullptr ? before->rules : pipeline_texts(), after.rules, names,
+                     change.texts);
+    }
+    if (change.comes() || !change.restart.empty() || !change.running.empty() ||
+        !change.texts.empty())
+      out.bridges.push_back(std::move(change));
+  }
 }
 
 std::set<std::string> devices_in_use(const config& now) {
@@ -145,9 +191,9 @@ std::set<std::string> devices_in_use(const config& now) {
 /// `now` has in another place, or with other arguments: it must be free first.
 bool must_be_replaced(const dp::port_config& a, const dp::port_config& b,
                       const std::set<std::string>& in_use) {
-  if (a.devargs != b.devargs || a.bond.any() != b.bond.any() || a.rx_queues != b.rx_queues ||
-      a.tx_queues != b.tx_queues || a.rx_descriptors != b.rx_descriptors ||
-      a.tx_descriptors != b.tx_descriptors)
+  if (a.bridge != b.bridge || a.devargs != b.devargs || a.bond.any() != b.bond.any() ||
+      a.rx_queues != b.rx_queues || a.tx_queues != b.tx_queues ||
+      a.rx_descriptors != b.rx_descriptors || a.tx_descriptors != b.tx_descriptors)
     return true;
   return std::ranges::any_of(b.bond.members, [&](const std::string& each) {
     const bool stays = std::ranges::find(a.bond.members, each) != a.bond.members.end();
@@ -176,19 +222,40 @@ void compare_ports(const config& now, const config& wanted, config_difference& o
       out.ports.push_back({.before = {}, .after = wanted.ports[i], .index = i});
 }
 
+std::map<std::string, std::string> bridges_of_ports(const config& c) {
+  std::map<std::string, std::string> made;
+  for (const dp::port_config& each : c.ports) made[each.name] = each.bridge;
+  return made;
+}
+
+/// An entry of the same bridge, VLAN and address is the same one with another port. One whose port
+/// goes to another bridge goes with it.
 void compare_statics(const config& now, const config& wanted, config_difference& out) {
-  using key = std::pair<std::uint16_t, std::uint64_t>;
-  std::map<key, std::size_t> index;
-  for (std::size_t i = 0; i < wanted.statics.size(); i++)
-    index[{wanted.statics[i].vlan, wanted.statics[i].mac}] = i;
+  auto bridge_now = bridges_of_ports(now), bridge_wanted = bridges_of_ports(wanted);
+  const auto by_entry = [](const static_entry& e) { return std::tuple(e.vlan, e.mac, e.port); };
+  const auto by_place = [](const static_entry& e, auto& bridge_of) {
+    return std::tuple(e.vlan, e.mac, bridge_of[e.port]);
+  };
+  using key = std::tuple<std::uint16_t, std::uint64_t, std::string>;
+  std::set<key> there;
+  for (const static_entry& each : now.statics) there.insert(by_entry(each));
+  std::set<key> stays;
+  std::map<key, std::size_t> index;  // of those of `wanted` that are not there as they are
+  for (std::size_t i = 0; i < wanted.statics.size(); i++) {
+    const key entry = by_entry(wanted.statics[i]);
+    if (there.contains(entry))
+      stays.insert(entry);
+    else
+      index[by_place(wanted.statics[i], bridge_wanted)] = i;
+  }
   for (const static_entry& before : now.statics) {
-    const auto found = index.find({before.vlan, before.mac});
+    if (stays.contains(by_entry(before))) continue;
+    const auto found = index.find(by_place(before, bridge_now));
     if (found == index.end()) {
       out.statics.push_back({.before = before, .after = {}});
       continue;
     }
-    const static_entry& after = wanted.statics[found->second];
-    if (after != before) out.statics.push_back({before, after, found->second});
+    out.statics.push_back({before, wanted.statics[found->second], found->second});
     index.erase(found);
   }
   std::vector<std::size_t> added;
@@ -216,24 +283,96 @@ config_value write(const static_entry& entry, extent) {
   return out;
 }
 
+change_kind kind_of(bool comes, bool goes, bool is_replaced = false) {
+  if (!goes) return change_kind::added;
+  if (!comes) return change_kind::removed;
+  return is_replaced ? change_kind::replaced : change_kind::changed;
+}
+
 template <typename Item>
 config_change describe_item(const item_change<Item>& change, const char* list,
                             const config& wanted) {
   config_change out;
   const bool comes = change.after.has_value(), goes = change.before.has_value();
-  out.kind = !goes                ? change_kind::added
-             : !comes             ? change_kind::removed
-             : change.is_replaced ? change_kind::replaced
-                                  : change_kind::changed;
+  out.kind = kind_of(comes, goes, change.is_replaced);
   out.item = name_of(comes ? *change.after : *change.before);
   if (comes) out.line = nearest_line(wanted.lines, item_path(list, change.index));
   const extent how = comes && goes ? extent::all : extent::needed;
   const config_value none;
   compare_members(goes ? write(*change.before, how) : none,
                   comes ? write(*change.after, how) : none, "", out.fields);
-  // It is in `item`.
-  std::erase_if(out.fields, [](const field_change& f) { return f.field == "name"; });
+  // It is in `item`; and of a port that comes or goes nobody asks to which bridge, if there is one.
+  const bool names_bridge = wanted.lists_bridges() || (comes && goes);
+  std::erase_if(out.fields, [&](const field_change& f) {
+    return f.field == "name" || (f.field == "bridge" && !names_bridge);
+  });
   return out;
+}
+
+/// The steps of a change by difference, in their order (running_config.h).
+enum class rank {
+  static_goes,
+  port_goes,
+  bridge_goes,
+  port_is_replaced,
+  setting,
+  bridge_comes,
+  port_comes,
+  static_comes,
+  flow_goes,
+  other_text_comes,
+  flow_comes,
+  other_text_goes,
+  restart
+};
+
+rank rank_of_port(change_kind kind) {
+  switch (kind) {
+    case change_kind::removed: return rank::port_goes;
+    case change_kind::replaced: return rank::port_is_replaced;
+    case change_kind::added: return rank::port_comes;
+    default: return rank::setting;
+  }
+}
+
+rank rank_of(const text_change& change) {
+  if (change.list == text_list::flows) return change.comes ? rank::flow_comes : rank::flow_goes;
+  return change.comes ? rank::other_text_comes : rank::other_text_goes;
+}
+
+using ranked = std::vector<std::pair<rank, config_change>>;
+
+void describe_settings(const std::vector<field_change>& changes, rank at, const std::string& label,
+                       const std::string& path, const config& wanted, ranked& out) {
+  const change_kind kind = at == rank::restart ? change_kind::restart : change_kind::changed;
+  for (const field_change& each : changes)
+    out.push_back({at,
+                   {kind,
+                    label.empty() ? each.field : label,
+                    {each},
+                    nearest_line(wanted.lines, path + each.field)}});
+}
+
+void describe_bridge(const bridge_change& change, const config& wanted, ranked& out) {
+  const std::string label = label_of(change, wanted);
+  const std::string path = wanted.bridge_path(change.index);
+  if (change.comes()) {
+    config_change came{change_kind::added, label, {}, nearest_line(wanted.lines, path)};
+    bridge_settings bare = *change.after;
+    bare.rules = {};
+    compare_members({}, write_mapping(bridge_fields(), bare, extent::needed), "", came.fields);
+    std::erase_if(came.fields, [](const field_change& f) { return f.field == "name"; });
+    out.emplace_back(rank::bridge_comes, std::move(came));
+  }
+  if (change.goes()) out.push_back({rank::bridge_goes, {change_kind::removed, label, {}, 0}});
+  describe_settings(change.running, rank::setting, label, path, wanted, out);
+  describe_settings(change.restart, rank::restart, label, path, wanted, out);
+  for (const text_change& each : change.texts) {
+    const std::string text = path + path_of_text(each.list, each.index);
+    out.push_back({rank_of(each),
+                   {kind_of(each.comes, each.goes), (label.empty() ? "" : label + ": ") + each.item,
+                    each.fields, each.comes ? nearest_line(wanted.lines, text) : 0}});
+  }
 }
 
 }  // namespace
@@ -243,47 +382,29 @@ config_difference compare(const config& now, const config& wanted) {
   compare_settings(now, wanted, out);
   compare_ports(now, wanted, out);
   compare_statics(now, wanted, out);
-  compare_texts(now, wanted, out);
+  compare_bridges(now, wanted, out);
   return out;
 }
 
+std::string label_of(const bridge_change& change, const config& wanted) {
+  return wanted.lists_bridges() || change.goes() ? "bridge " + change.name() : "";
+}
+
 std::vector<config_change> describe(const config_difference& difference, const config& wanted) {
-  std::vector<config_change> out;
-  const auto settings = [&](const std::vector<field_change>& changes, change_kind kind) {
-    for (const field_change& each : changes)
-      out.push_back({kind, each.field, {each}, nearest_line(wanted.lines, each.field)});
-  };
+  ranked all;
   for (const auto& each : difference.statics)
-    out.push_back(describe_item(each, "fib.static", wanted));
-  for (const auto& each : difference.ports) out.push_back(describe_item(each, "ports", wanted));
-  for (const text_change& each : difference.texts) {
-    const change_kind kind = !each.goes    ? change_kind::added
-                             : !each.comes ? change_kind::removed
-                                           : change_kind::changed;
-    const std::string path = path_of_text(each.list, each.index);
-    out.push_back(
-        {kind, each.item, each.fields, each.comes ? nearest_line(wanted.lines, path) : 0});
+    all.emplace_back(each.after ? rank::static_comes : rank::static_goes,
+                     describe_item(each, "fib.static", wanted));
+  for (const auto& each : difference.ports) {
+    config_change change = describe_item(each, "ports", wanted);
+    all.emplace_back(rank_of_port(change.kind), std::move(change));
   }
-  settings(difference.running, change_kind::changed);
-  settings(difference.restart, change_kind::restart);
-  const auto rank = [](const config_change& change) {
-    // Entries go before their ports and come after them.
-    const int is_port = change.item.starts_with("port ") ? 1 : 0;
-    // Rules come when the ports are there, and what they need before them.
-    const bool is_rule = change.item.starts_with("flow ");
-    if (is_rule) return change.kind == change_kind::removed ? 6 : 8;
-    if (change.item.starts_with("group ") || change.item.starts_with("meter "))
-      return change.kind == change_kind::removed ? 9 : 7;
-    switch (change.kind) {
-      case change_kind::removed: return is_port;
-      case change_kind::replaced: return 2;
-      case change_kind::changed: return change.item.starts_with("static ") ? 5 : 3;
-      case change_kind::added: return 5 - is_port;
-      case change_kind::restart: return 10;
-    }
-    return 11;
-  };
-  std::ranges::stable_sort(out, {}, rank);
+  for (const bridge_change& each : difference.bridges) describe_bridge(each, wanted, all);
+  describe_settings(difference.running, rank::setting, "", "", wanted, all);
+  describe_settings(difference.restart, rank::restart, "", "", wanted, all);
+  std::ranges::stable_sort(all, {}, &ranked::value_type::first);
+  std::vector<config_change> out;
+  for (auto& [unused, change] : all) out.push_back(std::move(change));
   return out;
 }
 
@@ -303,7 +424,8 @@ std::string to_string(const config_change& change) {
   switch (change.kind) {
     case change_kind::removed: return change.item + ": removed";
     case change_kind::replaced: return with_fields(" replaced:");
-    case change_kind::added: return with_fields(" added:");
+    case change_kind::added:
+      return change.fields.empty() ? change.item + ": added" : with_fields(" added:");
     case change_kind::restart: return with_fields("") + " (needs a restart)";
     case change_kind::changed: break;
   }

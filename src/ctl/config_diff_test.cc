@@ -128,6 +128,52 @@ TEST(config_diff, rules_groups_and_meters) {
   }
 }
 
+TEST(config_diff, bridges_come_go_and_change) {
+  const std::string ports =
+      "ports: [{name: p0, devargs: x0}, {name: p1, bridge: B, devargs: x1}]\n";
+  const auto with = [&](std::string bridges, const std::string& bridge_of_p1) {
+    return "bridges: [" + bridges + "]\n" +
+           std::string(ports).replace(ports.find("B"), 1, bridge_of_p1);
+  };
+  const std::string before = with("{name: br0}, {name: br1, pipeline: {start: none}}", "br1");
+  EXPECT_EQ(texts(before, before), lines{});
+  EXPECT_EQ(texts(before, with("{name: br1, pipeline: {start: none}}, {name: br0}", "br1")),
+            (lines{"port p0: replaced: bridge: br0 -> br1"}))
+      << "the first bridge is another one";
+  EXPECT_EQ(texts(before, with("{name: br0}, {name: br2, pipeline: {flows: [in_port=p1 "
+                               "actions=drop]}, openflow: {datapath_id: \"a1\"}}",
+                               "br2")),
+            (lines{"bridge br1: removed", "port p1: replaced: bridge: br1 -> br2",
+                   "bridge br2: added: openflow: {datapath_id: \"00:00:00:00:00:00:00:a1\"}",
+                   "bridge br2: flow in_port=p1: added: actions: drop"}));
+  EXPECT_EQ(texts(before, with("{name: br0, pipeline: {flows: []}}, {name: br1, pipeline: {start: "
+                               "none, rules: 7}, openflow: {probe_s: 9}}",
+                               "br1")),
+            (lines{"bridge br0: pipeline.flows: left to others -> said by the file",
+                   "bridge br1: pipeline.rules: 1000000 -> 7 (needs a restart)",
+                   "bridge br1: openflow.probe_s: 5 -> 9 (needs a restart)"}));
+  // To a file without a list, and back: br0 is the bridge of that.
+  EXPECT_EQ(texts(before, "pipeline: {rules: 7}\nports: [{name: p0, devargs: x0}]"),
+            (lines{"port p1: removed", "bridge br1: removed",
+                   "pipeline.rules: 1000000 -> 7 (needs a restart)"}));
+  EXPECT_EQ(texts("ports: [{name: p0, devargs: x0}]", before),
+            (lines{"bridge br1: added: pipeline: {start: none}",
+                   "port p1: added: bridge: br1, devargs: x1"}));
+}
+
+TEST(config_diff, an_entry_goes_with_its_port_to_another_bridge) {
+  const auto with = [](const std::string& bridge, const std::string& more) {
+    return "bridges: [{name: a}, {name: b}]\nports: [{name: p, devargs: x0, bridge: " + bridge +
+           "}, {name: q, devargs: x1, bridge: b}]\nfib: {static: [{vlan: 1, mac: "
+           "02:00:00:00:00:01, port: p}" +
+           more + "]}";
+  };
+  const std::string same = ", {vlan: 1, mac: 02:00:00:00:00:01, port: q}";
+  EXPECT_EQ(texts(with("a", ""), with("b", "")), lines{"port p: replaced: bridge: a -> b"});
+  EXPECT_EQ(texts(with("a", same), with("b", "")),
+            (lines{"static 1 02:00:00:00:00:01: removed", "port p: replaced: bridge: a -> b"}));
+}
+
 TEST(config_diff, nothing_differs_from_itself_and_anything_from_something_else) {
   EXPECT_TRUE(rc::check([] {
     const config one = random::whole(), other = random::whole();

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "ctl/config_schema.h"
+#include "ctl/listen_address.h"
 #include "ctl/openflow_rules.h"
+#include "ctl/ranges.h"
 
 namespace coua::ctl {
 namespace {
@@ -100,36 +102,29 @@ std::string check_file(const std::string& path) {
   return path.empty() || path[0] != '/' ? "is not an absolute path" : "";
 }
 
-const field_table<settings>& tls_fields() {
-  const auto file = [](std::string name, std::string meaning, std::string settings::*into) {
-    return text_field<settings>({.name = std::move(name),
-                                 .meaning = std::move(meaning),
-                                 .example = "/etc/coua/file.pem",
-                                 .required = true},
-                                "absolute path", check_file,
-                                [into](settings& s) -> auto& { return s.*into; });
+const field_table<tls_files>& tls_fields() {
+  const auto file = [](std::string name, std::string meaning, std::string tls_files::*into) {
+    return text_field<tls_files>({.name = std::move(name),
+                                  .meaning = std::move(meaning),
+                                  .example = "/etc/coua/file.pem",
+                                  .required = true},
+                                 "absolute path", check_file,
+                                 [into](tls_files& s) -> auto& { return s.*into; });
   };
-  static const field_table<settings> fields = {
-      file("key", "Private key of the switch, in PEM", &settings::tls_key),
-      file("certificate", "Its certificate", &settings::tls_certificate),
+  static const field_table<tls_files> fields = {
+      file("key", "Private key of the switch, in PEM", &tls_files::key),
+      file("certificate", "Its certificate", &tls_files::certificate),
       file("authority", "Certificates of those that may sign a controller's",
-           &settings::tls_authority),
+           &tls_files::authority),
   };
   return fields;
 }
 
-field<settings> tls_field() {
-  field_info info{.name = "tls",
-                  .meaning = "For `ssl:` and `pssl:`; both sides show a certificate",
-                  .example =
-                      "{key: /etc/coua/key.pem, certificate: /etc/coua/cert.pem, "
-                      "authority: /etc/coua/ca.pem}"};
-  info.type = "mapping";
-  return {info,
-          [](config_reader& reader, const YAML::Node& node, settings& s) {
-            read_mapping(reader, node, tls_fields(), s);
-          },
-          [](settings& s, extent how) { return write_mapping(tls_fields(), s, how); }};
+field<config> tls_field() {
+  return section_field<config>("tls", "For `ssl:` and `pssl:`; both sides show a certificate",
+                               "{key: /etc/coua/key.pem, certificate: /etc/coua/cert.pem, "
+                               "authority: /etc/coua/ca.pem}",
+                               tls_fields(), [](config& c) -> auto& { return c.tls; });
 }
 
 }  // namespace
@@ -151,7 +146,8 @@ const field_table<openflow_config>& openflow_fields() {
       text_field<settings>({.name = "management",
                             .meaning = "The Unix socket for `ovs-ofctl`",
                             .example = "/run/coua/br0.mgmt",
-                            .default_value = "`br0.mgmt` in the directory of `api.socket`"},
+                            .default_value = "`NAME.mgmt` in the directory of `api.socket`, "
+                                             "NAME that of the bridge"},
                            "absolute path, at most 107 bytes", check_socket,
                            [](settings& s) -> auto& { return s.management; }),
       choice_field<settings>(
@@ -167,40 +163,54 @@ const field_table<openflow_config>& openflow_fields() {
                                           "as long again",
                                .example = "5",
                                .unit = "s"},
-                              1, 3600, [](settings& s) -> auto& { return s.probe_s; }),
+                              1, limits::openflow_time_max_s,
+                              [](settings& s) -> auto& { return s.probe_s; }),
       integer_field<settings>({.name = "backoff_max_s",
                                .meaning = "The longest time between two attempts to connect; it "
                                           "begins with a second and doubles",
                                .example = "8",
                                .unit = "s"},
-                              1, 3600, [](settings& s) -> auto& { return s.backoff_max_s; }),
+                              1, limits::openflow_time_max_s,
+                              [](settings& s) -> auto& { return s.backoff_max_s; }),
       tables_field(),
-      tls_field(),
   };
   return fields;
 }
 
-void check_openflow(config_reader& reader, const openflow_config& of) {
+const field_table<config>& top_openflow_fields() {
+  static const field_table<config> fields = [] {
+    field_table<config> made;
+    for (auto& each : fields_of_part<config>(
+             openflow_fields(), [](config& c) -> auto& { return c.bridges[0].openflow; }))
+      made.push_back(written_if([](const config& c) { return !c.lists_bridges(); }, each));
+    made.push_back(tls_field());
+    return made;
+  }();
+  return fields;
+}
+
+void check_openflow(config_reader& reader, const config& c, std::size_t bridge) {
+  const std::string path = c.bridge_path(bridge) + "openflow";
   const auto check = [&](const std::vector<std::string>& targets, const std::string& name) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (!needs_tls(targets[i]) || !of.tls_key.empty()) continue;
-      reader.complain_at("openflow." + name + "[" + std::to_string(i) + "]",
+      if (!needs_tls(targets[i]) || c.tls.any()) continue;
+      reader.complain_at(path + "." + name + "[" + std::to_string(i) + "]",
                          "needs openflow.tls with key, certificate and authority");
     }
   };
-  if (reader.troubled("openflow")) return;
-  check(of.controllers, "controllers");
-  check(of.listen, "listen");
+  if (reader.troubled(path) || reader.troubled("openflow.tls")) return;
+  check(c.bridges[bridge].openflow.controllers, "controllers");
+  check(c.bridges[bridge].openflow.listen, "listen");
 }
 
 std::vector<section_info> describe_openflow() {
-  section_info all{"openflow", "Controllers of the bridge ([openflow.md](openflow.md)).", {}};
-  for (const auto& f : openflow_fields()) all.fields.push_back(f.info);
-  section_info tables{"openflow.tables[]", "The name of one table.", {}};
-  for (const auto& f : table_fields()) tables.fields.push_back(f.info);
-  section_info tls{"openflow.tls", "Files for TLS.", {}};
-  for (const auto& f : tls_fields()) tls.fields.push_back(f.info);
-  return {all, tables, tls};
+  return {
+      describe("openflow",
+               "Controllers of the bridge ([openflow.md](openflow.md)). Beside `bridges` it has "
+               "`tls` alone, which is of all of them.",
+               top_openflow_fields()),
+      describe("openflow.tables[]", "The name of one table.", table_fields()),
+      describe("openflow.tls", "Files for TLS.", tls_fields())};
 }
 
 }  // namespace coua::ctl

@@ -158,21 +158,14 @@ field<port> queue_field(std::string name, std::string meaning, unsigned high, st
       high, [member](port& p) -> auto& { return p.*member; });
 }
 
-/// Two fields read the same members; one of them says what they are.
-field<port> written_if(dp::vlan_mode mode, field<port> made) {
-  made.write = [mode, inner = made.write](port& p, extent how) {
-    return p.mode == mode ? inner(p, how) : config_value();
-  };
-  return made;
+// Two fields read the same members; one of them says what they are.
+template <dp::vlan_mode Mode>
+bool has_mode(const port& p) {
+  return p.mode == Mode;
 }
-
 /// A bond has members, any other port has devargs.
-field<port> written_of(bool bonds, field<port> made) {
-  made.write = [bonds, inner = made.write](port& p, extent how) {
-    return p.bond.any() == bonds ? inner(p, how) : config_value();
-  };
-  return made;
-}
+bool is_bond(const port& p) { return p.bond.any(); }
+bool is_no_bond(const port& p) { return !p.bond.any(); }
 
 }  // namespace
 
@@ -184,17 +177,24 @@ const field_table<port>& port_fields() {
                         .required = true},
                        "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
                        [](port& p) -> auto& { return p.name; }),
-      written_of(false, text_field<port>(
-                            {.name = "devargs",
-                             .meaning = "The DPDK device: a PCI address, or a driver with a number "
-                                        "and arguments. Every port has this or `bond`",
-                             .example = "\"net_tap0,iface=tap0\"",
-                             .default_value = "none"},
-                            "printable, without blanks, at most 1024 bytes", check_devargs,
-                            [](port& p) -> auto& { return p.devargs; })),
-      written_of(true, section_field<port>("bond", "Several devices as one port (operations.md)",
-                                           "{mode: static, members: [net_tap0, net_tap1]}",
-                                           bond_fields(), [](port& p) -> auto& { return p; })),
+      text_field<port>({.name = "bridge",
+                        .meaning = "The bridge that it belongs to",
+                        .example = "br0",
+                        .default_value = "the first one"},
+                       "name of a bridge", check_port_name,
+                       [](port& p) -> auto& { return p.bridge; }),
+      written_if(
+          is_no_bond,
+          text_field<port>({.name = "devargs",
+                            .meaning = "The DPDK device: a PCI address, or a driver with a number "
+                                       "and arguments. Every port has this or `bond`",
+                            .example = "\"net_tap0,iface=tap0\"",
+                            .default_value = "none"},
+                           "printable, without blanks, at most 1024 bytes", check_devargs,
+                           [](port& p) -> auto& { return p.devargs; })),
+      written_if(is_bond, section_field<port>("bond", "Several devices as one port (operations.md)",
+                                              "{mode: static, members: [net_tap0, net_tap1]}",
+                                              bond_fields(), [](port& p) -> auto& { return p; })),
       queue_field("rx_queues", "Receive queues; 0: one per worker, where the port can",
                   limits::queues_max, "2", &port::rx_queues),
       queue_field(
@@ -252,13 +252,13 @@ const field_table<port>& port_fields() {
                           "send, and nothing else (operations.md)",
                           "{received: [p1], sent: [p1, p2]}", mirror_fields(),
                           [](port& p) -> auto& { return p; }),
-      written_if(dp::vlan_mode::access,
+      written_if(has_mode<dp::vlan_mode::access>,
                  vlan_field<port>({.name = "vlan",
                                    .meaning = "Short for `vlans: {mode: access, native: N}`. Not "
                                               "together with `vlans`",
                                    .example = "10"},
                                   [](port& p) -> auto& { return p.native_vlan; })),
-      written_if(dp::vlan_mode::trunk,
+      written_if(has_mode<dp::vlan_mode::trunk>,
                  section_field<port>("vlans", "How the port belongs to VLANs",
                                      "{mode: trunk, native: 1, tagged: [10, 20-30]}",
                                      vlans_fields(), [](port& p) -> auto& { return p; })),

@@ -10,17 +10,6 @@
 #include "net/mac.h"
 
 namespace coua::ctl {
-
-std::string check_socket(const std::string& path) {
-  if (path.empty() || path[0] != '/') return "is not an absolute path";
-  if (path.size() > socket_path_max)
-    return "has " + std::to_string(path.size()) + " bytes, a socket's path at most " +
-           std::to_string(socket_path_max);
-  if (path.find('\0') != std::string::npos) return "has a zero byte";
-  if (path.back() == '/') return "is a directory";
-  return {};
-}
-
 namespace {
 
 const auto itself = [](auto& owner) -> auto& { return owner; };
@@ -312,10 +301,13 @@ const field_table<config>& file_fields() {
       section_field<config>("dpdk", "The DPDK environment", "{pci: auto}", dpdk_fields(), itself),
       section_field<config>("fib", "The forwarding table", "{entries: 10M, ageing_s: 300}",
                             fib_fields(), itself),
-      section_field<config>("pipeline", "The OpenFlow pipeline that all ports belong to",
-                            "{start: normal, rules: 1M}", pipeline_fields(), itself),
+      bridges_field(),
+      written_if([](const config& c) { return !c.lists_bridges(); },
+                 section_field<config>("pipeline", "The OpenFlow pipeline, without `bridges`",
+                                       "{start: normal, rules: 1M}", pipeline_fields(),
+                                       [](config& c) -> auto& { return c.bridges[0]; })),
       section_field<config>("openflow", "Controllers", "{controllers: [\"tcp:10.0.0.1:6653\"]}",
-                            openflow_fields(), [](config& c) -> auto& { return c.openflow; }),
+                            top_openflow_fields(), itself),
       ports_field(),
   };
   return fields;
@@ -332,7 +324,8 @@ std::vector<section_info> describe_sections() {
       describe("dpdk", "How the DPDK environment starts.", dpdk_fields()),
       describe("fib", "The forwarding table.", fib_fields()),
       describe("fib.static[]", "One static entry.", static_fields()),
-      describe("pipeline", "The OpenFlow pipeline, which all ports belong to.", pipeline_fields())};
+      describe_bridges(),
+      describe("pipeline", "The OpenFlow pipeline of a bridge.", pipeline_fields())};
   for (section_info& each : describe_openflow()) made.push_back(std::move(each));
   for (section_info& each : describe_ports()) made.push_back(std::move(each));
   return made;

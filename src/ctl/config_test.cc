@@ -76,6 +76,13 @@ TEST(config, every_good_file_is_accepted) {
   }
 }
 
+TEST(config, the_files_to_start_from_are_accepted) {
+  for (const char* file : {"packaging/couad.yaml", "examples/bridges.yaml"}) {
+    const auto parsed = load_config(tests_dir.parent_path() / file);
+    EXPECT_TRUE(parsed) << to_string(parsed.error().at(0), file);
+  }
+}
+
 TEST(config, empty_file_has_the_defaults) {
   const config c = good("");
   EXPECT_EQ(c.socket, "");
@@ -110,7 +117,7 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.statics[0].mac, 0x020000000001u);
   EXPECT_EQ(c.statics[0].port, "host-1");
   EXPECT_EQ(c.statics[1].mac, 0x02000000000au);
-  const openflow_config& of = c.openflow;
+  const openflow_config& of = c.bridges[0].openflow;
   EXPECT_EQ(of.datapath_id, 0xa1u);
   EXPECT_EQ(of.controllers, (std::vector<std::string>{"tcp:10.0.0.1:6653", "ssl:[fd00::1]:6653",
                                                       "unix:/run/controller.sock"}));
@@ -121,9 +128,9 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(of.probe_s, 10u);
   EXPECT_EQ(of.backoff_max_s, 30u);
   EXPECT_EQ(of.table_names, (std::map<std::uint8_t, std::string>{{0, "acl"}, {1, "routes"}}));
-  EXPECT_EQ(of.tls_key, "/etc/coua/key.pem");
-  EXPECT_EQ(of.tls_certificate, "/etc/coua/cert.pem");
-  EXPECT_EQ(of.tls_authority, "/etc/coua/ca.pem");
+  EXPECT_EQ(c.tls.key, "/etc/coua/key.pem");
+  EXPECT_EQ(c.tls.certificate, "/etc/coua/cert.pem");
+  EXPECT_EQ(c.tls.authority, "/etc/coua/ca.pem");
   ASSERT_EQ(c.ports.size(), 5u);
   const auto& p = c.ports[0];
   EXPECT_EQ(p.name, "host-1");
@@ -158,6 +165,27 @@ TEST(config, every_field_reaches_its_member) {
                                               dp::bond_hash::l23,
                                               dp::lacp_rate::fast,
                                               2}));
+}
+
+TEST(config, bridges_have_what_their_items_say) {
+  const auto parsed = load_config(tests_dir / "config/good/bridges.yaml");
+  ASSERT_TRUE(parsed) << to_string(parsed.error().at(0), "f");
+  ASSERT_EQ(parsed->bridges.size(), 2u);
+  const bridge_settings &a = parsed->bridges[0], &b = parsed->bridges[1];
+  EXPECT_EQ(a.name, "tenant-a");
+  EXPECT_EQ(a.pipeline.rules_max, 10'000u);
+  EXPECT_EQ(a.rules.flows.size(), 2u);
+  EXPECT_EQ(a.openflow.datapath_id, 0xa1u);
+  EXPECT_EQ(b.pipeline.start, dp::first_rules::none);
+  EXPECT_FALSE(b.rules.given);
+  EXPECT_EQ(b.openflow.fail_mode, fail_mode::standalone);
+  EXPECT_EQ(parsed->tls.key, "/etc/coua/key.pem");
+  EXPECT_EQ(parsed->ports[0].bridge, "tenant-a");
+  EXPECT_EQ(parsed->ports[2].bridge, "tenant-b");
+  EXPECT_EQ(parsed->bridge_path(1), "bridges[1].");
+  // A port that comes with the first bridge's name, and one that names none, are alike.
+  EXPECT_EQ(good("ports: [{name: a, devargs: x0, bridge: br0}]").ports,
+            good("ports: [{name: a, devargs: x0}]").ports);
 }
 
 TEST(config, a_place_names_file_and_line) {
@@ -316,6 +344,8 @@ TEST(config_document, the_example_of_each_field_is_valid) {
         text = port("vlans: {" + pair + (field.name == "mode" ? ", tagged: [5]}" : "}"));
       else if (section.path == "fib.static[]")
         text = port("mtu: 1500") + "fib: {static: [{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]}";
+      else if (section.path == "bridges[]")
+        text = "bridges: [{" + pair + (field.name == "name" ? "" : ", name: br1") + "}]";
       else if (section.path == "openflow.tables[]")
         text = "openflow: {tables: [{" + pair +
                (field.name == "table" ? ", name: x" : ", table: 1") + "}]}";

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/default_socket.h"
+
 namespace coua::ctl {
 
 bool is_tcp_port(std::string_view text) {
@@ -28,6 +30,16 @@ std::string check_listen_address(const std::string& text) {
       is_tcp_port(all.substr(colon + 1)))
     return "";
   return "is not ADDRESS:PORT, such as 127.0.0.1:9107 or [::1]:9107";
+}
+
+std::string check_socket(const std::string& path) {
+  if (path.empty() || path[0] != '/') return "is not an absolute path";
+  if (path.size() > socket_path_max)
+    return "has " + std::to_string(path.size()) + " bytes, a socket's path at most " +
+           std::to_string(socket_path_max);
+  if (path.find('\0') != std::string::npos) return "has a zero byte";
+  if (path.back() == '/') return "is a directory";
+  return {};
 }
 
 }  // namespace coua::ctl

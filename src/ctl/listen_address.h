@@ -16,4 +16,7 @@ bool is_ip_address(std::string_view text);
 /// brackets, and a port from 0 to 65535, 0 for any that is free. Empty: nothing.
 std::string check_listen_address(const std::string& text);
 
+/// What is wrong with the path of a Unix socket that is made. Empty: nothing.
+std::string check_socket(const std::string& path);
+
 }  // namespace coua::ctl

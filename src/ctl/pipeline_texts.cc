@@ -285,13 +285,15 @@ pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names,
   return texts;
 }
 
-void add_guesses(const config& from, ofp::port_names& names) {
+void add_guesses(const std::vector<dp::port_config>& ports, const std::string& bridge,
+                 ofp::port_names& names) {
   std::set<std::string> known;
   for (const auto& [number, name] : names.all()) known.insert(name);
   pipeline::port_no next = first_guess;
   while (names.all().contains(next)) next++;
-  for (const dp::port_config& port : from.ports)
-    if (!port.name.empty() && known.insert(port.name).second) names.add(next++, port.name);
+  for (const dp::port_config& port : ports)
+    if (port.bridge == bridge && !port.name.empty() && known.insert(port.name).second)
+      names.add(next++, port.name);
 }
 
 text_parts describe_text(const of::operation& one, const ofp::port_names& names) {

@@ -50,9 +50,11 @@ std::vector<text_problem> check_texts(const pipeline_texts& texts, const ofp::po
 pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names,
                              const pipeline_texts& printed = {});
 
-/// Ports that have no number yet, from `first_guess` on, with numbers that hardly any text says.
+/// Ports of a bridge that have no number yet, from `first_guess` on, with numbers that hardly any
+/// text says.
 inline constexpr pipeline::port_no first_guess = 0xf000;
-void add_guesses(const config& from, ofp::port_names& names);
+void add_guesses(const std::vector<dp::port_config>& ports, const std::string& bridge,
+                 ofp::port_names& names);
 
 /// What names it to a user, "flow table=1,priority=10,tcp", and what it is, part by part.
 struct text_parts {

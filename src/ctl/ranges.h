@@ -22,5 +22,6 @@ inline constexpr std::size_t bond_members_max = 8;     // as many as a LAG usual
 inline constexpr std::uint64_t rules_max = std::uint64_t{1} << 24;
 inline constexpr unsigned packet_in_rate_max = 1'000'000;  // a second
 inline constexpr unsigned packet_in_burst_max = 65'536;
+inline constexpr unsigned openflow_time_max_s = 3600;  // between probes, or attempts
 
 }  // namespace coua::ctl::limits

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "base/log.h"
 #include "ctl/pipeline_bundle.h"
@@ -22,8 +23,36 @@ std::string path_of(const char* list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-running_config::rules rules_for(const config& wanted) {
-  return wanted.rules.given ? running_config::rules::always : running_config::rules::if_said;
+/// Of those whose rules the file says, and of those that go, which may have to come back.
+bool has_to_be_read(const config& wanted, const std::string& bridge) {
+  const auto at = std::ranges::find(wanted.bridges, bridge, &bridge_settings::name);
+  return at == wanted.bridges.end() || at->rules.given;
+}
+
+std::vector<std::string> names_of_bridges(const std::vector<bridge_settings>& bridges) {
+  std::vector<std::string> made;
+  for (const bridge_settings& each : bridges) made.push_back(each.name);
+  return made;
+}
+
+result<void> nothing() { return {}; }
+
+/// Errors: unsupported, with all that only a restart can change.
+result<void> needs_no_restart(const config& wanted, const config_difference& difference) {
+  std::string all, path;
+  const auto note = [&](const field_change& each, const std::string& label,
+                        const std::string& before) {
+    if (path.empty()) path = before + each.field;
+    all += (all.empty() ? "" : ", ") + (label.empty() ? "" : label + ": ") + each.field + " (" +
+           each.before + " -> " + each.after + ")";
+  };
+  for (const field_change& each : difference.restart) note(each, "", "");
+  for (const bridge_change& bridge : difference.bridges)
+    for (const field_change& each : bridge.restart)
+      note(each, label_of(bridge, wanted), wanted.bridge_path(bridge.index));
+  if (all.empty()) return {};
+  return fail(errc::unsupported, wanted.place(path),
+              "only a restart of couad can change " + all + "; nothing was changed");
 }
 
 /// "f:7: pipeline.flows[2]: output", of an error of apply_texts(), which begins with the path.
@@ -35,45 +64,88 @@ std::string place_in(const config& of, const std::string& where) {
 /// What the switch does not know.
 config settings_only(config c) {
   c.lines.clear();
+  c.bridges = config().bridges;
   c.ports.clear();
   c.statics.clear();
-  c.rules = {c.rules.given, {}, {}, {}};
   return c;
 }
 
 }  // namespace
 
-running_config::running_config(dp::l2_switch& sw, config started)
-    : switch_(sw), started_(settings_only(std::move(started))), file_(started_.file) {}
+running_config::running_config(dp::l2_switch& sw, running_bridges& bridges, config started)
+    : switch_(sw),
+      bridges_(bridges),
+      started_(settings_only(std::move(started))),
+      file_(started_.file) {}
+
+running_config::~running_config() {
+  for (const bridge_settings& each : bridges_.settings()) bridges_.close(each.name);
+}
+
+running_config::hold running_config::changing_unless(const std::atomic<bool>& ends) {
+  hold made(mutex_, std::defer_lock);
+  while (!ends && !made.try_lock_for(std::chrono::milliseconds(10))) {
+  }
+  return made;
+}
 
 result<config> running_config::now(rules which) {
   const auto hold = changing();
-  return read(which);
+  return read([&](const bridge_settings& of) { return of.rules.given || which == rules::always; });
 }
 
-result<void> running_config::start_pipeline(const config& from) {
-  if (!from.rules.given || pipeline_ == nullptr) return {};
-  auto done = apply_texts(*pipeline_, from.rules);
-  if (!done) done.error().where = place_in(from, done.error().where);
-  return done;
+result<void> running_config::start_bridges(const config& from) {
+  for (const bridge_settings& each : from.bridges) bridges_.take(each);
+  for (std::size_t i = 0; i < from.bridges.size(); i++) {
+    if (from.bridges[i].rules.given)
+      if (auto done = bring_texts(from, i).go(); !done) return done;
+    auto opened = bridges_.open(from.bridges[i].name);
+    if (opened) continue;
+    error& e = opened.error();
+    e.where =
+        from.place(from.bridge_path(i) + "openflow") + (e.where.empty() ? "" : ": " + e.where);
+    return opened;
+  }
+  return {};
 }
 
-result<config> running_config::read(rules which) {
+result<void> running_config::add_bridge(const bridge_settings& bridge) {
+  if (auto added = bridges_.add(bridge); !added) return added;
+  auto opened = bridges_.open(bridge.name);
+  if (opened) return opened;
+  if (const auto removed = bridges_.remove(bridge.name); !removed)
+    opened.error().what += "; it could not be removed again: " + removed.error().message();
+  return opened;
+}
+
+result<void> running_config::remove_bridge(const std::string& name) {
+  std::string ports;
+  for (const dp::port_status& each : switch_.ports())
+    if (each.config.bridge == name) ports += (ports.empty() ? "" : ", ") + each.config.name;
+  if (!ports.empty())
+    return fail(errc::busy, "bridge " + name, "has ports: " + ports + "; remove them first");
+  if (bridges_.settings().size() == 1) return fail(errc::busy, "bridge " + name, "is the only one");
+  return bridges_.remove(name);
+}
+
+result<config> running_config::read(const bridge_test& with_rules) {
   config out = started_;
-  if (pipeline_ != nullptr && (out.rules.given || which == rules::always)) {
-    const bool said = out.rules.given;
-    const pipeline_snapshot there = read_pipeline(*pipeline_);
-    for (const rule_record& one : there.rules) newest_read_ = std::max(newest_read_, one.rule->id);
-    out.rules = print_pipeline(there, pipeline_->port_names());
-    out.rules.given = said;
+  out.bridges = bridges_.settings();
+  for (bridge_settings& each : out.bridges) {
+    if (!with_rules(each)) continue;
+    const auto held = bridges_.find(each.name);
+    if (!held) return tl::unexpected(held.error());
+    const bool said = each.rules.given;
+    const pipeline_snapshot there = read_pipeline(held->pipeline());
+    pipeline::rule_id& newest = newest_read_[each.name] = 0;
+    for (const rule_record& one : there.rules) newest = std::max(newest, one.rule->id);
+    each.rules = print_pipeline(there, held->pipeline().port_names());
+    each.rules.given = said;
   }
   out.log = highest_log_level();
   std::map<unsigned, std::string> names;
-  const std::string first = switch_.bridges().front().name;
   for (const dp::port_status& port : switch_.ports()) {
     out.ports.push_back(port.config);
-    // As files say it, which name no other bridge.
-    if (port.config.bridge == first) out.ports.back().bridge.clear();
     names[port.number] = port.config.name;
   }
   const dp::fib_status fib = switch_.fib();
@@ -97,25 +169,25 @@ result<config> running_config::read(rules which) {
     if (read.error().code != errc::busy || attempt == reads_most)
       return tl::unexpected(read.error());
   }
-  std::ranges::sort(out.statics, [](const static_entry& a, const static_entry& b) {
-    return std::pair(a.vlan, a.mac) < std::pair(b.vlan, b.mac);
-  });
+  std::ranges::sort(out.statics, {},
+                    [](const static_entry& e) { return std::tie(e.vlan, e.mac, e.port); });
   return out;
 }
 
 result<std::string> running_config::print(config_format format, rules which) {
   auto c = now(which);
   if (!c) return tl::unexpected(c.error());
-  c->rules.given |= which == rules::always;
-  // A file that says rules has no word on the first ones.
-  if (c->rules.given)
-    c->tables.bridges[0].pipeline.start = config().tables.bridges[0].pipeline.start;
-  for (const text_list list : text_lists) {
-    for (const std::string& each : list_of(c->rules, list))
-      if (each.size() > ofp::text_max)
-        return fail(errc::no_room, "pipeline",
-                    "'" + each.substr(0, 40) + "...' has more than " +
-                        std::to_string(ofp::text_max) + " characters");
+  for (bridge_settings& bridge : c->bridges) {
+    bridge.rules.given |= which == rules::always;
+    // A file that says rules has no word on the first ones.
+    if (bridge.rules.given) bridge.pipeline.start = dp::pipeline_config().start;
+    for (const text_list list : text_lists) {
+      for (const std::string& each : list_of(bridge.rules, list))
+        if (each.size() > ofp::text_max)
+          return fail(errc::no_room, "pipeline",
+                      "'" + each.substr(0, 40) + "...' has more than " +
+                          std::to_string(ofp::text_max) + " characters");
+    }
   }
   std::string text = print_config(std::move(*c), format);
   if (text.size() > config_bytes_max)
@@ -124,7 +196,12 @@ result<std::string> running_config::print(config_format format, rules which) {
 }
 
 result<std::vector<config_change>> running_config::difference(const config& wanted) {
-  const auto there = now(rules_for(wanted));
+  const auto there = [&] {
+    const auto hold = changing();
+    return read([&](const bridge_settings& of) {
+      return of.rules.given || has_to_be_read(wanted, of.name);
+    });
+  }();
   if (!there) return tl::unexpected(there.error());
   const config_difference difference = compare(*there, with_names(wanted, *there));
   if (auto good = check_rules(wanted, difference); !good) return tl::unexpected(good.error());
@@ -132,54 +209,64 @@ result<std::vector<config_change>> running_config::difference(const config& want
 }
 
 result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
-  if (wanted.rules.given && pipeline_ == nullptr)
-    return fail(errc::unsupported, wanted.place("pipeline"),
-                "this daemon has no OpenFlow pipeline; nothing was changed");
   const auto hold = changing();
-  const auto there = read(rules_for(wanted));
+  const auto there = read(
+      [&](const bridge_settings& of) { return of.rules.given || has_to_be_read(wanted, of.name); });
   if (!there) return tl::unexpected(there.error());
   const config_difference difference = compare(*there, with_names(wanted, *there));
-  if (!difference.restart.empty()) {
-    std::string all;
-    for (const field_change& each : difference.restart)
-      all +=
-          (all.empty() ? "" : ", ") + each.field + " (" + each.before + " -> " + each.after + ")";
-    return fail(errc::unsupported, wanted.place(difference.restart[0].field),
-                "only a restart of couad can change " + all + "; nothing was changed");
-  }
+  if (auto good = needs_no_restart(wanted, difference); !good) return tl::unexpected(good.error());
   if (auto good = check_rules(wanted, difference); !good) {
     good.error().what += "; nothing was changed";
     return tl::unexpected(good.error());
   }
   auto changes = describe(difference, wanted);
   if (dry_run) return changes;
-  if (auto done = run(plan(*there, wanted, difference)); !done) return tl::unexpected(done.error());
-  if (started_.rules.given || wanted.rules.given)
-    started_.tables.bridges[0].pipeline.start = wanted.tables.bridges[0].pipeline.start;
-  started_.rules.given = wanted.rules.given;
+  if (auto done = run(plan(*there, wanted, difference)); !done) {
+    bridges_.arrange(names_of_bridges(there->bridges));
+    return tl::unexpected(done.error());
+  }
+  for (bridge_settings each : wanted.bridges) {
+    const auto before = std::ranges::find(there->bridges, each.name, &bridge_settings::name);
+    if (before == there->bridges.end()) continue;
+    if (!before->rules.given && !each.rules.given) each.pipeline.start = before->pipeline.start;
+    bridges_.note(each);
+  }
+  bridges_.arrange(names_of_bridges(wanted.bridges));
   return changes;
+}
+
+/// Names of ports as the bridge has them now, and guesses for those that come.
+ofp::port_names running_config::names_of(const config& wanted, const std::string& bridge) const {
+  ofp::port_names names;
+  if (const auto held = bridges_.find(bridge)) names = held->pipeline().port_names();
+  add_guesses(wanted.ports, bridge, names);
+  return names;
 }
 
 /// The texts as those of what runs are: with the names and numbers that ports have now.
 config running_config::with_names(config wanted, const config& now) const {
-  if (!wanted.rules.given || pipeline_ == nullptr) return wanted;
-  ofp::port_names names = pipeline_->port_names();
-  add_guesses(wanted, names);
-  wanted.rules = resolve_texts(std::move(wanted.rules), names, now.rules);
+  for (bridge_settings& each : wanted.bridges) {
+    if (!each.rules.given) continue;
+    const auto there = std::ranges::find(now.bridges, each.name, &bridge_settings::name);
+    each.rules = resolve_texts(std::move(each.rules), names_of(wanted, each.name),
+                               there != now.bridges.end() ? there->rules : pipeline_texts());
+  }
   return wanted;
 }
 
 /// What the file alone does not show: two that are one rule once ports have their numbers.
 result<void> running_config::check_rules(const config& wanted,
                                          const config_difference& difference) const {
-  if (pipeline_ == nullptr || difference.texts.empty()) return {};
-  ofp::port_names names = pipeline_->port_names();
-  add_guesses(wanted, names);
-  const auto planned = plan_bundle({}, wanted.rules, names);
-  if (planned) return {};
-  error wrong = planned.error();
-  wrong.where = place_in(wanted, wrong.where);
-  return tl::unexpected(std::move(wrong));
+  for (const bridge_change& each : difference.bridges) {
+    if (each.texts.empty()) continue;
+    const auto planned =
+        plan_bundle({}, wanted.bridges[each.index].rules, names_of(wanted, each.name()));
+    if (planned) continue;
+    error wrong = planned.error();
+    wrong.where = place_in(wanted, wanted.bridge_path(each.index) + wrong.where);
+    return tl::unexpected(std::move(wrong));
+  }
+  return {};
 }
 
 result<void> running_config::run(const steps& steps) {
@@ -202,14 +289,52 @@ result<void> running_config::run(const steps& steps) {
 
 running_config::steps running_config::plan(const config& now, const config& wanted,
                                            const config_difference& difference) {
-  steps out, ports_leaving, ports_changing, coming, statics_coming, texts_coming;
+  steps out, leaving, changing, bridges_coming, coming, statics_coming, texts_coming, opening;
+  steps bridges_leaving;
+  plan_bridges(wanted, difference, out, bridges_leaving, bridges_coming, opening);
   plan_texts(now, wanted, difference, out, texts_coming);
   plan_statics(now, wanted, difference, out, statics_coming);
-  plan_ports(wanted, difference, ports_leaving, ports_changing, coming);
-  plan_settings(now, wanted, difference, ports_changing);
-  for (auto* part : {&ports_leaving, &ports_changing, &coming, &statics_coming, &texts_coming})
+  plan_ports(wanted, difference, leaving, changing, coming);
+  plan_settings(now, wanted, difference, changing);
+  const bool none_stays = !bridges_leaving.empty() && bridges_leaving.size() == now.bridges.size();
+  if (none_stays) {  // one of them waits for the first that comes
+    bridges_coming.insert(bridges_coming.begin() + 1, std::move(bridges_leaving.back()));
+    bridges_leaving.pop_back();
+  }
+  for (auto* part : {&leaving, &bridges_leaving, &changing, &bridges_coming, &coming,
+                     &statics_coming, &texts_coming, &opening})
     std::ranges::move(*part, std::back_inserter(out));
   return out;
+}
+
+void running_config::plan_bridges(const config& wanted, const config_difference& difference,
+                                  steps& closing, steps& leaving, steps& coming, steps& opening) {
+  const auto add = [this](const bridge_settings& bridge) {
+    return [this, bridge] { return bridges_.add(bridge); };
+  };
+  const auto remove = [this](const std::string& name) {
+    return [this, name] { return bridges_.remove(name); };
+  };
+  const auto open = [this](const std::string& name) {
+    return [this, name] { return bridges_.open(name); };
+  };
+  const auto close = [this](const std::string& name) {
+    return [this, name] {
+      bridges_.close(name);
+      return result<void>();
+    };
+  };
+  for (const bridge_change& each : difference.bridges) {
+    const std::string name = each.name();
+    if (each.goes()) {
+      closing.push_back({wanted.file, close(name), open(name)});
+      leaving.push_back({wanted.file, remove(name), add(*each.before)});
+    } else if (each.comes()) {
+      const std::string path = wanted.bridge_path(each.index);
+      coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
+      opening.push_back({wanted.place(path + "openflow"), open(name), close(name)});
+    }
+  }
 }
 
 void running_config::plan_ports(const config& wanted, const config_difference& difference,
@@ -227,8 +352,7 @@ void running_config::plan_ports(const config& wanted, const config_difference& d
     return [this, port] { return switch_.update_port(port); };
   };
   // As it is now: what the switch has shut down is more than a configuration says.
-  std::map<std::string, dp::port_status> there;
-  for (dp::port_status& port : switch_.ports()) there[port.config.name] = std::move(port);
+  auto there = ports_by_name();
   const auto restore = [&, this](const dp::port_config& port) {
     dp::port_status was = there[port.name];
     was.config = port;
@@ -251,11 +375,10 @@ void running_config::plan_statics(const config& now, const config& wanted,
   std::set<std::string> ports_leaving;
   for (const auto& each : difference.ports)
     if (each.before && (!each.after || each.is_replaced)) ports_leaving.insert(each.before->name);
-  std::map<std::pair<std::uint16_t, std::uint64_t>, const item_change<static_entry>*> changes;
-  for (const auto& each : difference.statics) {
-    const static_entry& entry = each.before ? *each.before : *each.after;
-    changes[{entry.vlan, entry.mac}] = &each;
-  }
+  using key = std::tuple<std::uint16_t, std::uint64_t, std::string>;
+  std::map<key, const item_change<static_entry>*> changes;  // of those that are there
+  for (const auto& each : difference.statics)
+    if (each.before) changes[{each.before->vlan, each.before->mac, each.before->port}] = &each;
   // An entry goes with its port, and must be stored again when that comes back.
   struct stored {
     static_entry entry;
@@ -267,7 +390,7 @@ void running_config::plan_statics(const config& now, const config& wanted,
   std::vector<static_entry> erased;
   std::vector<stored> added;
   for (const static_entry& entry : now.statics) {
-    const auto found = changes.find({entry.vlan, entry.mac});
+    const auto found = changes.find({entry.vlan, entry.mac, entry.port});
     const bool changes_itself = found != changes.end();
     const bool port_leaves = ports_leaving.contains(entry.port);
     const bool goes = changes_itself && !found->second->after;
@@ -321,34 +444,57 @@ void running_config::plan_statics(const config& now, const config& wanted,
 
 void running_config::plan_texts(const config& now, const config& wanted,
                                 const config_difference& difference, steps& before, steps& after) {
-  if (pipeline_ == nullptr) return;
-  const bool renumbers =
-      std::ranges::any_of(difference.ports, [](const item_change<dp::port_config>& each) {
-        return !each.before || !each.after || each.is_replaced;
-      });
-  // A port that came back has another number, and rules that the file says are of its name.
-  if (now.rules.given && renumbers) {
-    before.push_back({"", []() -> result<void> { return {}; },
-                      [this, was = now.rules, newest = newest_read_] {
-                        return apply_texts(*pipeline_, was, going{newest});
-                      }});
+  const auto renumbers = [&](const std::string& bridge) {
+    return std::ranges::any_of(difference.ports, [&](const item_change<dp::port_config>& each) {
+      return (each.before && each.before->bridge == bridge && (!each.after || each.is_replaced)) ||
+             (each.after && each.after->bridge == bridge && (!each.before || each.is_replaced));
+    });
+  };
+  const auto change_of = [&](const std::string& bridge) {
+    return std::ranges::find(difference.bridges, bridge, &bridge_change::name);
+  };
+  for (const bridge_settings& each : now.bridges) {
+    const auto change = change_of(each.name);
+    const bool goes = change != difference.bridges.end() && change->goes();
+    // A port that came back has another number, and rules that the file says are of its name. A
+    // bridge that came back has none of its rules.
+    if (!goes && !(each.rules.given && renumbers(each.name))) continue;
+    const going what = goes ? going{} : going{newest_read_[each.name]};
+    before.push_back(
+        {"", nothing, [this, name = each.name, was = each.rules, what]() -> result<void> {
+           const auto held = bridges_.find(name);
+           if (!held) return tl::unexpected(held.error());
+           return apply_texts(held->pipeline(), was, what);
+         }});
   }
-  if (!wanted.rules.given || (difference.texts.empty() && !renumbers)) return;
-  const auto go = [this, &wanted]() -> result<void> {
-    auto done = apply_texts(*pipeline_, wanted.rules);
-    if (!done) done.error().where = place_in(wanted, done.error().where);
-    if (done && !pipeline_->settle_within(pipeline_control::settle_most))
+  for (std::size_t i = 0; i < wanted.bridges.size(); i++) {
+    const bridge_settings& each = wanted.bridges[i];
+    const auto change = change_of(each.name);
+    const bool differs =
+        change != difference.bridges.end() && (change->comes() || !change->texts.empty());
+    if (each.rules.given && (differs || renumbers(each.name)))
+      after.push_back(bring_texts(wanted, i));
+  }
+}
+
+running_config::step running_config::bring_texts(const config& wanted, std::size_t bridge) {
+  const auto go = [this, &wanted, bridge]() -> result<void> {
+    const auto held = bridges_.find(wanted.bridges[bridge].name);
+    if (!held) return tl::unexpected(held.error());
+    auto done = apply_texts(held->pipeline(), wanted.bridges[bridge].rules);
+    if (!done)
+      done.error().where = place_in(wanted, wanted.bridge_path(bridge) + done.error().where);
+    if (done && !held->pipeline().settle_within(pipeline_control::settle_most))
       log_warning("rules of a configuration: there is a worker that does not run them yet");
     return done;
   };
-  after.push_back({"", go, []() -> result<void> { return {}; }});
+  return {"", go, nothing};
 }
 
 void running_config::plan_settings(const config& now, const config& wanted,
                                    const config_difference& difference, steps& out) {
   for (const field_change& each : difference.running) {
     const std::string place = wanted.place(each.field);
-    if (each.field == "pipeline.flows") continue;  // apply() notes it when all is done
     if (each.field == "fib.ageing_s") {
       const auto set = [this](unsigned seconds) {
         return [this, seconds] { return switch_.set_ageing(seconds); };
@@ -368,10 +514,9 @@ void running_config::plan_settings(const config& now, const config& wanted,
 
 /// `failed`: the index of the first that was not stored.
 result<void> running_config::store(std::span<const static_entry> entries, std::size_t* failed) {
-  std::map<std::string, std::pair<unsigned, unsigned>> ports;  // number, serial
-  for (const dp::port_status& port : switch_.ports())
-    ports[port.config.name] = {port.number, port.serial};
+  const auto ports = ports_by_name();
   std::vector<dp::fib_entry> made;
+  std::vector<std::string> bridges;  // of each
   const auto refuse = [&](std::size_t at, errc code, std::string what) {
     if (failed != nullptr) *failed = at;
     return fail(
@@ -383,25 +528,36 @@ result<void> running_config::store(std::span<const static_entry> entries, std::s
     const static_entry& each = entries[i];
     const auto port = ports.find(each.port);
     if (port == ports.end()) return refuse(i, errc::not_found, "port " + each.port + " is gone");
-    made.push_back({each.vlan, each.mac, port->second.first, true, 0, port->second.second});
+    const dp::port_status& at = port->second;
+    made.push_back({each.vlan, each.mac, at.number, true, 0, at.serial});
+    bridges.push_back(at.config.bridge);
   }
   const auto stored = switch_.fib_insert(made);
   if (stored) return {};
   std::size_t at = 0;
   for (; at + 1 < made.size(); at++) {
-    const auto there = switch_.fib_find({}, made[at].vlan, made[at].mac);
+    const auto there = switch_.fib_find(bridges[at], made[at].vlan, made[at].mac);
     if (!there || !there->is_static || there->port != made[at].port) break;
   }
   return refuse(at, stored.error().code, stored.error().what);
 }
 
-/// Those that are gone already are no error.
+/// Those that are gone already, with their port or without it, are no error.
 result<void> running_config::erase(std::span<const static_entry> entries) {
+  const auto ports = ports_by_name();
   for (const static_entry& each : entries) {
-    auto erased = switch_.fib_erase({}, each.vlan, each.mac);
+    const auto port = ports.find(each.port);
+    if (port == ports.end()) continue;
+    auto erased = switch_.fib_erase(port->second.config.bridge, each.vlan, each.mac);
     if (!erased && erased.error().code != errc::not_found) return erased;
   }
   return {};
+}
+
+std::map<std::string, dp::port_status> running_config::ports_by_name() const {
+  std::map<std::string, dp::port_status> made;
+  for (dp::port_status& port : switch_.ports()) made[port.config.name] = std::move(port);
+  return made;
 }
 
 }  // namespace coua::ctl

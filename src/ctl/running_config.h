@@ -5,45 +5,57 @@
 //
 // A change by difference is a list of steps, each with the one that takes it back:
 //
-//   static entries that go or whose port goes -> ports that go -> ports that change -> settings
-//     -> ports that come -> static entries that come or change -> rules, groups and meters
+//   controllers of bridges that go -> static entries that go or whose port goes -> ports that go
+//     -> bridges that go -> ports that change -> settings -> bridges that come -> ports that come
+//     -> static entries that come or change -> rules, groups and meters, bridge by bridge
+//     -> controllers of bridges that come
 //
-// Rules come last, as one bundle: so nothing that was done needs to be taken back of them, and the
-// ports that they name are there.
+// The rules of a bridge come as one bundle, when the ports that they name are there. A bridge that
+// goes while none stays does so when the first that comes is there: a switch has one at least.
 //
 // Everything that can be checked is checked before the first. When a step fails, those before it
 // are taken back from the last to the first, so the switch is what it was, with the ports shut down
 // that it had shut down; only what was learned on a port that had gone is gone, and its number may
-// be another.
+// be another. The rules of a bridge that had gone begin to count anew.
 //
 // Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between;
 // but for controllers and packets, whose rules come and go when they want.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <span>
 
 #include "ctl/config_diff.h"
-#include "ctl/pipeline_control.h"
+#include "ctl/running_bridges.h"
 #include "dp/switch.h"
 
 namespace coua::ctl {
 
 class running_config {
  public:
-  /// `started`: what the switch was started with. `sw` must outlive this.
-  running_config(dp::l2_switch& sw, config started);
+  /// `started`: what the switch was started with. Both must outlive this.
+  running_config(dp::l2_switch& sw, running_bridges& bridges, config started);
+  /// Lets go of the controllers, which ask this.
+  ~running_config();
+  running_config(const running_config&) = delete;
+  running_config& operator=(const running_config&) = delete;
 
-  /// Whose rules, groups and meters they are, before anything is asked; without one there are none,
-  /// and no file may say any.
-  /// It may have this as its owner.
-  void set_pipeline(pipeline_control& of) { pipeline_ = &of; }
-  /// At the start: brings those of the file, if it says any. Errors have their place.
-  result<void> start_pipeline(const config& from);
+  /// At the start, before anything is asked: the bridges of the file, which the switch has already,
+  /// get the rules that it says, and speak with their controllers. Errors have their place.
+  result<void> start_bridges(const config& from);
 
   /// Held while one thing is changed, from looking at it to the end. Any thread.
-  [[nodiscard]] std::unique_lock<std::mutex> changing() { return std::unique_lock(mutex_); }
+  using hold = std::unique_lock<std::timed_mutex>;
+  [[nodiscard]] hold changing() { return hold(mutex_); }
+  /// For who may be waited for by who changes something: holds nothing once `ends` is true.
+  [[nodiscard]] hold changing_unless(const std::atomic<bool>& ends);
+
+  /// What the API does with one bridge; the caller holds changing(). Each is done or not at all.
+  result<void> add_bridge(const bridge_settings& bridge);
+  result<void> remove_bridge(const std::string& name);
 
   /// Whether rules, groups and meters are told also when the file leaves them to others.
   enum class rules { if_said, always };
@@ -62,6 +74,7 @@ class running_config {
   /// a restart can change; else that of the step that failed. Both name file, line and field.
   result<std::vector<config_change>> apply(const config& wanted, bool dry_run = false);
 
+  running_bridges& bridges() { return bridges_; }
   /// The file that the switch was started with; empty: none.
   const std::string& file() const { return file_; }
 
@@ -73,11 +86,17 @@ class running_config {
   };
   using steps = std::vector<step>;
 
-  result<config> read(rules which);
+  /// Of a bridge as it is configured: whether its rules are read.
+  using bridge_test = std::function<bool(const bridge_settings&)>;
+  result<config> read(const bridge_test& with_rules);
+  ofp::port_names names_of(const config& wanted, const std::string& bridge) const;
   config with_names(config wanted, const config& now) const;
   result<void> check_rules(const config& wanted, const config_difference& difference) const;
+  void plan_bridges(const config& wanted, const config_difference& difference, steps& closing,
+                    steps& leaving, steps& coming, steps& opening);
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
+  step bring_texts(const config& wanted, std::size_t bridge);
   result<void> run(const steps& steps);
   steps plan(const config& now, const config& wanted, const config_difference& difference);
   void plan_ports(const config& wanted, const config_difference& difference, steps& leaving,
@@ -88,13 +107,15 @@ class running_config {
                      steps& out);
   result<void> store(std::span<const static_entry> entries, std::size_t* failed = nullptr);
   result<void> erase(std::span<const static_entry> entries);
+  std::map<std::string, dp::port_status> ports_by_name() const;
 
   dp::l2_switch& switch_;
-  pipeline_control* pipeline_ = nullptr;
-  config started_;  // without what is asked of the switch
+  running_bridges& bridges_;
+  config started_;  // without what is asked of the switch and of the bridges
   const std::string file_;
-  std::mutex mutex_;
-  pipeline::rule_id newest_read_ = 0;  // by read(): rules with a higher number came after it
+  std::timed_mutex mutex_;
+  // By read(), of each bridge: rules with a higher number came after it.
+  std::map<std::string, pipeline::rule_id> newest_read_;
 };
 
 }  // namespace coua::ctl

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "ctl/fake_bridges.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/test_random_config.h"
@@ -41,6 +42,14 @@ class refusing_switch : public fake_switch {
   result<void> update_port(const dp::port_config& port) override {
     if (refuses()) return no("port " + port.name);
     return fake_switch::update_port(port);
+  }
+  result<void> add_bridge(const dp::bridge_config& bridge) override {
+    if (refuses()) return no("bridge " + bridge.name);
+    return fake_switch::add_bridge(bridge);
+  }
+  result<void> remove_bridge(const std::string& name) override {
+    if (refuses()) return no("bridge " + name);
+    return fake_switch::remove_bridge(name);
   }
   result<void> set_ageing(unsigned seconds) override {
     if (refuses()) return no("FIB");
@@ -94,9 +103,12 @@ bool runs(running_config& running, const config& wanted) {
 
 class running_config_of_a_switch : public testing::Test {
  protected:
+  void SetUp() override { ASSERT_TRUE(running_.start_bridges(file(""))); }
   void TearDown() override { set_log_level(log_level::info); }
   refusing_switch sw_;
-  running_config running_{sw_, file("fib: {ageing_s: 300}")};
+  running_bridges bridges_{sw_};
+  fake_bridges fakes_{bridges_};
+  running_config running_{sw_, bridges_, file("fib: {ageing_s: 300}")};
 };
 
 TEST_F(running_config_of_a_switch, applies_all_and_then_nothing_more) {
@@ -147,10 +159,12 @@ TEST_F(running_config_of_a_switch, entries_of_a_replaced_port_are_there_again) {
 /// Knows the ports of a switch by their names, and refuses when that would.
 class switch_pipeline : public fake_pipeline {
  public:
-  explicit switch_pipeline(refusing_switch& sw) : switch_(sw) {}
+  explicit switch_pipeline(refusing_switch& sw, std::string bridge = "br0")
+      : switch_(sw), bridge_(std::move(bridge)) {}
   ofp::port_names port_names() override {
     ofp::port_names made;
-    for (const dp::port_status& each : switch_.ports()) made.add(each.number + 1, each.config.name);
+    for (const dp::port_status& each : switch_.ports())
+      if (each.config.bridge == bridge_) made.add(each.number + 1, each.config.name);
     return made;
   }
   pipeline::of_result<pipeline::change_list> apply(
@@ -169,13 +183,14 @@ class switch_pipeline : public fake_pipeline {
 
  private:
   refusing_switch& switch_;
+  const std::string bridge_;
   bool refuses_ = false;
   int left_ = 0;
 };
 
 class running_config_with_rules : public running_config_of_a_switch {
  protected:
-  running_config_with_rules() { running_.set_pipeline(pipeline_); }
+  running_config_with_rules() { fakes_.give("br0", pipeline_); }
 
   std::vector<std::string> flows() {
     std::vector<std::string> out;
@@ -313,6 +328,107 @@ TEST_F(running_config_with_rules, are_taken_back_with_the_rest) {
   EXPECT_EQ(flows(), lines{"tcp actions=output:b"});
 }
 
+// Bridges that come and go with their ports, rules and controllers.
+class running_config_with_bridges : public running_config_of_a_switch {
+ protected:
+  std::vector<std::string> bridges() {
+    std::vector<std::string> made;
+    for (const bridge_settings& each : bridges_.settings()) made.push_back(each.name);
+    return made;
+  }
+  std::uint64_t n_rules(const std::string& bridge) {
+    return bridges_.find(bridge)->pipeline().status().rules;
+  }
+  using names = std::vector<std::string>;
+  const std::string two_ =
+      "bridges: [{name: br0}, {name: br1, pipeline: {flows: [tcp actions=drop, udp "
+      "actions=drop]}}]\nports: [{name: a, devargs: x0}, {name: b, bridge: br1, devargs: x1}]\n";
+};
+
+TEST_F(running_config_with_bridges, come_before_their_ports_and_go_after_them) {
+  const config two = file(two_);
+  ASSERT_TRUE(running_.apply(two));
+  EXPECT_EQ(bridges(), (names{"br0", "br1"}));
+  EXPECT_EQ(sw_.ports()[1].config.bridge, "br1");
+  EXPECT_EQ(n_rules("br1"), 2u);
+  EXPECT_TRUE(fakes_.is_open("br1"));
+  EXPECT_TRUE(running_.apply(two)->empty());
+  EXPECT_TRUE(comes_back(running_));
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}]")));
+  EXPECT_EQ(bridges(), names{"br0"});
+  EXPECT_EQ(sw_.bridges().size(), 1u);
+  EXPECT_FALSE(fakes_.is_open("br1"));
+}
+
+TEST_F(running_config_with_bridges, all_of_them_give_way_to_others) {
+  ASSERT_TRUE(running_.apply(file(two_)));
+  const config others = file(
+      "bridges: [{name: x}, {name: y}]\nports: [{name: a, devargs: x0}, {name: b, bridge: y, "
+      "devargs: x1}]\n");
+  ASSERT_TRUE(running_.apply(others));
+  EXPECT_EQ(bridges(), (names{"x", "y"}));
+  EXPECT_TRUE(runs(running_, others));
+}
+
+TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_controllers) {
+  const config two = file(two_);
+  ASSERT_TRUE(running_.apply(two));
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  // br0 goes, which is the first one, and br1, whose rules the file says.
+  for (const char* bridge : {"br1, pipeline: {flows: []}", "br2"}) {
+    const auto done = running_.apply(
+        file("bridges: [{name: " + std::string(bridge) + "}]\nports: [{name: d, devargs: x2}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().what, "no such device; nothing was changed");
+    EXPECT_EQ(bridges(), (names{"br0", "br1"}));
+    EXPECT_TRUE(runs(running_, two));
+    EXPECT_EQ(n_rules("br1"), 2u);
+    EXPECT_TRUE(fakes_.is_open("br0") && fakes_.is_open("br1"));
+  }
+}
+
+TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
+  fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+  const auto done = running_.apply(file(two_));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message(),
+            "f:1: bridges[1].openflow: /run/br1.mgmt: another daemon listens there; nothing was "
+            "changed");
+  EXPECT_EQ(bridges(), names{"br0"});
+  EXPECT_TRUE(sw_.ports().empty());
+}
+
+TEST_F(running_config_with_bridges, are_not_removed_while_somebody_reads_them) {
+  ASSERT_TRUE(running_.apply(file(two_)));
+  bridges_.set_patience(std::chrono::milliseconds(1));
+  {
+    const auto reader = bridges_.find("br1");
+    const auto done = running_.apply(file("ports: [{name: a, devargs: x0}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, errc::busy);
+    EXPECT_TRUE(runs(running_, file(two_)));
+    EXPECT_TRUE(fakes_.is_open("br1"));
+  }
+  EXPECT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}]")));
+}
+
+TEST_F(running_config_with_bridges, with_one_address_in_two_of_them) {
+  const std::string ports = "ports: [{name: a, devargs: x0}, {name: b, bridge: B, devargs: x1}]\n";
+  const auto with = [&](const std::string& bridge) {
+    return file("bridges: [{name: br0}, {name: br1}]\n" +
+                std::string(ports).replace(ports.find("B"), 1, bridge) +
+                "fib: {static: [{vlan: 1, mac: 02:00:00:00:00:01, port: b}" +
+                (bridge == "br1" ? ", {vlan: 1, mac: 02:00:00:00:00:01, port: a}]}" : "]}"));
+  };
+  ASSERT_TRUE(running_.apply(with("br1")));
+  EXPECT_EQ(sw_.fib().entries, 2u);
+  EXPECT_NE(sw_.fib_find("br0", 1, 0x020000000001)->port,
+            sw_.fib_find("br1", 1, 0x020000000001)->port);
+  ASSERT_TRUE(running_.apply(with("br0")));
+  EXPECT_EQ(sw_.fib().entries, 1u);
+  EXPECT_TRUE(sw_.fib_find("br0", 1, 0x020000000001));
+}
+
 TEST_F(running_config_of_a_switch, a_restart_is_asked_for_before_anything_is_done) {
   const auto done = running_.apply(
       file("workers:\n  count: 2\nmemory:\n  packet_mib: 64\nports: [{name: a, devargs: x0}]"));
@@ -392,7 +508,10 @@ TEST(running_config, all_or_nothing) {
   EXPECT_TRUE(rc::check([] {
     const config first = random::running(), second = random::running();
     refusing_switch sw;
-    running_config running(sw, {});
+    running_bridges bridges(sw);
+    const fake_bridges fakes(bridges);
+    running_config running(sw, bridges, {});
+    RC_ASSERT(bool(running.start_bridges({})));
     RC_ASSERT(bool(running.apply(first)));
     RC_ASSERT(runs(running, first));
     for (const dp::port_config& port : first.ports)
@@ -414,11 +533,12 @@ TEST(running_config, all_or_nothing) {
 
 TEST(running_config, what_is_printed_with_rules_can_be_read_whatever_it_started_with) {
   config first;
-  first.tables.bridges[0].pipeline.start = dp::first_rules::none;
+  first.bridges[0].pipeline.start = dp::first_rules::none;
   refusing_switch sw;
-  switch_pipeline rules(sw);
-  running_config running(sw, first);
-  running.set_pipeline(rules);
+  running_bridges bridges(sw);
+  const fake_bridges fakes(bridges);
+  running_config running(sw, bridges, first);
+  ASSERT_TRUE(running.start_bridges(first));
   const auto text = running.print(config_format::yaml, running_config::rules::always);
   ASSERT_TRUE(text);
   EXPECT_TRUE(bool(parse_config(*text, "saved"))) << *text;
@@ -428,20 +548,29 @@ TEST(running_config, what_is_printed_with_rules_can_be_read_whatever_it_started_
 TEST(running_config, all_or_nothing_with_rules) {
   EXPECT_TRUE(rc::check([] {
     const auto with_rules = [](config c) {
-      c.rules.given = true;
-      for (const dp::port_config& port : c.ports)
-        if (random::coin())
-          c.rules.flows.push_back("priority=" + std::to_string(*rc::gen::inRange(1, 3)) +
-                                  ",in_port=" + port.name + " actions=group:1");
-      if (!c.rules.flows.empty())
-        c.rules.groups.push_back("group_id=1,type=all,bucket=actions=output:" + c.ports[0].name);
+      for (bridge_settings& bridge : c.bridges) {
+        bridge.rules.given = true;
+        for (const dp::port_config& port : c.ports) {
+          if (port.bridge != bridge.name || !random::coin()) continue;
+          bridge.rules.flows.push_back("priority=" + std::to_string(*rc::gen::inRange(1, 3)) +
+                                       ",in_port=" + port.name + " actions=group:1");
+          bridge.rules.groups = {"group_id=1,type=all,bucket=actions=output:" + port.name};
+        }
+      }
       return c;
     };
     const config first = with_rules(random::running()), second = with_rules(random::running());
     refusing_switch sw;
-    switch_pipeline rules(sw);
-    running_config running(sw, {});
-    running.set_pipeline(rules);
+    running_bridges bridges(sw);
+    fake_bridges fakes(bridges);
+    std::map<std::string, switch_pipeline> pipelines;
+    for (const char* name : {"br0", "br1", "br2", "br3"}) {
+      const auto [at, fresh] = pipelines.try_emplace(name, sw, name);
+      fakes.give(name, at->second);
+    }
+    switch_pipeline& rules = pipelines.at(second.bridges[0].name);
+    running_config running(sw, bridges, {});
+    RC_ASSERT(bool(running.start_bridges({})));
     RC_ASSERT(bool(running.apply(first)));
     RC_ASSERT(runs(running, first));
     if (running.apply(second, true)->empty()) RC_SUCCEED();
@@ -470,7 +599,10 @@ TEST(running_config, all_or_nothing_with_rules) {
 // Two that apply and one that looks: it sees the one or the other, and never a part.
 TEST(running_config, changes_do_not_mix) {
   refusing_switch sw;
-  running_config running(sw, {});
+  running_bridges bridges(sw);
+  const fake_bridges fakes(bridges);
+  running_config running(sw, bridges, {});
+  ASSERT_TRUE(running.start_bridges({}));
   const config one = file("ports: [{name: a, devargs: x0, vlan: 1}, {name: b, devargs: x1}]");
   const config two = file("ports: [{name: c, devargs: x0, vlan: 2}, {name: a, devargs: x1}]");
   ASSERT_TRUE(running.apply(one));

@@ -128,11 +128,18 @@ inline dp::port_config port() {
   return out;
 }
 
-/// What can change while a switch runs: ports, static entries, the ageing time. Few names and
-/// devices, so that two of them have much in common.
+/// What can change while a switch runs: bridges, ports, static entries, the ageing time. Few names
+/// and devices, so that two of them have much in common.
 inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
   config out;
   out.tables.ageing_s = *rc::gen::element(0u, 6u, 300u);
+  if (coin()) {
+    out.bridges.clear();
+    for (const char* name : {"br0", "br1", "br2"})
+      if (coin()) out.bridges.emplace_back().name = name;
+    if (out.bridges.empty()) out.bridges.emplace_back().name = "br3";
+    if (coin()) std::ranges::reverse(out.bridges);
+  }
   const auto n = *rc::gen::inRange(0u, most_ports + 1);
   std::set<unsigned> devices;
   for (unsigned i = 0; i < n; i++) {
@@ -146,6 +153,7 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
       one.bond.mode = *rc::gen::element(dp::bond_mode::balance, dp::bond_mode::backup);
       one.bond.hash = *rc::gen::element(dp::bond_hash::l2, dp::bond_hash::l34);
     }
+    one.bridge = out.bridges[*rc::gen::inRange<std::size_t>(0, out.bridges.size())].name;
     one.native_vlan = *rc::gen::element<std::uint16_t>(1, 10);
     one.mtu = *rc::gen::element(1500u, 9000u);
     one.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop);
@@ -153,12 +161,11 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
     out.ports.push_back(one);
   }
   if (coin()) std::ranges::reverse(out.ports);
-  std::set<std::uint64_t> macs;
+  std::set<std::pair<std::string, std::uint64_t>> places;
   for (unsigned i = 0; i < most_statics && !out.ports.empty(); i++) {
     const std::uint64_t mac = 0x020000000000 + *rc::gen::inRange(0u, 20u);
-    if (!macs.insert(mac).second) continue;
-    const auto at = *rc::gen::inRange<std::size_t>(0, out.ports.size());
-    out.statics.push_back({10, mac, out.ports[at].name});
+    const auto& at = out.ports[*rc::gen::inRange<std::size_t>(0, out.ports.size())];
+    if (places.emplace(at.bridge, mac).second) out.statics.push_back({10, mac, at.name});
   }
   return out;
 }
@@ -177,12 +184,49 @@ inline openflow_config controllers() {
   of.backoff_max_s = number(1u, 3601u, 8u);
   for (std::uint8_t i = 0; i < 3; i++)
     if (coin()) of.table_names[i] = text(31, "ab 1#:{}[],\"\\'~-");
-  if (!coin()) return of;
-  of.tls_key = path();
-  of.tls_certificate = path();
-  of.tls_authority = path();
-  of.controllers.push_back("ssl:10.0.0.2:6653");
   return of;
+}
+
+/// But for its name.
+inline bridge_settings bridge() {
+  bridge_settings out;
+  out.pipeline.start = coin() ? dp::first_rules::none : dp::first_rules::normal;
+  out.pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
+  out.pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
+  out.pipeline.packet_in_burst = number(1u, 65'537u, 250u);
+  if (coin()) {
+    out.rules.given = true;
+    out.pipeline.start = dp::first_rules::normal;  // which is then not said
+    out.pipeline.rules_max = 1'000;
+    if (coin())
+      out.rules.flows = {"priority=0 actions=NORMAL", "tcp,in_port=3 actions=group:1,output:4"};
+    if (coin()) out.rules.meters = {"meter=1 kbps bands= type=drop rate=1000"};
+    if (coin() || !out.rules.flows.empty())
+      out.rules.groups = {"group_id=2,type=all,bucket=actions=output:1",
+                          "group_id=1,type=select,bucket=actions=group:2"};
+  }
+  out.openflow = controllers();
+  return out;
+}
+
+/// One, or some with other names; no two of them at one place.
+inline std::vector<bridge_settings> bridges() {
+  std::vector<bridge_settings> all{bridge()};
+  if (coin()) return all;
+  std::set<std::string> names, sockets;
+  std::set<std::uint64_t> ids;
+  all.clear();
+  const auto n = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < n; i++) {
+    bridge_settings one = bridge();
+    one.name = port_name();
+    if (!names.insert(one.name).second) continue;
+    if (!ids.insert(one.openflow.datapath_id).second) one.openflow.datapath_id = 0;
+    if (!sockets.insert(one.openflow.management).second) one.openflow.management.clear();
+    if (!all.empty()) one.openflow.listen.clear();
+    all.push_back(one);
+  }
+  return all;
 }
 
 inline config whole() {
@@ -214,26 +258,16 @@ inline config whole() {
   t.burst = number(1u, 65u, 32u);
   t.mbufs = number(0u, (1u << 26) + 1, 0u);
   t.mbuf_bytes = number(128u, 65408u, 0u);
-  t.bridges[0].pipeline.start = coin() ? dp::first_rules::none : dp::first_rules::normal;
-  t.bridges[0].pipeline.rules_max = number<std::uint64_t>(1, (1u << 24) + 1, 1'000'000);
-  t.bridges[0].pipeline.packet_in_rate = number(1u, 1'000'001u, 1000u);
-  t.bridges[0].pipeline.packet_in_burst = number(1u, 65'537u, 250u);
+  out.bridges = bridges();
   if (coin()) {
-    out.rules.given = true;
-    t.bridges[0].pipeline.start = dp::first_rules::normal;  // which is then not said
-    t.bridges[0].pipeline.rules_max = 1'000;
-    if (coin())
-      out.rules.flows = {"priority=0 actions=NORMAL", "tcp,in_port=3 actions=group:1,output:4"};
-    if (coin()) out.rules.meters = {"meter=1 kbps bands= type=drop rate=1000"};
-    if (coin() || !out.rules.flows.empty())
-      out.rules.groups = {"group_id=2,type=all,bucket=actions=output:1",
-                          "group_id=1,type=select,bucket=actions=group:2"};
+    out.tls = {path(), path(), path()};
+    out.bridges[0].openflow.controllers.push_back("ssl:10.0.0.2:6653");
   }
-  out.openflow = controllers();
   std::set<std::string> seen, devices;
   const auto n = *rc::gen::inRange(0, 6);
   for (int i = 0; i < n; i++) {
     dp::port_config one = port();
+    one.bridge = out.bridges[*rc::gen::inRange<std::size_t>(0, out.bridges.size())].name;
     if (!seen.insert(one.name).second) continue;
     const auto is_new = [&](const std::string& each) {
       return devices.insert(device_of(each)).second;

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "ctl/api_server.h"
+#include "ctl/fake_bridges.h"
 #include "ctl/fake_controllers.h"
-#include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/running_config.h"
 
@@ -26,11 +26,11 @@ int main(int argc, char** argv) {
   sigaddset(&stop, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   coua::ctl::fake_switch sw;
-  coua::ctl::fake_pipeline pipeline;
-  coua::ctl::api_params params;
-  params.pipeline = &pipeline;
+  coua::ctl::running_bridges bridges(sw);
+  coua::ctl::fake_bridges fakes(bridges);
   coua::ctl::fake_controllers controllers;
-  params.controllers = &controllers;
+  fakes.give("br0", controllers);
+  coua::ctl::api_params params;
   params.version = "0.0.0-fake";
   coua::ctl::config config;
   for (int i = 2; i + 1 < argc; i += 2) {
@@ -55,7 +55,6 @@ int main(int argc, char** argv) {
       });
     }
     if (what == "stall") params.stall = std::chrono::seconds(std::stoul(value));
-    if (what == "pipeline" && value == "none") params.pipeline = nullptr;
     if (what == "connect-after")
       controllers.connect_after(static_cast<unsigned>(std::stoul(value)));
     if (what == "link-after") sw.link_after(static_cast<unsigned>(std::stoul(value)));
@@ -67,8 +66,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", claim.error().message().c_str());
     return 1;
   }
-  coua::ctl::running_config running(sw, config);
-  if (params.pipeline != nullptr) running.set_pipeline(pipeline);
+  coua::ctl::running_config running(sw, bridges, config);
+  if (const auto started = running.start_bridges(config); !started) {
+    std::fprintf(stderr, "%s\n", started.error().message().c_str());
+    return 1;
+  }
   const auto server = coua::ctl::api_server::create(sw, running, std::move(*claim), params);
   if (!server) {
     std::fprintf(stderr, "%s\n", server.error().message().c_str());

@@ -37,7 +37,7 @@ class test_metrics(unittest.TestCase):
                 self.assertIn(f'\ncoua_port_{name}_total{{port="{port}"}} ', text)
         for name in switch.json("worker", "list")["workers"][0]["counters"]:
             self.assertRegex(text, rf'\ncoua_worker_{name}_total\{{worker="0",core="\d+"\}} ')
-        self.assertIn('\ncoua_controller_connected{target="tcp:127.0.0.1:6653"} 0\n', text)
+        self.assertIn('\ncoua_controller_connected{bridge="br0",target="tcp:127.0.0.1:6653"} 0\n', text)
         for member in (0, 1):
             self.assertIn(f'\ncoua_port_member_up{{port="b",member="{member}",device="net_null{7 + member}"}} 1\n',
                           text)

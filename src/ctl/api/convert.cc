@@ -224,6 +224,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   dp::port_config port;
   std::vector<field_problem> problems;
   port.name = spec.name();
+  port.bridge = spec.bridge();
   port.devargs = spec.devargs();
   port.rx_queues = spec.rx_queues();
   port.tx_queues = spec.tx_queues();
@@ -266,6 +267,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   const dp::port_config& config = port.config;
   v1::PortSpec& spec = *out.mutable_spec();
   spec.set_name(config.name);
+  spec.set_bridge(config.bridge);
   spec.set_devargs(config.devargs);
   spec.set_rx_queues(config.rx_queues);
   spec.set_tx_queues(config.tx_queues);
@@ -359,6 +361,7 @@ std::string port_name(const std::vector<dp::port_status>& ports, unsigned number
 
 result<dp::fib_filter> to_filter(const dp::l2_switch& sw, const v1::FibFilter& filter) {
   dp::fib_filter out;
+  out.bridge = filter.bridge();
   if (filter.has_vlan()) {
     const auto vlan = to_vlan(filter.vlan());
     if (!vlan) return tl::unexpected(vlan.error());

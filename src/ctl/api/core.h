@@ -25,7 +25,7 @@ grpc::Status to_status(grpc::CallbackServerContext& context, const error& error)
 
 struct api_core {
   api_core(dp::l2_switch& fabric, const api_params& p, running_config& c)
-      : params(p), sw(fabric), running(c), tasks(p.threads, 1024) {}
+      : params(p), sw(fabric), running(c), bridges(c.bridges()), tasks(p.threads, 1024) {}
 
   /// Answers a call from one of the threads that may wait. `work` returns result<void>; request and
   /// response live until the call is finished.
@@ -53,6 +53,13 @@ struct api_core {
     return reactor;
   }
 
+  /// Errors: not_found. An empty name stands for all bridges.
+  result<void> check_bridge(const std::string& name) const {
+    if (name.empty()) return {};
+    if (auto one = bridges.find(name); !one) return tl::unexpected(one.error());
+    return {};
+  }
+
   static error too_busy() {
     return {errc::busy, "API", "too many requests are waiting; try again"};
   }
@@ -61,6 +68,7 @@ struct api_core {
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   dp::l2_switch& sw;
   running_config& running;  // what changes something that a file can say holds its `changing()`
+  running_bridges& bridges;
   std::atomic<bool> stopping{false};
   executor changes{1, 1024};  // these last: their threads end before what they use
   executor tasks;

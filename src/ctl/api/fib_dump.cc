@@ -21,17 +21,20 @@ fib_dump::stream* fib_dump::start(api_core& core, stream_slots& slots,
 result<void> fib_dump::walk() {
   const auto filter = to_filter(core_.sw, request_.filter());
   if (!filter) return tl::unexpected(filter.error());
+  if (auto there = core_.check_bridge(filter->bridge); !there) return there;
   ports_ = core_.sw.ports();
   if (!filter->vlan || !filter->mac)
     return core_.sw.fib_dump(
         *filter, [this](std::span<const dp::fib_entry> entries) { return add(entries); });
-  // One entry needs no walk.
-  const auto entry = core_.sw.fib_find({}, *filter->vlan, *filter->mac);
-  if (!entry)
-    return entry.error().code == errc::not_found ? result<void>{} : tl::unexpected(entry.error());
-  if (filter->port.value_or(entry->port) == entry->port &&
-      filter->is_static.value_or(entry->is_static) == entry->is_static)
-    add(std::span(&*entry, 1));
+  // One entry of a bridge needs no walk.
+  for (const dp::bridge_config& each : core_.sw.bridges()) {
+    if (!filter->bridge.empty() && filter->bridge != each.name) continue;
+    const auto entry = core_.sw.fib_find(each.name, *filter->vlan, *filter->mac);
+    if (!entry && entry.error().code != errc::not_found) return tl::unexpected(entry.error());
+    if (entry && filter->port.value_or(entry->port) == entry->port &&
+        filter->is_static.value_or(entry->is_static) == entry->is_static)
+      add(std::span(&*entry, 1));
+  }
   return {};
 }
 

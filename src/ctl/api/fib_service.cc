@@ -24,7 +24,10 @@ result<void> fib_service::add(const v1::AddFibEntryRequest& request,
   const auto port = to_port_id(core_.sw.ports(), request.port());
   if (!port) return tl::unexpected(port.error());
   const auto hold = core_.running.changing();
-  const auto there = core_.sw.fib_find({}, *vlan, *mac);
+  const auto ports = core_.sw.ports();
+  const dp::port_status* now = find_port(ports, *port);
+  if (now == nullptr) return removed_meanwhile(request.port());
+  const auto there = core_.sw.fib_find(now->config.bridge, *vlan, *mac);
   response.set_changed(!there || !there->is_static || there->port != port->number);
   if (!response.changed()) return {};
   const dp::fib_entry entry{*vlan, *mac, port->number, true, 0, port->serial};
@@ -41,7 +44,9 @@ result<void> fib_service::remove(const v1::DeleteFibEntryRequest& request,
   const auto mac = to_mac(request.mac());
   if (!mac) return tl::unexpected(mac.error());
   const auto hold = core_.running.changing();
-  auto erased = core_.sw.fib_erase({}, *vlan, *mac);
+  const auto bridge = core_.bridges.find(request.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  auto erased = core_.sw.fib_erase(bridge->name, *vlan, *mac);
   response.set_changed(erased.has_value());
   if (!erased && erased.error().code != errc::not_found) return erased;
   return {};
@@ -52,6 +57,7 @@ result<void> fib_service::flush(const v1::FlushFibRequest& request,
   const auto filter = to_filter(core_.sw, request.filter());
   if (!filter) return tl::unexpected(filter.error());
   const auto hold = core_.running.changing();
+  if (auto there = core_.check_bridge(filter->bridge); !there) return there;
   auto removed = core_.sw.fib_flush(*filter);
   if (!removed && filter->port && removed.error().code == errc::not_found)
     return removed_meanwhile(request.filter().port());

@@ -70,23 +70,23 @@ result<void> flow_apply::collect() {
 }
 
 result<void> flow_apply::apply() {
-  const auto pipeline = pipeline_of(core_);
-  if (!pipeline) return tl::unexpected(pipeline.error());
+  const auto bridge = core_.bridges.find(first_.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
   const auto defaults = to_line_defaults(first_);
   if (!defaults) return tl::unexpected(defaults.error());
   auto hold = core_.running.changing();
   // One line has no need of a number.
   if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
-  const auto lines = ofp::parse_lines(text_, *defaults, (*pipeline)->port_names());
+  const auto lines = ofp::parse_lines(text_, *defaults, bridge->pipeline().port_names());
   if (!lines) return tl::unexpected(with_place(lines.error(), first_.kind()));
-  const auto done = (*pipeline)->apply(lines->operations);
+  const auto done = bridge->pipeline().apply(lines->operations);
   if (!done) return tl::unexpected(in_line(done.error(), lines->places));
   const std::size_t changes = count_changes(*done);
   response_->set_changed(changes > 0);
   response_->set_operations(lines->operations.size());
   response_->set_changes(changes);
   hold.unlock();
-  if (changes > 0 && !(*pipeline)->settle_within(pipeline_control::settle_most))
+  if (changes > 0 && !bridge->pipeline().settle_within(pipeline_control::settle_most))
     return fail(errc::busy, "flows", "it is done, but there is a worker that does not run it yet");
   return {};
 }

@@ -40,13 +40,6 @@ result<mod_command> to_mod_command(request::Command command) {
 
 }  // namespace
 
-result<pipeline_control*> pipeline_of(const api_core& core) {
-  if (core.params.pipeline == nullptr) {
-    return fail(errc::unsupported, "flows", "this daemon has no OpenFlow pipeline");
-  }
-  return core.params.pipeline;
-}
-
 result<ofp::line_defaults> to_line_defaults(const request& asked) {
   ofp::line_defaults made;
   switch (asked.kind()) {

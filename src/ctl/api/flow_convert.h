@@ -9,9 +9,6 @@
 
 namespace coua::ctl {
 
-/// Errors: unsupported, when the daemon has none.
-result<pipeline_control*> pipeline_of(const api_core& core);
-
 /// Errors: invalid.
 result<ofp::line_defaults> to_line_defaults(const v1::ApplyFlowsRequest& request);
 

@@ -22,17 +22,17 @@ using meter_stream = batch_stream<v1::MeterBatch>;
 
 result<void> dump_flows(const api_core& core, const v1::DumpFlowsRequest& request,
                         flow_stream& stream) {
-  const auto pipeline = pipeline_of(core);
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  const ofp::port_names names = (*pipeline)->port_names();
+  const auto bridge = core.bridges.find(request.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  const ofp::port_names names = bridge->pipeline().port_names();
   auto filter = ofp::parse_filter(request.filter(), names);
   if (!filter) {
     filter.error().where = ofp::join_places("filter", filter.error().where);
     return tl::unexpected(filter.error());
   }
-  const pipeline::time_ns now = (*pipeline)->now();
+  const pipeline::time_ns now = bridge->pipeline().now();
   std::uint64_t left = request.limit() == 0 ? UINT64_MAX : request.limit();
-  (*pipeline)->dump_rules(*filter, [&](std::span<const rule_record> rules) {
+  bridge->pipeline().dump_rules(*filter, [&](std::span<const rule_record> rules) {
     for (const rule_record& one : rules) {
       if (left-- == 0) return false;
       to_message(one, now, names, *stream.filling().add_flows());
@@ -45,10 +45,10 @@ result<void> dump_flows(const api_core& core, const v1::DumpFlowsRequest& reques
 
 result<void> dump_groups(const api_core& core, const v1::DumpGroupsRequest& request,
                          group_stream& stream) {
-  const auto pipeline = pipeline_of(core);
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  const ofp::port_names names = (*pipeline)->port_names();
-  const pipeline::time_ns now = (*pipeline)->now();
+  const auto bridge = core.bridges.find(request.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  const ofp::port_names names = bridge->pipeline().port_names();
+  const pipeline::time_ns now = bridge->pipeline().now();
   constexpr const char* types[] = {"", "all", "select", "indirect", "fast_failover"};
   if (std::ranges::find(types, request.type()) == std::end(types))
     return fail(errc::invalid, "type", "there is no such type");
@@ -65,15 +65,15 @@ result<void> dump_groups(const api_core& core, const v1::DumpGroupsRequest& requ
     }
     return true;
   };
-  (*pipeline)->dump_groups(has_id ? request.group_id() : request.first(), take);
+  bridge->pipeline().dump_groups(has_id ? request.group_id() : request.first(), take);
   return {};
 }
 
 result<void> dump_meters(const api_core& core, const v1::DumpMetersRequest& request,
                          meter_stream& stream) {
-  const auto pipeline = pipeline_of(core);
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  const pipeline::time_ns now = (*pipeline)->now();
+  const auto bridge = core.bridges.find(request.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  const pipeline::time_ns now = bridge->pipeline().now();
   const bool has_id = request.has_meter_id();
   std::uint64_t left = request.limit() == 0 ? UINT64_MAX : request.limit();
   const auto take = [&](std::span<const meter_record> meters) {
@@ -86,7 +86,7 @@ result<void> dump_meters(const api_core& core, const v1::DumpMetersRequest& requ
     }
     return true;
   };
-  (*pipeline)->dump_meters(has_id ? request.meter_id() : request.first(), take);
+  bridge->pipeline().dump_meters(has_id ? request.meter_id() : request.first(), take);
   return {};
 }
 
@@ -120,12 +120,12 @@ grpc::ServerWriteReactor<v1::MeterBatch>* flow_service::DumpMeters(
 }
 
 grpc::ServerUnaryReactor* flow_service::GetFlowStats(grpc::CallbackServerContext* context,
-                                                     const v1::GetFlowStatsRequest*,
+                                                     const v1::GetFlowStatsRequest* request,
                                                      v1::GetFlowStatsResponse* response) {
-  return core_.run(context, [this, response]() -> result<void> {
-    const auto pipeline = pipeline_of(core_);
-    if (!pipeline) return tl::unexpected(pipeline.error());
-    to_message((*pipeline)->status(), *response);
+  return core_.run(context, [this, request, response]() -> result<void> {
+    const auto bridge = core_.bridges.find(request->bridge());
+    if (!bridge) return tl::unexpected(bridge.error());
+    to_message(bridge->pipeline().status(), *response);
     return {};
   });
 }

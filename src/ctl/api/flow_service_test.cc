@@ -14,12 +14,7 @@ using request = v1::ApplyFlowsRequest;
 
 class flow_api : public api {
  protected:
-  void SetUp() override {
-    api_params params;
-    params.pipeline = &pipeline_;
-    start(params);
-  }
-
+  std::string bridge_name_;
   /// What a call answers: "3 operations, 2 changes", or "where: what".
   std::string apply(const std::string& text, request::Kind kind = request::KIND_FLOW,
                     request::Command command = request::COMMAND_ADD,
@@ -34,6 +29,7 @@ class flow_api : public api {
       if (at == 0) {
         one.set_kind(kind);
         one.set_command(command);
+        one.set_bridge(bridge_name_);
       }
       if (!stream->Write(one)) break;
     }
@@ -54,6 +50,7 @@ class flow_api : public api {
     v1::DumpFlowsRequest asked;
     asked.set_filter(filter);
     asked.set_limit(limit);
+    asked.set_bridge(bridge_name_);
     const auto stream = flows_->DumpFlows(&context, asked);
     std::vector<v1::Flow> all;
     v1::FlowBatch batch;
@@ -413,14 +410,24 @@ TEST_F(flow_api, an_explanation_gives_template_and_reasons) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_F(flow_api, without_a_pipeline_calls_say_so) {
-  restart({});
-  EXPECT_EQ(apply("actions=1"), "flows: this daemon has no OpenFlow pipeline");
+TEST_F(flow_api, several_bridges_have_to_be_told_apart) {
+  add_bridge("br1");
+  EXPECT_EQ(apply("actions=1"), "bridge: say which one: there are br0, br1");
   flows();
-  EXPECT_EQ(last_.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_EQ(refused(*flows_, &v1::FlowService::Stub::GetFlowStats, v1::GetFlowStatsRequest(),
-                    grpc::StatusCode::FAILED_PRECONDITION),
-            "flows");
+  EXPECT_EQ(last_.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  v1::GetFlowStatsRequest stats;
+  EXPECT_EQ(refused(*flows_, &v1::FlowService::Stub::GetFlowStats, stats,
+                    grpc::StatusCode::INVALID_ARGUMENT),
+            "bridge");
+  bridge_name_ = "br1";
+  EXPECT_EQ(apply("actions=1\ntcp,actions=2"), "2 operations, 2 changes");
+  EXPECT_EQ(flows().size(), 2u);
+  stats.set_bridge("br1");
+  EXPECT_EQ(good(*flows_, &v1::FlowService::Stub::GetFlowStats, stats).flows(), 2u);
+  bridge_name_ = "br0";
+  EXPECT_EQ(flows().size(), 0u);
+  bridge_name_ = "br2";
+  EXPECT_EQ(apply("actions=1"), "bridge br2: there is no such bridge; there are br0, br1");
 }
 
 }  // namespace

@@ -6,12 +6,6 @@
 namespace coua::ctl {
 namespace {
 
-result<void> check_bridge(const std::string& name) {
-  if (name.empty() || name == bridge_name) return {};
-  return fail(errc::not_found, "bridge " + name,
-              "there is no such bridge; there is " + std::string(bridge_name));
-}
-
 std::string name_of(pipeline::port_no number, const ofp::port_names& names) {
   const auto found = names.all().find(number);
   return found == names.all().end() ? pipeline::port_name(number) : found->second;
@@ -47,10 +41,9 @@ void set_frame(const std::vector<std::uint8_t>& from, std::string& to) {
 
 result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& asked,
                           v1::TracePacketResponse& out) {
-  const auto pipeline = pipeline_of(core);
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  if (auto there = check_bridge(asked.bridge()); !there) return there;
-  const ofp::port_names names = (*pipeline)->port_names();
+  const auto bridge = core.bridges.find(asked.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  const ofp::port_names names = bridge->pipeline().port_names();
   auto packet = ofp::parse_packet(asked.packet(), names);
   if (!packet) {
     if (packet.error().where.empty()) packet.error().where = "packet";
@@ -64,7 +57,7 @@ result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& as
   }
   out.set_fields(ofp::print_packet(*packet, names));
   set_frame(packet->bytes, *out.mutable_frame());
-  const trace_answer answer = (*pipeline)->trace(*packet);
+  const trace_answer answer = bridge->pipeline().trace(*packet);
   for (const trace_answer::line& one : answer.lines) {
     auto* line = out.add_lines();
     line->set_depth(one.depth);
@@ -92,10 +85,9 @@ result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& as
 
 result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest& asked,
                             v1::ExplainBridgeResponse& out) {
-  const auto pipeline = pipeline_of(core);
-  if (!pipeline) return tl::unexpected(pipeline.error());
-  if (auto there = check_bridge(asked.bridge()); !there) return there;
-  const bridge_explanation said = (*pipeline)->explain();
+  const auto bridge = core.bridges.find(asked.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
+  const bridge_explanation said = bridge->pipeline().explain();
   for (const table_explanation& one : said.tables) {
     auto* table = out.add_tables();
     table->set_table(one.id);

@@ -3,19 +3,14 @@
 // What the pipeline would do with a packet, and how its tables are served, as messages.
 #pragma once
 
-#include <string_view>
-
 #include "ctl/api/flow_convert.h"
 
 namespace coua::ctl {
 
-/// The name of the one bridge that a daemon has.
-inline constexpr std::string_view bridge_name = "br0";
-
-/// Errors: not_found (the bridge), invalid (the packet).
+/// Errors: not_found (the bridge), invalid (the packet; which bridge).
 result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& asked,
                           v1::TracePacketResponse& out);
-/// Errors: not_found.
+/// Errors: not_found, invalid (which bridge).
 result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest& asked,
                             v1::ExplainBridgeResponse& out);
 

@@ -10,6 +10,7 @@ namespace {
 // Names the first thing in which two ports of one name differ.
 std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
   if (there.devargs != wanted.devargs) return "devargs (" + there.devargs + ")";
+  if (there.bridge != wanted.bridge) return "bridge (" + there.bridge + ")";
   if (there.bond != wanted.bond) return "bond";
   if (there.rx_queues != wanted.rx_queues || there.tx_queues != wanted.tx_queues)
     return "number of queues";
@@ -39,9 +40,11 @@ result<dp::port_status> port_service::find(const std::string& name) const {
 }
 
 result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortResponse& response) {
-  const auto wanted = to_port_config(request.spec());
+  auto wanted = to_port_config(request.spec());
   if (!wanted) return tl::unexpected(wanted.error());
   const auto hold = core_.running.changing();
+  if (auto there = core_.check_bridge(wanted->bridge); !there) return there;
+  if (wanted->bridge.empty()) wanted->bridge = core_.bridges.first();
   const auto there = find(wanted->name);
   response.set_changed(!there);
   if (there && !same_port(there->config, *wanted))

@@ -29,10 +29,18 @@ result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
     const auto vlan = to_vlan(request.vlan());
     if (!vlan) return tl::unexpected(vlan.error());
   }
+  std::string bridge = request.bridge();
+  if (request.has_vlan() || !bridge.empty()) {
+    const auto one = core_.bridges.find(bridge);
+    if (!one) return tl::unexpected(one.error());
+    bridge = one->name;
+  }
   const auto ports = core_.sw.ports();
   for (const auto& vlan : core_.sw.vlans()) {
     if (request.has_vlan() && request.vlan() != vlan.vlan) continue;
+    if (!bridge.empty() && bridge != vlan.bridge) continue;
     auto* out = response.add_vlans();
+    out->set_bridge(vlan.bridge);
     out->set_vlan(vlan.vlan);
     for (unsigned port : vlan.tagged) out->add_tagged(port_name(ports, port));
     for (unsigned port : vlan.untagged) out->add_untagged(port_name(ports, port));
@@ -41,13 +49,14 @@ result<void> system_service::list_vlans(const v1::ListVlansRequest& request,
   }
   if (request.has_vlan() && response.vlans_size() == 0)
     return fail(errc::not_found, "VLAN " + std::to_string(request.vlan()),
-                "no port is a member of it");
+                "no port" + (request.bridge().empty() ? "" : " of bridge " + bridge) +
+                    " is a member of it");
   return {};
 }
 
 result<void> system_service::set_log_level(const v1::SetLogLevelRequest& request,
                                            v1::SetLogLevelResponse& response) {
-  std::unique_lock<std::mutex> hold;
+  running_config::hold hold;
   if (request.has_level()) hold = core_.running.changing();
   const log_level before = highest_log_level();
   log_level level = before;
@@ -122,17 +131,20 @@ grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* 
   });
 }
 
-grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerContext* context,
-                                                          const v1::ListControllersRequest*,
-                                                          v1::ListControllersResponse* response) {
-  return core_.run(context, [this, response]() -> result<void> {
-    if (core_.params.controllers == nullptr)
-      return fail(errc::unsupported, "controllers", "there is no OpenFlow in this daemon");
-    const auto now = core_.params.controllers->controllers();
+result<void> system_service::list_controllers(const v1::ListControllersRequest& request,
+                                              v1::ListControllersResponse& response) {
+  if (auto there = core_.check_bridge(request.bridge()); !there) return there;
+  for (const held_bridge& bridge : core_.bridges.all()) {
+    if (!request.bridge().empty() && request.bridge() != bridge.name) continue;
+    const auto now = bridge.served->controllers().controllers();
     if (!now) return tl::unexpected(now.error());
-    response->set_standalone(now->standalone);
+    if (now->standalone) {
+      response.set_standalone(true);
+      response.add_standalone_bridges(bridge.name);
+    }
     for (const controller_state& each : now->all) {
-      auto* out = response->add_controllers();
+      auto* out = response.add_controllers();
+      out->set_bridge(bridge.name);
       out->set_target(each.target);
       out->set_origin(to_message(each.origin));
       out->set_connected(each.connected);
@@ -143,8 +155,15 @@ grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerCo
       out->set_sent(each.sent);
       out->set_trouble(each.trouble);
     }
-    return {};
-  });
+  }
+  return {};
+}
+
+grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerContext* context,
+                                                          const v1::ListControllersRequest* request,
+                                                          v1::ListControllersResponse* response) {
+  return core_.run(context,
+                   [this, request, response] { return list_controllers(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* system_service::SetLogLevel(grpc::CallbackServerContext* context,

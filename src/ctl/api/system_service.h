@@ -26,6 +26,8 @@ class system_service final : public v1::SystemService::CallbackService {
 
  private:
   result<void> list_vlans(const v1::ListVlansRequest& request, v1::ListVlansResponse& response);
+  result<void> list_controllers(const v1::ListControllersRequest& request,
+                                v1::ListControllersResponse& response);
   result<void> set_log_level(const v1::SetLogLevelRequest& request,
                              v1::SetLogLevelResponse& response);
 

@@ -19,7 +19,11 @@ config started() {
 
 }  // namespace
 
-api::api() : path_(fresh_socket()), running_(sw_, started()) {}
+api::api() : path_(fresh_socket()), running_(sw_, bridges_, started()) {
+  fakes_.give("br0", pipeline_);
+  fakes_.give("br0", controllers_);
+  EXPECT_TRUE(running_.start_bridges(started()));
+}
 
 void api::start(api_params params) {
   params.version = "1.2.3";
@@ -33,6 +37,7 @@ void api::start(api_params params) {
   const auto channel =
       grpc::CreateCustomChannel("unix:" + path_, grpc::InsecureChannelCredentials(), arguments);
   config_ = v1::ConfigService::NewStub(channel);
+  bridge_ = v1::BridgeService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);
@@ -43,6 +48,12 @@ void api::start(api_params params) {
 void api::restart(api_params params) {
   server_.reset();
   start(params);
+}
+
+void api::add_bridge(const std::string& name) {
+  bridge_settings made;
+  made.name = name;
+  ASSERT_TRUE(running_.add_bridge(made));
 }
 
 void api::add_ports() {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "coua/v1/bridge.grpc.pb.h"
 #include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/common.pb.h"
 #include "coua/v1/config.grpc.pb.h"
@@ -19,6 +20,7 @@
 #include "coua/v1/port.grpc.pb.h"
 #include "coua/v1/system.grpc.pb.h"
 #include "ctl/api_server.h"
+#include "ctl/fake_bridges.h"
 #include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
@@ -36,6 +38,8 @@ class api : public testing::Test {
   void start(api_params params);
   void restart(api_params params);
 
+  /// Beside br0.
+  void add_bridge(const std::string& name);
   /// p0 and p1, in VLAN 10.
   void add_ports();
   /// Learned entries from mac1 on, at p0 and p1 by turns.
@@ -69,11 +73,14 @@ class api : public testing::Test {
 
   const std::string path_;
   fake_switch sw_;
-  running_config running_;
-  fake_pipeline pipeline_;
+  fake_pipeline pipeline_;  // of br0
   fake_controllers controllers_;
+  running_bridges bridges_{sw_};
+  fake_bridges fakes_{bridges_};
+  running_config running_;
   std::unique_ptr<api_server> server_;
   std::unique_ptr<v1::ConfigService::Stub> config_;
+  std::unique_ptr<v1::BridgeService::Stub> bridge_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;

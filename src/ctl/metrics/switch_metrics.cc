@@ -6,9 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "ctl/controller_list.h"
-#include "ctl/pipeline_control.h"
 #include "ctl/port_rules.h"
+#include "ctl/running_bridges.h"
 
 namespace coua::ctl {
 namespace {
@@ -116,7 +115,7 @@ void add_ports(const dp::l2_switch& from, families& to) {
 
 void add_vlans(const dp::l2_switch& from, families& to) {
   for (const auto& vlan : from.vlans()) {
-    const labels which{{"vlan", std::to_string(vlan.vlan)}};
+    const labels which{{"bridge", vlan.bridge}, {"vlan", std::to_string(vlan.vlan)}};
     to.gauge("vlan_ports", "Members, tagged and untagged", which,
              std::uint64_t{vlan.tagged.size() + vlan.untagged.size()});
     to.gauge("vlan_learned", "Addresses that are learned in it", which, vlan.learned);
@@ -165,22 +164,28 @@ void add_fib(const dp::fib_status& fib, families& to) {
                {}, value);
 }
 
-void add_pipeline(pipeline_control& from, families& to) {
+labels with(labels all, const labels& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void add_pipeline(pipeline_control& from, const labels& bridge, families& to) {
   const pipeline_status now = from.status();
-  to.gauge("pipeline_rules", "Rules in all tables", {}, now.rules);
-  to.gauge("pipeline_rules_max", "Rules that all tables may have", {}, from.rules_max());
-  to.gauge("pipeline_groups", "Groups", {}, now.groups);
-  to.gauge("pipeline_meters", "Meters", {}, now.meters);
-  to.gauge("pipeline_version", "Versions of the rules, counted from the start", {}, now.version);
+  to.gauge("pipeline_rules", "Rules in all tables", bridge, now.rules);
+  to.gauge("pipeline_rules_max", "Rules that all tables may have", bridge, from.rules_max());
+  to.gauge("pipeline_groups", "Groups", bridge, now.groups);
+  to.gauge("pipeline_meters", "Meters", bridge, now.meters);
+  to.gauge("pipeline_version", "Versions of the rules, counted from the start", bridge,
+           now.version);
   for (const auto& table : now.tables) {
-    const labels which{{"table", std::to_string(table.id)}};
+    const labels which = with(bridge, {{"table", std::to_string(table.id)}});
     to.gauge("table_rules", "Rules in a table", which, table.rules);
     to.counter("table_lookups", "Packets that were looked up in a table", which, table.lookups);
     to.counter("table_matches", "Packets that a rule of a table matched", which, table.matches);
   }
   for (const auto& drop : now.drops)
     to.counter("pipeline_drops", "Packets that the pipeline dropped, by reason",
-               {{"reason", drop.why}}, drop.packets);
+               with(bridge, {{"reason", drop.why}}), drop.packets);
 }
 
 /// Groups and meters are as many as somebody made, and each is some lines here: the first ones by
@@ -193,38 +198,38 @@ void add_traffic(const std::string& name, const std::string& what, const labels&
   to.counter(name + "_bytes", "Bytes " + what, which, counted.bytes);
 }
 
-void add_groups(pipeline_control& from, families& to) {
+void add_groups(pipeline_control& from, const labels& bridge, families& to) {
   std::size_t n_groups = 0, n_buckets = 0;
   from.dump_groups(0, [&](std::span<const group_record> some) {
     for (const group_record& one : some) {
       n_buckets += one.state.buckets.size();
       if (++n_groups > groups_told || n_buckets > buckets_told) return false;
       const std::string id = std::to_string(one.group->id);
-      const labels which{{"group", id}};
+      const labels which = with(bridge, {{"group", id}});
       to.gauge("group_references", "Rules and groups that lead to a group", which,
                std::uint64_t{one.state.n_rules + one.state.n_groups});
       add_traffic("group", "that came to a group", which, one.state.counted, to);
       for (std::size_t i = 0; i < one.state.buckets.size(); ++i)
         add_traffic("group_bucket", "that a bucket of a group took",
-                    {{"group", id}, {"bucket", std::to_string(i)}}, one.state.buckets[i], to);
+                    with(which, {{"bucket", std::to_string(i)}}), one.state.buckets[i], to);
     }
     return true;
   });
 }
 
-void add_meters(pipeline_control& from, families& to) {
+void add_meters(pipeline_control& from, const labels& bridge, families& to) {
   std::size_t n_meters = 0;
   from.dump_meters(0, [&](std::span<const meter_record> some) {
     for (const meter_record& one : some) {
       if (++n_meters > meters_told) return false;
       const std::string id = std::to_string(one.meter->id);
-      const labels which{{"meter", id}};
+      const labels which = with(bridge, {{"meter", id}});
       to.gauge("meter_flows", "Rules that send packets through a meter", which,
                std::uint64_t{one.state.n_rules});
       add_traffic("meter", "that came to a meter", which, one.state.counted, to);
       for (std::size_t i = 0; i < one.state.bands.size(); ++i)
         add_traffic("meter_band", "that a band of a meter took",
-                    {{"meter", id}, {"band", std::to_string(i)}}, one.state.bands[i], to);
+                    with(which, {{"band", std::to_string(i)}}), one.state.bands[i], to);
     }
     return true;
   });
@@ -232,7 +237,7 @@ void add_meters(pipeline_control& from, families& to) {
 
 /// Those of the configuration: who comes to the switch may be many, and short. Nothing, where their
 /// thread has no time.
-void add_controllers(controller_list& from, families& to) {
+void add_controllers(controller_list& from, const labels& bridge, families& to) {
   const auto now = from.controllers();
   if (!now) return;
   std::uint64_t others = 0;
@@ -241,25 +246,25 @@ void add_controllers(controller_list& from, families& to) {
       ++others;
       continue;
     }
-    const labels which{{"target", each.target}};
-    to.gauge("controller_connected", "1: the switch is connected to it", which,
+    const labels which = with(bridge, {{"target", each.target}});
+    to.gauge("controller_connected", "1: the bridge is connected to it", which,
              std::uint64_t{each.connected});
-    to.counter("controller_connections", "How often the switch was connected to it", which,
+    to.counter("controller_connections", "How often the bridge was connected to it", which,
                each.connections);
     to.counter("controller_received", "Messages that it sent", which, each.received);
     to.counter("controller_sent", "Messages that were sent to it", which, each.sent);
   }
-  to.gauge("openflow_others", "Connections to the switch that are open now", {}, others);
+  to.gauge("openflow_others", "Connections to the bridge that are open now", bridge, others);
   to.gauge("openflow_standalone",
-           "1: no controller is there, and the switch forwards by itself (fail-standalone)", {},
+           "1: no controller is there, and the bridge forwards by itself (fail-standalone)", bridge,
            std::uint64_t{now->standalone});
 }
 
 }  // namespace
 
-switch_metrics::switch_metrics(const dp::l2_switch& sw, pipeline_control* pipeline,
-                               controller_list* controllers, std::string version)
-    : switch_(sw), pipeline_(pipeline), controllers_(controllers), version_(std::move(version)) {}
+switch_metrics::switch_metrics(const dp::l2_switch& sw, const running_bridges& bridges,
+                               std::string version)
+    : switch_(sw), bridges_(bridges), version_(std::move(version)) {}
 
 std::vector<MetricFamily> switch_metrics::Collect() const {
   families made;
@@ -269,12 +274,13 @@ std::vector<MetricFamily> switch_metrics::Collect() const {
   add_vlans(switch_, made);
   add_workers(switch_, made);
   add_fib(switch_.fib(), made);
-  if (pipeline_ != nullptr) {
-    add_pipeline(*pipeline_, made);
-    add_groups(*pipeline_, made);
-    add_meters(*pipeline_, made);
+  for (const held_bridge& each : bridges_.all()) {
+    const labels bridge{{"bridge", each.name}};
+    add_pipeline(each.pipeline(), bridge, made);
+    add_groups(each.pipeline(), bridge, made);
+    add_meters(each.pipeline(), bridge, made);
+    add_controllers(each.served->controllers(), bridge, made);
   }
-  if (controllers_ != nullptr) add_controllers(*controllers_, made);
   return made.take();
 }
 

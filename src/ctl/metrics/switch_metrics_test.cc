@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "ctl/fake_bridges.h"
 #include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
@@ -43,11 +44,14 @@ class metrics : public ::testing::Test {
     trunk.tagged = {10, 20};
     ASSERT_TRUE(switch_.add_port(trunk));
     switch_.set_traffic(7);
+    fakes_.give("br0", pipeline_);
+    fakes_.give("br0", controllers_);
+    bridges_.take({});
   }
 
   std::string text() {
     return prometheus::TextSerializer().Serialize(
-        switch_metrics(switch_, &pipeline_, &controllers_, "1.2.3").Collect());
+        switch_metrics(switch_, bridges_, "1.2.3").Collect());
   }
   void add_group(pipeline::group_id id, std::size_t n_buckets) {
     pipeline::group_mod one;
@@ -68,6 +72,8 @@ class metrics : public ::testing::Test {
   fake_switch switch_;
   fake_pipeline pipeline_;
   fake_controllers controllers_;
+  running_bridges bridges_{switch_};
+  fake_bridges fakes_{bridges_};
 };
 
 TEST_F(metrics, have_the_names_and_values_of_what_coua_shows) {
@@ -75,11 +81,12 @@ TEST_F(metrics, have_the_names_and_values_of_what_coua_shows) {
   for (const char* line :
        {"coua_build_info{version=\"1.2.3\"} 1\n", "coua_port_rx_packets_total{port=\"p0\"} 7\n",
         "coua_port_drop_runt_total{port=\"p0\"} 0\n", "coua_port_up{port=\"p0\"} 1\n",
-        "coua_port_mac_limit{port=\"p0\"} 5\n", "coua_vlan_ports{vlan=\"10\"} 1\n",
-        "coua_vlan_flooded_packets_total{vlan=\"1\"} 0\n", "coua_fib_entries 0\n",
-        "coua_pipeline_rules 0\n", "coua_openflow_others 1\n", "coua_openflow_standalone 0\n",
-        "coua_controller_connected{target=\"tcp:10.0.0.1:6653\"} 1\n",
-        "coua_controller_received_total{target=\"tcp:10.0.0.1:6653\"} 1000\n",
+        "coua_port_mac_limit{port=\"p0\"} 5\n", "coua_vlan_ports{bridge=\"br0\",vlan=\"10\"} 1\n",
+        "coua_vlan_flooded_packets_total{bridge=\"br0\",vlan=\"1\"} 0\n", "coua_fib_entries 0\n",
+        "coua_pipeline_rules{bridge=\"br0\"} 0\n", "coua_openflow_others{bridge=\"br0\"} 1\n",
+        "coua_openflow_standalone{bridge=\"br0\"} 0\n",
+        "coua_controller_connected{bridge=\"br0\",target=\"tcp:10.0.0.1:6653\"} 1\n",
+        "coua_controller_received_total{bridge=\"br0\",target=\"tcp:10.0.0.1:6653\"} 1000\n",
         "# TYPE coua_port_rx_packets_total counter\n",
         "# TYPE coua_worker_burst_packets histogram\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line << "is not in\n" << all;
@@ -96,12 +103,14 @@ TEST_F(metrics, groups_and_meters_have_what_their_dumps_show) {
   });
   const std::string all = text();
   for (const char* line :
-       {"coua_group_packets_total{group=\"7\"} 3\n", "coua_group_bytes_total{group=\"7\"} 180\n",
-        "coua_group_bucket_packets_total{group=\"7\",bucket=\"0\"} 0\n",
-        "coua_group_bucket_bytes_total{group=\"7\",bucket=\"1\"} 120\n",
-        "coua_group_references{group=\"7\"} 0\n", "coua_meter_flows{meter=\"3\"} 0\n",
-        "coua_meter_packets_total{meter=\"3\"} 4\n",
-        "coua_meter_band_packets_total{meter=\"3\",band=\"0\"} 1\n"})
+       {"coua_group_packets_total{bridge=\"br0\",group=\"7\"} 3\n",
+        "coua_group_bytes_total{bridge=\"br0\",group=\"7\"} 180\n",
+        "coua_group_bucket_packets_total{bridge=\"br0\",group=\"7\",bucket=\"0\"} 0\n",
+        "coua_group_bucket_bytes_total{bridge=\"br0\",group=\"7\",bucket=\"1\"} 120\n",
+        "coua_group_references{bridge=\"br0\",group=\"7\"} 0\n",
+        "coua_meter_flows{bridge=\"br0\",meter=\"3\"} 0\n",
+        "coua_meter_packets_total{bridge=\"br0\",meter=\"3\"} 4\n",
+        "coua_meter_band_packets_total{bridge=\"br0\",meter=\"3\",band=\"0\"} 1\n"})
     EXPECT_NE(all.find(line), std::string::npos) << line << "is not in\n" << all;
 }
 
@@ -119,8 +128,8 @@ TEST_F(metrics, are_a_bounded_number_of_groups_and_meters) {
   std::string all = text();
   EXPECT_EQ(times(all, "\ncoua_group_packets_total{"), 1000u);
   EXPECT_EQ(times(all, "\ncoua_meter_packets_total{"), 1000u);
-  EXPECT_NE(all.find("{group=\"1000\"}"), std::string::npos);
-  EXPECT_NE(all.find("\ncoua_pipeline_groups 1100\n"), std::string::npos);
+  EXPECT_NE(all.find("{bridge=\"br0\",group=\"1000\"}"), std::string::npos);
+  EXPECT_NE(all.find("\ncoua_pipeline_groups{bridge=\"br0\"} 1100\n"), std::string::npos);
   // Those of many buckets are fewer, each with all of its own.
   for (pipeline::group_id id = 2000; id <= 2010; ++id) add_group(id, 1000);
   pipeline::group_mod all_others;
@@ -161,8 +170,8 @@ TEST_F(metrics, bursts_are_a_histogram) {
       return {one};
     }
   } sw;
-  const std::string all =
-      prometheus::TextSerializer().Serialize(switch_metrics(sw, nullptr, nullptr, "1").Collect());
+  const std::string all = prometheus::TextSerializer().Serialize(
+      switch_metrics(sw, running_bridges(sw), "1").Collect());
   for (const char* line :
        {"le=\"0\"} 100\n", "le=\"1\"} 105\n", "le=\"2\"} 109\n", "le=\"4\"} 114\n",
         "le=\"+Inf\"} 114\n", "_sum{worker=\"0\",core=\"0\"} 30\n",
@@ -175,7 +184,7 @@ TEST_F(metrics, are_documented) {
   add_group(1, 1);
   add_meter(1);
   const std::string page = read(COUA_DOCS_DIR "/metrics.md");
-  for (const auto& family : switch_metrics(switch_, &pipeline_, &controllers_, "1").Collect()) {
+  for (const auto& family : switch_metrics(switch_, bridges_, "1").Collect()) {
     if (family.help.starts_with("Counter ")) continue;  // under the name that `coua` has for it
     EXPECT_NE(page.find("`" + family.name), std::string::npos) << family.name;
   }
@@ -204,7 +213,7 @@ std::string get(int port, const std::string& request) {
 
 TEST_F(metrics, are_served_by_http) {
   auto server = metrics_server::create(
-      "127.0.0.1:0", std::make_shared<switch_metrics>(switch_, &pipeline_, &controllers_, "1.2.3"));
+      "127.0.0.1:0", std::make_shared<switch_metrics>(switch_, bridges_, "1.2.3"));
   ASSERT_TRUE(server) << server.error().message();
   ASSERT_GT((*server)->port(), 0);
   const std::string answer =
@@ -217,8 +226,8 @@ TEST_F(metrics, are_served_by_http) {
             std::string::npos);
 
   const std::string taken = "127.0.0.1:" + std::to_string((*server)->port());
-  const auto second = metrics_server::create(
-      taken, std::make_shared<switch_metrics>(switch_, &pipeline_, &controllers_, "1.2.3"));
+  const auto second =
+      metrics_server::create(taken, std::make_shared<switch_metrics>(switch_, bridges_, "1.2.3"));
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message().find(taken), std::string::npos) << second.error().message();
 }

@@ -144,8 +144,8 @@ class running_server final : public server {
     const std::uint64_t n = hub_->take_dropped();
     if (n == 0) return;
     next_tell_ = now + std::chrono::seconds(1);
-    log_warning("openflow: %llu packets were not told: controllers do not read them",
-                static_cast<unsigned long long>(n));
+    log_warning("openflow: bridge %s: %llu packets were not told: controllers do not read them",
+                name(), static_cast<unsigned long long>(n));
   }
 
   /// Fail-standalone: the switch forwards by itself while no controller is connected, and until the
@@ -161,8 +161,9 @@ class running_server final : public server {
         !connected && (!seen_ || now - *seen_ >= std::chrono::seconds(3 * settings_.links.probe_s));
     if (alone == alone_) return;
     alone_ = alone;
-    log_warning(alone ? "openflow: no controller: forwarding as an L2 switch (fail-standalone)"
-                      : "openflow: a controller is connected: forwarding by its rules");
+    log_warning("openflow: bridge %s: %s", name(),
+                alone ? "no controller: forwarding as an L2 switch (fail-standalone)"
+                      : "a controller is connected: forwarding by its rules");
     bridge_.control.set_standalone(alone);
   }
 
@@ -191,6 +192,7 @@ class running_server final : public server {
     return {};
   }
 
+  const char* name() const { return settings_.bridge.c_str(); }
   std::string management() const { return "punix:" + settings_.management; }
 
   void accept() {
@@ -200,8 +202,8 @@ class running_server final : public server {
     for (auto& from : listeners_) {
       while (auto one = from->accept(settings_.links)) {
         if (connections_.size() >= connections_max) {
-          log_warning("openflow: %s: refused: there are %zu connections", one->name().c_str(),
-                      connections_max);
+          log_warning("openflow: bridge %s: %s: refused: there are %zu connections", name(),
+                      one->name().c_str(), connections_max);
           continue;
         }
         connections_.push_back({std::move(one), nullptr, 0,
@@ -215,7 +217,7 @@ class running_server final : public server {
     of.link->run();
     follow(of);
     if (of.current && of.current->is_overrun()) {
-      log_warning("openflow: %s: disconnected: it does not read what it is told",
+      log_warning("openflow: bridge %s: %s: disconnected: it does not read what it is told", name(),
                   of.link->name().c_str());
       of.link->disconnect();
       of.trouble = "it did not read what it was told";
@@ -247,11 +249,11 @@ class running_server final : public server {
   }
 
   /// Those who come to the switch may be many, and short.
-  static void note(const connection& of, const char* what) {
+  void note(const connection& of, const char* what) const {
     if (of.accepted()) {
-      log_debug("openflow: %s: %s", of.link->name().c_str(), what);
+      log_debug("openflow: bridge %s: %s: %s", name(), of.link->name().c_str(), what);
     } else {
-      log_info("openflow: %s: %s", of.link->name().c_str(), what);
+      log_info("openflow: bridge %s: %s: %s", name(), of.link->name().c_str(), what);
     }
   }
 

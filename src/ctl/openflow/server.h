@@ -18,6 +18,7 @@
 namespace coua::openflow {
 
 struct server_settings {
+  std::string bridge;                    // its name, for who reads the log
   std::vector<std::string> controllers;  // tcp:, ssl:, unix:
   std::vector<std::string> listen;       // ptcp:, pssl:, punix:
   std::string management;                // the path of a Unix socket; empty: none
