@@ -49,6 +49,7 @@ void client::connect() {
   const auto channel =
       grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
   config_ = v1::ConfigService::NewStub(channel);
+  bridges_ = v1::BridgeService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
   fib_ = v1::FibService::NewStub(channel);
   flows_ = v1::FlowService::NewStub(channel);

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "coua/v1/bridge.grpc.pb.h"
 #include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/config.grpc.pb.h"
 #include "coua/v1/fib.grpc.pb.h"
@@ -84,6 +85,7 @@ class client {
 
   const std::string& socket() const { return socket_; }
   v1::ConfigService::Stub& config() { return *config_; }
+  v1::BridgeService::Stub& bridges() { return *bridges_; }
   v1::PortService::Stub& ports() { return *ports_; }
   v1::FibService::Stub& fib() { return *fib_; }
   v1::FlowService::Stub& flows() { return *flows_; }
@@ -102,6 +104,7 @@ class client {
   mutable std::set<grpc::ClientContext*> running_;
   bool stopped_ = false;
   std::unique_ptr<v1::ConfigService::Stub> config_;
+  std::unique_ptr<v1::BridgeService::Stub> bridges_;
   std::unique_ptr<v1::PortService::Stub> ports_;
   std::unique_ptr<v1::FibService::Stub> fib_;
   std::unique_ptr<v1::FlowService::Stub> flows_;

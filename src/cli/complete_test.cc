@@ -32,11 +32,11 @@ std::string completed(const std::string& line) {
 }
 
 TEST(complete, verbs) {
-  EXPECT_EQ(
-      completed(""),
-      "port fib flow group meter trace explain controller capture config top vlan stats worker "
-      "log doctor completion "
-      "version help ");
+  EXPECT_EQ(completed(""),
+            "bridge port fib flow group meter trace explain controller capture config top vlan "
+            "stats worker "
+            "log doctor completion "
+            "version help ");
   EXPECT_EQ(completed("v"), "vlan version ");
   EXPECT_EQ(completed("-j po"), "port ");
   EXPECT_EQ(completed("fib "), "show add del flush load stats ageing ");
@@ -51,9 +51,10 @@ TEST(complete, verbs) {
 TEST(complete, options_that_are_not_there_yet) {
   EXPECT_EQ(completed("port set p0 --e"), "--enabled ");
   EXPECT_EQ(completed("fib flush --"),
-            "--vlan --port --mac --static --json --socket --timeout --no-pager --version --help ");
+            "--bridge --vlan --port --mac --static --json --socket --timeout --no-pager --version "
+            "--help ");
   EXPECT_EQ(completed("fib flush --static -j -s/x --vlan=3 --port p0 --"),
-            "--mac --timeout --no-pager --version --help ");
+            "--bridge --mac --timeout --no-pager --version --help ");
   EXPECT_EQ(completed("-"), "--json --socket --timeout --no-pager --version --help ");
   EXPECT_EQ(completed("port del -- --"), "");  // after "--" there are arguments alone
 }

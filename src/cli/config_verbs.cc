@@ -130,7 +130,7 @@ std::string to_line(const change& of) {
   switch (of.kind()) {
     case change::KIND_REMOVED: return head + "removed\n";
     case change::KIND_REPLACED: return head + "replaced: " + fields + "\n";
-    case change::KIND_ADDED: return head + "added: " + fields + "\n";
+    case change::KIND_ADDED: return head + "added" + (fields.empty() ? "" : ": " + fields) + "\n";
     case change::KIND_RESTART: return head + fields + " (needs a restart)\n";
     default: return head + fields + "\n";
   }

@@ -18,7 +18,8 @@ const char* origin_word(v1::Controller::Origin origin) {
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
 json controller_json(const v1::Controller& of) {
-  return {{"target", of.target()},
+  return {{"bridge", of.bridge()},
+          {"target", of.target()},
           {"origin", origin_word(of.origin())},
           {"connected", of.connected()},
           {"for_s", of.for_s()},
@@ -30,17 +31,19 @@ json controller_json(const v1::Controller& of) {
 }
 
 std::string controllers_text(const v1::ListControllersResponse& all) {
-  table out({"CONTROLLER", "ORIGIN", "STATE", "FOR", "ROLE", "CONNECTIONS", "RECEIVED", "SENT",
-             "LAST TROUBLE"});
+  table out({"BRIDGE", "CONTROLLER", "ORIGIN", "STATE", "FOR", "ROLE", "CONNECTIONS", "RECEIVED",
+             "SENT", "LAST TROUBLE"});
   for (const auto& each : all.controllers())
-    out.add({each.target(), origin_word(each.origin()),
+    out.add({each.bridge(), each.target(), origin_word(each.origin()),
              each.connected() ? "connected" : "not connected", grouped(each.for_s()) + " s",
              each.role().empty() ? "-" : each.role(), grouped(each.connections()),
              grouped(each.received()), grouped(each.sent()),
              each.trouble().empty() ? "-" : each.trouble()});
-  return out.text() + (all.standalone() ? "No controller is there: the switch forwards by itself, "
-                                          "as an L2 switch (fail-standalone).\n"
-                                        : "");
+  std::string text = out.text();
+  for (const std::string& bridge : all.standalone_bridges())
+    text += "No controller of bridge " + bridge +
+            " is there: it forwards by itself, as an L2 switch (fail-standalone).\n";
+  return text;
 }
 
 bool is_awaited(const v1::Controller& of) {
@@ -50,10 +53,11 @@ bool is_awaited(const v1::Controller& of) {
 }  // namespace
 
 result<void> run_controller_list(const session& s) {
+  v1::ListControllersRequest request;
+  request.set_bridge(s.call.text("bridge"));
   v1::ListControllersResponse all;
   const auto all_are_connected = [&]() -> result<bool> {
-    auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::ListControllers,
-                             v1::ListControllersRequest());
+    auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::ListControllers, request);
     if (!got) return tl::unexpected(got.error());
     all = std::move(*got);
     return std::ranges::none_of(all.controllers(), is_awaited);
@@ -62,7 +66,10 @@ result<void> run_controller_list(const session& s) {
   if (!looked) return looked;
   json list = json::array();
   for (const auto& each : all.controllers()) list.push_back(controller_json(each));
-  s.answer({{"controllers", list}, {"standalone", all.standalone()}}, controllers_text(all));
+  s.answer({{"controllers", list},
+            {"standalone", all.standalone()},
+            {"standalone_bridges", names_json(all.standalone_bridges())}},
+           controllers_text(all));
   return {};
 }
 

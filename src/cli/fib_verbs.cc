@@ -25,6 +25,7 @@ std::string entry_name(const invocation& call) {
 
 v1::FibFilter take_filter(const invocation& call) {
   v1::FibFilter filter;
+  if (call.has("bridge")) filter.set_bridge(call.text("bridge"));
   if (call.has("vlan")) filter.set_vlan(static_cast<std::uint32_t>(call.number("vlan")));
   if (call.has("port")) filter.set_port(call.text("port"));
   if (call.has("mac")) filter.set_mac(mac_of(call, "mac"));
@@ -202,6 +203,7 @@ result<void> run_fib_del(const session& s) {
   v1::DeleteFibEntryRequest request;
   request.set_vlan(static_cast<std::uint32_t>(s.call.number("VLAN")));
   request.set_mac(mac_of(s.call, "MAC"));
+  request.set_bridge(s.call.text("bridge"));
   const auto got = s.daemon.call(s.daemon.fib(), &v1::FibService::Stub::DeleteFibEntry, request);
   if (!got) return tl::unexpected(got.error());
   s.answer_change(json::object(), got->changed(), entry_name(s.call), "removed");

@@ -183,7 +183,7 @@ std::vector<verb> meter_verbs() {
 }
 
 const parameter bridge_argument{
-    .name = "BRIDGE", .help = "br0: all ports belong to it", .names = thing::bridge};
+    .name = "BRIDGE", .help = "its name, br0 where there is no other", .names = thing::bridge};
 
 std::vector<verb> trace_verbs() {
   return {
@@ -252,12 +252,13 @@ std::vector<verb> controller_verbs() {
            "the daemon, or since one came. "
            "LAST TROUBLE: why the last attempt or connection ended. --wait does not wait for those "
            "who come; without controllers in the configuration there is nothing to wait for.",
-       .options = {wait_option("all controllers of the configuration are connected")},
+       .options = {wait_option("all controllers of the configuration are connected"),
+                   bridge_option("those of this bridge")},
        .example = "coua controller list --wait 30",
        .json =
-           R"({"controllers": [{"target": "tcp:10.0.0.1:6653", "origin": "configured", "connected": true,
+           R"({"controllers": [{"bridge": "br0", "target": "tcp:10.0.0.1:6653", "origin": "configured", "connected": true,
   "for_s": 90, "role": "master", "connections": 2, "received": 1000, "sent": 1001,
-  "trouble": "end of file"}], "standalone": false})",
+  "trouble": "end of file"}], "standalone": false, "standalone_bridges": []})",
        .id = controller_list},
   };
 }
@@ -266,7 +267,10 @@ std::vector<verb> controller_verbs() {
 
 std::vector<verb> flow_verbs() {
   std::vector<verb> all = rule_verbs();
-  for (auto* verbs : {&group_verbs, &meter_verbs, &trace_verbs, &controller_verbs})
+  for (auto* verbs : {&group_verbs, &meter_verbs})
+    for (auto& one : verbs()) all.push_back(std::move(one));
+  for (verb& each : all) each.options.push_back(bridge_option());
+  for (auto* verbs : {&trace_verbs, &controller_verbs})
     for (auto& one : verbs()) all.push_back(std::move(one));
   return all;
 }

@@ -57,6 +57,7 @@ result<void> apply(const session& s, const std::string& text, request::Kind kind
   request piece;
   piece.set_kind(kind);
   piece.set_command(command);
+  piece.set_bridge(s.call.text("bridge"));
   for (std::size_t at = 0; at == 0 || at < text.size(); at += piece_bytes) {
     piece.set_text(text.substr(at, piece_bytes));
     piece.set_last(at + piece_bytes >= text.size());
@@ -195,6 +196,7 @@ result<void> run_flow_del(const session& s) {
 result<void> run_flow_dump(const session& s) {
   v1::DumpFlowsRequest asked;
   asked.set_filter(s.call.text("FILTER"));
+  asked.set_bridge(s.call.text("bridge"));
   asked.set_limit(s.call.number("limit"));
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpFlows(&context, asked);
@@ -202,8 +204,9 @@ result<void> run_flow_dump(const session& s) {
 }
 
 result<void> run_flow_stats(const session& s) {
-  const auto got = s.daemon.call(s.daemon.flows(), &v1::FlowService::Stub::GetFlowStats,
-                                 v1::GetFlowStatsRequest());
+  v1::GetFlowStatsRequest asked;
+  asked.set_bridge(s.call.text("bridge"));
+  const auto got = s.daemon.call(s.daemon.flows(), &v1::FlowService::Stub::GetFlowStats, asked);
   if (!got) return tl::unexpected(got.error());
   json list = json::array();
   table rows({"TABLE", "FLOWS", "LOOKUPS", "MATCHES"});
@@ -245,6 +248,7 @@ result<void> run_group_dump(const session& s) {
   asked.set_limit(s.call.number("limit"));
   asked.set_type(s.call.text("type"));
   asked.set_unused(s.call.has("unused"));
+  asked.set_bridge(s.call.text("bridge"));
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpGroups(&context, asked);
   return print_dump<v1::GroupBatch>(s, "groups", context, *stream);
@@ -266,6 +270,7 @@ result<void> run_meter_dump(const session& s) {
   asked.set_first(id_of(s.call, "from"));
   asked.set_limit(s.call.number("limit"));
   asked.set_unused(s.call.has("unused"));
+  asked.set_bridge(s.call.text("bridge"));
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpMeters(&context, asked);
   return print_dump<v1::MeterBatch>(s, "meters", context, *stream);

@@ -67,10 +67,11 @@ TEST(grammar, mistakes_are_named) {
   EXPECT_EQ(refusal("prot list"), "coua: unknown verb 'prot'; did you mean 'port'?");
   EXPECT_EQ(refusal("port lst"), "coua: unknown port verb 'lst'; did you mean 'list'?");
   EXPECT_EQ(refusal("port"), "coua: port: say what: list, show, add, remove, set");
-  EXPECT_EQ(refusal("xyzzy"),
-            "coua: unknown verb 'xyzzy'; known: port, fib, flow, group, meter, trace, explain, "
-            "controller, "
-            "capture, config, top, vlan, stats, worker, log, doctor, completion, version");
+  EXPECT_EQ(
+      refusal("xyzzy"),
+      "coua: unknown verb 'xyzzy'; known: bridge, port, fib, flow, group, meter, trace, explain, "
+      "controller, "
+      "capture, config, top, vlan, stats, worker, log, doctor, completion, version");
   EXPECT_EQ(refusal("fib show --vlna 1"),
             "coua fib show: unknown option --vlna; did you mean --vlan?");
   EXPECT_EQ(refusal("fib show --vlan"), "coua fib show: --vlan: its value is missing");

@@ -34,6 +34,14 @@ json error_json(const error& e);
 error interrupted();
 
 /// Names of a message as a list.
+/// "p0 p1", or "-".
+template <typename Names>
+std::string joined(const Names& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : " ") + name;
+  return out.empty() ? "-" : out;
+}
+
 template <typename Names>
 json names_json(const Names& names) {
   json out = json::array();

@@ -144,6 +144,7 @@ result<void> run_port_add(const session& s) {
   v1::AddPortRequest request;
   v1::PortSpec& spec = *request.mutable_spec();
   spec.set_name(s.call.text("NAME"));
+  spec.set_bridge(s.call.text("bridge"));
   spec.set_devargs(s.call.text("DEVARGS"));
   spec.set_rx_queues(small(s.call, "rx-queues"));
   spec.set_tx_queues(small(s.call, "tx-queues"));

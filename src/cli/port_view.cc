@@ -221,6 +221,7 @@ json port_json(const v1::Port& port) {
   const v1::PortSpec& spec = port.spec();
   const bool trunk = spec.vlans().mode() == v1::VLAN_MODE_TRUNK;
   return {{"name", spec.name()},
+          {"bridge", spec.bridge()},
           {"number", port.number()},
           {"devargs", spec.devargs()},
           {"driver", port.driver()},
@@ -258,10 +259,11 @@ json port_json(const v1::Port& port) {
 }
 
 std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports) {
-  table out({"PORT", "LINK", "VLANS", "MAC", "MTU", "LEARNED", "QUEUES", "DEVICE"});
+  table out({"PORT", "BRIDGE", "LINK", "VLANS", "MAC", "MTU", "LEARNED", "QUEUES", "DEVICE"});
   for (const auto& port : ports)
-    out.add({port.spec().name(), link_text(port), vlans_text(port.spec().vlans()), port.mac(),
-             std::to_string(port.spec().mtu()), grouped(port.learned()),
+    out.add({port.spec().name(), port.spec().bridge(), link_text(port),
+             vlans_text(port.spec().vlans()), port.mac(), std::to_string(port.spec().mtu()),
+             grouped(port.learned()),
              std::to_string(port.rx_queues()) + "/" + std::to_string(port.tx_queues()) +
                  (port.tx_shared() ? " shared" : ""),
              port.spec().has_bond() ? bond_text(port) : port.spec().devargs()});

@@ -21,6 +21,10 @@ namespace {
 
 result<void> carry_out(const session& s) {
   switch (s.call.what->id) {
+    case bridge_list: return run_bridge_list(s);
+    case bridge_show: return run_bridge_show(s);
+    case bridge_add: return run_bridge_add(s);
+    case bridge_del: return run_bridge_del(s);
     case port_list: return run_port_list(s);
     case port_show: return run_port_show(s);
     case port_add: return run_port_add(s);
@@ -93,10 +97,10 @@ int run_complete(std::vector<std::string> words) {
 
 /// Tables may have more lines than a terminal.
 bool has_long_answer(int id) {
-  constexpr int those[] = {port_list,   port_show,   fib_show,   fib_stats,   flow_dump,
-                           flow_stats,  group_dump,  meter_dump, trace_show,  explain_show,
-                           vlan_list,   vlan_show,   stats_show, worker_list, controller_list,
-                           config_show, config_diff, doctor_show};
+  constexpr int those[] = {bridge_list, bridge_show,     port_list,   port_show,   fib_show,
+                           fib_stats,   flow_dump,       flow_stats,  group_dump,  meter_dump,
+                           trace_show,  explain_show,    vlan_list,   vlan_show,   stats_show,
+                           worker_list, controller_list, config_show, config_diff, doctor_show};
   return std::ranges::find(those, id) != std::end(those);
 }
 
@@ -163,23 +167,28 @@ std::string choose_socket(const invocation& call) {
 }
 
 std::vector<std::string> names_of(thing what, client& daemon) {
-  if (what == thing::bridge) return {"br0"};
   // Someone waits at each TAB: what the daemon does not say within that time is not shown.
   constexpr double patience_s = 1;
   daemon.set_timeout(patience_s);
   std::vector<std::string> names;
   if (!daemon.probe()) return names;
-  const auto got =
-      daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
-  if (!got) return names;
-  for (const auto& port : got->ports()) {
-    const std::string& name = port.spec().name();
-    // Names of ports are of letters and digits; nothing else goes into a command line.
-    const bool plain = std::ranges::all_of(name, [](unsigned char c) {
+  if (what == thing::bridge) {
+    const auto got = daemon.call(daemon.bridges(), &v1::BridgeService::Stub::ListBridges,
+                                 v1::ListBridgesRequest());
+    if (got)
+      for (const auto& bridge : got->bridges()) names.push_back(bridge.spec().name());
+  } else {
+    const auto got =
+        daemon.call(daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+    if (got)
+      for (const auto& port : got->ports()) names.push_back(port.spec().name());
+  }
+  // Names are of letters and digits; nothing else goes into a command line.
+  std::erase_if(names, [](const std::string& name) {
+    return !std::ranges::all_of(name, [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
     });
-    if (plain) names.push_back(name);
-  }
+  });
   return names;
 }
 

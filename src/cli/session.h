@@ -47,6 +47,10 @@ struct session {
                      const std::string& done) const;
 };
 
+result<void> run_bridge_list(const session& s);
+result<void> run_bridge_show(const session& s);
+result<void> run_bridge_add(const session& s);
+result<void> run_bridge_del(const session& s);
 result<void> run_port_list(const session& s);
 result<void> run_port_show(const session& s);
 result<void> run_port_add(const session& s);

@@ -15,15 +15,9 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-template <typename Names>
-std::string joined(const Names& names) {
-  std::string out;
-  for (const auto& name : names) out += (out.empty() ? "" : " ") + name;
-  return out.empty() ? "-" : out;
-}
-
 json vlan_json(const v1::Vlan& vlan) {
-  return {{"vlan", vlan.vlan()},
+  return {{"bridge", vlan.bridge()},
+          {"vlan", vlan.vlan()},
           {"untagged", names_json(vlan.untagged())},
           {"tagged", names_json(vlan.tagged())},
           {"learned", vlan.learned()},
@@ -31,10 +25,10 @@ json vlan_json(const v1::Vlan& vlan) {
 }
 
 std::string vlans_text(const v1::ListVlansResponse& vlans) {
-  table out({"VLAN", "UNTAGGED", "TAGGED", "LEARNED"});
+  table out({"BRIDGE", "VLAN", "UNTAGGED", "TAGGED", "LEARNED"});
   for (const auto& vlan : vlans.vlans())
-    out.add({std::to_string(vlan.vlan()), joined(vlan.untagged()), joined(vlan.tagged()),
-             grouped(vlan.learned())});
+    out.add({vlan.bridge(), std::to_string(vlan.vlan()), joined(vlan.untagged()),
+             joined(vlan.tagged()), grouped(vlan.learned())});
   return out.text();
 }
 
@@ -90,8 +84,9 @@ result<void> run_rates(const session& s) {
 }  // namespace
 
 result<void> run_vlan_list(const session& s) {
-  const auto got =
-      s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::ListVlans, v1::ListVlansRequest());
+  v1::ListVlansRequest request;
+  request.set_bridge(s.call.text("bridge"));
+  const auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::ListVlans, request);
   if (!got) return tl::unexpected(got.error());
   json list = json::array();
   for (const auto& vlan : got->vlans()) list.push_back(vlan_json(vlan));
@@ -102,6 +97,7 @@ result<void> run_vlan_list(const session& s) {
 result<void> run_vlan_show(const session& s) {
   v1::ListVlansRequest request;
   request.set_vlan(static_cast<std::uint32_t>(s.call.number("VLAN")));
+  request.set_bridge(s.call.text("bridge"));
   const auto got = s.daemon.call(s.daemon.system(), &v1::SystemService::Stub::ListVlans, request);
   if (!got) return tl::unexpected(got.error());
   if (got->vlans_size() != 1) return fail(errc::io, "couad", "answered with another VLAN");

@@ -83,8 +83,9 @@ text_lines table_lines(const top_view& view) {
   return {format("%-9s %s of %s slots, load %.4f", "FIB", grouped(view.fib_entries).c_str(),
                  grouped(view.fib_slots).c_str(), view.fib_load),
           counts_line("", view.fib), counts_line("LEARNING", view.learning),
-          format("%-9s %s rules, %s groups, %s meters", "PIPELINE", grouped(view.rules).c_str(),
-                 grouped(view.groups).c_str(), grouped(view.meters).c_str())};
+          format("%-9s %s rules, %s groups, %s meters%s", "PIPELINE", grouped(view.rules).c_str(),
+                 grouped(view.groups).c_str(), grouped(view.meters).c_str(),
+                 view.bridges > 1 ? (" in " + grouped(view.bridges) + " bridges").c_str() : "")};
 }
 
 }  // namespace

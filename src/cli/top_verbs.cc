@@ -71,7 +71,8 @@ class top_source {
     if (done)
       done = take(daemon.call(daemon.fib(), &v1::FibService::Stub::GetFibStats, {}), out.fib);
     if (done)
-      done = take(daemon.call(daemon.flows(), &v1::FlowService::Stub::GetFlowStats, {}), out.flows);
+      done = take(daemon.call(daemon.bridges(), &v1::BridgeService::Stub::ListBridges, {}),
+                  out.bridges);
     if (!done) return tl::unexpected(done.error());
     return out;
   }

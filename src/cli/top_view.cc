@@ -167,9 +167,12 @@ top_view make_top_view(const top_reading& before, const top_reading& after) {
       count("stale", was.reports_stale(), is.reports_stale()),
       count("limited", was.limited(), is.limited()),
       count("flapping", was.flapping(), is.flapping())};
-  out.rules = after.flows.flows();
-  out.groups = after.flows.groups();
-  out.meters = after.flows.meters();
+  for (const v1::Bridge& each : after.bridges.bridges()) {
+    out.bridges++;
+    out.rules += each.flows();
+    out.groups += each.groups();
+    out.meters += each.meters();
+  }
   return out;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "coua/v1/bridge.pb.h"
 #include "coua/v1/fib.pb.h"
-#include "coua/v1/flow.pb.h"
 #include "coua/v1/port.pb.h"
 #include "coua/v1/system.pb.h"
 
@@ -23,7 +23,7 @@ struct top_reading {
   v1::ListPortsResponse ports;
   v1::ListWorkersResponse workers;
   v1::GetFibStatsResponse fib;
-  v1::GetFlowStatsResponse flows;
+  v1::ListBridgesResponse bridges;
 };
 
 /// A counter, and how fast it grew.
@@ -66,7 +66,7 @@ struct top_view {
   std::uint64_t fib_entries = 0, fib_slots = 0;
   std::vector<top_count> fib;       // added, aged out, refused...
   std::vector<top_count> learning;  // reports, lost ones...
-  std::uint64_t rules = 0, groups = 0, meters = 0;
+  std::uint64_t bridges = 0, rules = 0, groups = 0, meters = 0;
   json to_json() const;
 };
 

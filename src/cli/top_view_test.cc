@@ -48,7 +48,7 @@ top_reading reading(unsigned seconds, std::vector<std::string> ports = {"p0", "p
   out.fib.set_entries(10);
   out.fib.set_slots(40);
   out.fib.set_refused(3 * seconds);
-  out.flows.set_flows(1);
+  out.bridges.add_bridges()->set_flows(1);
   return out;
 }
 

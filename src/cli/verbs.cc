@@ -97,13 +97,14 @@ const std::vector<parameter> starting_options = {
 const std::vector<parameter> port_wait = {
     wait_option("it has a link, a bond by all its members, where it is enabled")};
 const std::vector<parameter> filter_options = {
+    bridge_option("entries of this bridge"),
     option("vlan", "VLAN", "entries of this VLAN", kind::number, 1, 4094),
     of_ports(option("port", "NAME", "entries of this port")),
     option("mac", "MAC", "entries of this address", kind::mac),
 };
 
 const char* const port_example =
-    R"({"name": "p0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
+    R"({"name": "p0", "bridge": "br0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "recover_s": 0, "recovers_in_s": null, "learned": 2,
@@ -139,7 +140,8 @@ std::vector<verb> port_verbs() {
                      {.name = "DEVARGS",
                       .help = "the DPDK device: a PCI address, or a driver with its arguments",
                       .optional = true}},
-       .options = running_options + starting_options + port_wait,
+       .options = std::vector{bridge_option("that it belongs to (the first one)")} +
+                  running_options + starting_options + port_wait,
        .example = "coua port add p0 net_tap0,iface=tap0 --vlan 10",
        .json = "{\"changed\": true, \"port\": " + port + "}",
        .id = port_add},
@@ -192,6 +194,7 @@ std::vector<verb> fib_verbs() {
        .summary = "Removes an entry, learned or static",
        .details = "An entry that is not there is no error ('unchanged').",
        .arguments = {vlan_number, mac_address},
+       .options = {bridge_option()},
        .example = "coua fib del 10 02:00:00:00:00:01",
        .alias = "remove",
        .json = "{\"changed\": true}",
@@ -248,17 +251,19 @@ std::vector<verb> fib_verbs() {
 
 std::vector<verb> system_verbs() {
   const std::string vlan =
-      R"({"vlan": 10, "untagged": ["p0", "p1"], "tagged": ["uplink"], "learned": 3,
+      R"({"bridge": "br0", "vlan": 10, "untagged": ["p0", "p1"], "tagged": ["uplink"], "learned": 3,
   "counters": {"rx_packets": 10}})";
   return {
       {.path = "vlan list",
        .summary = "Lists the VLANs with their flood lists",
+       .options = {bridge_option("VLANs of this bridge")},
        .example = "coua vlan list",
        .json = "{\"vlans\": [" + vlan + "]}",
        .id = vlan_list},
       {.path = "vlan show",
        .summary = "Shows a VLAN with its counters",
        .arguments = {vlan_number},
+       .options = {bridge_option()},
        .example = "coua vlan show 10",
        .json = "{\"vlan\": " + vlan + "}",
        .id = vlan_show},
@@ -333,7 +338,8 @@ command make_command() {
   command out;
   out.name = "coua";
   out.summary = "drives a running couad";
-  out.groups = {{"port", "ports"},
+  out.groups = {{"bridge", "bridges"},
+                {"port", "ports"},
                 {"fib", "forwarding table"},
                 {"flow", "rules of the OpenFlow pipeline"},
                 {"group", "groups of the OpenFlow pipeline"},
@@ -389,8 +395,8 @@ command make_command() {
       "  4  config diff: there is a difference; doctor: something is missing\n"
       "  5  --wait: it was not so in time\n"
       "  130  Ctrl-C ended it\n";
-  for (auto* verbs : {&port_verbs, &fib_verbs, &flow_verbs, &capture_verbs, &config_verbs,
-                      &top_verbs, &system_verbs})
+  for (auto* verbs : {&bridge_verbs, &port_verbs, &fib_verbs, &flow_verbs, &capture_verbs,
+                      &config_verbs, &top_verbs, &system_verbs})
     for (auto& verb : verbs()) out.verbs.push_back(std::move(verb));
   return out;
 }

@@ -19,6 +19,10 @@ enum exit_status {
 };
 
 enum verb_id {
+  bridge_list,
+  bridge_show,
+  bridge_add,
+  bridge_del,
   port_list,
   port_show,
   port_add,
@@ -66,6 +70,10 @@ enum verb_id {
 
 const command& coua_command();
 
+/// `--bridge NAME`, of what it names one.
+parameter bridge_option(std::string help = "the bridge; needed where there are several");
+
+std::vector<verb> bridge_verbs();
 /// Those of the OpenFlow pipeline: flow, group, meter, controller.
 std::vector<verb> flow_verbs();
 std::vector<verb> capture_verbs();

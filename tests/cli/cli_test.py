@@ -39,8 +39,8 @@ class test_ports(cli_case):
         self.assertEqual(listed[2]["vlans"],
                          {"mode": "trunk", "native": 0, "tagged": [10, 20, 21, 22]})
         lines = self.text("port", "list").splitlines()
-        self.assertRegex(lines[0], r"^PORT +LINK +VLANS")
-        self.assertRegex(lines[3], r"^up +up 10G +trunk 10,20-22 native none ")
+        self.assertRegex(lines[0], r"^PORT +BRIDGE +LINK +VLANS")
+        self.assertRegex(lines[3], r"^up +br0 +up 10G +trunk 10,20-22 native none ")
         shown = self.json("port", "show", "up")
         self.assertEqual(shown["port"], listed[2])
         self.assertIn("rx_packets", shown["counters"])
@@ -288,7 +288,9 @@ class test_shapes(cli_case):
         self.coua("fib", "add", 10, "02:00:00:00:00:09", "p1")
         saved = self.daemon.directory.name + "/saved.yaml"
         self.coua("config", "save", saved)
-        lines = {"port list": (), "port show": ("p1",), "port add": ("p0", "net_null9", *limits),
+        lines = {"bridge list": (), "bridge show": ("br0",), "bridge add": ("br0",),
+                 "bridge del": ("nobody",),
+                 "port list": (), "port show": ("p1",), "port add": ("p0", "net_null9", *limits),
                  "port remove": ("nobody",), "port set": ("uplink", "--tagged", "10,20"),
                  "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p0"),
                  "fib del": (10, "02:00:00:00:00:77"), "fib flush": (),

@@ -45,6 +45,9 @@ class test_completion(cli_case):
         self.assertEqual(self.in_bash("coua port "), ["list", "show", "add", "remove", "set"])
         self.assertEqual(self.in_bash("coua port set "), ["p0", "p1", "up"])
         self.assertEqual(self.in_bash("coua port set p0 --en"), ["--enabled"])
+        self.coua("bridge", "add", "br1")
+        self.assertEqual(self.in_bash("coua explain "), ["br0", "br1"])
+        self.assertEqual(self.in_bash("coua flow dump --bridge br"), ["br0", "br1"])
         # readline has split the word at '=': it wants what comes after.
         self.assertEqual(self.in_bash("coua port set p0 --enabled=o"), ["on", "off"])
         self.assertEqual(sorted(self.in_bash("coua fib load rou")),

@@ -158,12 +158,24 @@ class test_flows(cli_case):
         self.coua("group", "dump", "--type", "any", status=2)
 
 
-class test_without_pipeline(cli_case):
-    OPTIONS = ("pipeline", "none")
+class test_several_bridges(cli_case):
+    def setUp(self):
+        super().setUp()
+        self.coua("bridge", "add", "br1", "--start", "none")
 
-    def test_it_says_so(self):
-        for words in (("flow", "dump"), ("flow", "add", "actions=1"), ("flow", "stats")):
-            self.assertIn("has no OpenFlow pipeline", self.coua(*words, status=1).stderr)
+    def test_each_has_rules_groups_and_meters(self):
+        for what, text in (("flow", "tcp,actions=drop"), ("group", "group_id=1,type=all"),
+                           ("meter", "meter=3,pktps,band=type=drop,rate=5")):
+            refused = self.coua(what, "add", text, status=1)
+            self.assertIn("bridge: say which one: there are br0, br1\n", refused.stderr)
+            self.coua(what, "add", text, "--bridge", "br1")
+            self.assertEqual(self.json(what, "dump", "--bridge", "br1")["count"], 1)
+            self.assertEqual(self.json(what, "dump", "--bridge", "br0")["count"], 0)
+        self.assertEqual(self.json("flow", "stats", "--bridge", "br1")["flows"], 1)
+        self.coua("flow", "del", "--bridge", "br1")
+        self.assertEqual(self.json("flow", "stats", "--bridge", "br1")["flows"], 0)
+        self.assertIn("there are br0, br1", self.coua("flow", "dump", "--bridge", "br7", status=1).stderr)
+        self.assertIn("there are br0, br1", self.coua("explain", "br7", status=1).stderr)
 
 
 if __name__ == "__main__":

@@ -25,14 +25,14 @@ class test_controllers(cli_case):
 
     def test_they_are_listed(self):
         near, far, guest = self.list()
-        self.assertEqual(near, {"target": "tcp:10.0.0.1:6653", "origin": "configured", "connected": True,
-                                "for_s": 90, "role": "master", "connections": 2, "received": 1000,
+        self.assertEqual(near, {"bridge": "br0", "target": "tcp:10.0.0.1:6653", "origin": "configured",
+                                "connected": True, "for_s": 90, "role": "master", "connections": 2, "received": 1000,
                                 "sent": 1001, "trouble": "end of file"})
         self.assertEqual((far["connected"], far["role"], far["trouble"]), (False, None, "Connection refused"))
         self.assertEqual(guest["origin"], "came")
         lines = self.text("controller", "list").splitlines()
-        self.assertRegex(lines[1], r"^tcp:10.0.0.1:6653 +configured +connected +90 s +master +2 +1,000 +1,001 ")
-        self.assertRegex(lines[2], r"^ssl:10.0.0.2:6653 +configured +not connected +3 s +- .* Connection refused$")
+        self.assertRegex(lines[1], r"^br0 +tcp:10.0.0.1:6653 +configured +connected +90 s +master +2 +1,000 +1,001 ")
+        self.assertRegex(lines[2], r"^br0 +ssl:10.0.0.2:6653 +configured +not connected +3 s +- .* Connection refused$")
 
     def test_it_waits_until_all_are_connected(self):
         began = time.monotonic()
