@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two bridges in one couad: the same VLAN, the same MAC and IP addresses, and nothing of one reaches the
+other: no frame, no rule, no controller."""
+
+import frames
+import lab
+import of_wire as of
+from cases import tap
+from test_controllers import features, with_listeners
+
+MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
+
+
+class test_bridges(with_listeners):
+    """h1 and h2 behind `red`, h3 and h4 behind `blue`: h1 and h3 have one IP address, and so have h2 and h4."""
+
+    N_HOSTS = 4
+    ADDRESSES = ()
+    CONFIG = {"bridges": [{"name": "red", "openflow": {"datapath_id": "0xa1"}},
+                          {"name": "blue", "openflow": {"datapath_id": "0xb1", "controllers": ["tcp:127.0.0.1:6653"],
+                                                        "backoff_max_s": 1}}],
+              "ports": [tap("r1", vlan=10), tap("r2", vlan=10), tap("b1", vlan=10, bridge="blue"),
+                        tap("b2", vlan=10, bridge="blue"), {"name": "r3", "devargs": "net_null79,no-rx=1", "vlan": 10}]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for n, host in enumerate(cls.hosts):
+            host.address(f"10.9.0.{n % 2 + 1}/24")
+        cls.original = cls.switch.file.read_text()
+
+    def tearDown(self):
+        for bridge in ("red", "blue"):
+            self.ofctl(bridge, "replace-flows", "-", stdin="priority=0,actions=NORMAL\n")
+        self.apply(self.original)
+
+    def apply(self, text):
+        self.switch.file.write_text(text)
+        return self.switch.json("config", "apply", self.switch.file)["changes"]
+
+    def ofctl(self, bridge, command, *words, **options):
+        socket = self.switch.directory / f"{bridge}.mgmt"
+        return lab.run(["ovs-ofctl", "-O", "OpenFlow13", command, f"unix:{socket}", *words], **options).stdout
+
+    def bridges(self):
+        return {bridge["name"]: bridge for bridge in self.switch.json("bridge", "list")["bridges"]}
+
+    def assert_apart(self):
+        self.assertEqual(self.h1.pings("10.9.0.2"), 1)
+        self.assertEqual(self.h3.pings("10.9.0.2"), 1)
+
+    def test_one_address_in_both(self):
+        self.assert_apart()
+        self.flush()
+        wires = [self.wire(host) for host in self.hosts]
+        for n, wire in enumerate(wires):  # of a station that is at two ports of two bridges
+            wire.send(frames.make(MACS[1 - n % 2], MACS[n % 2]))
+        for bridge, ports in (("red", ("r1", "r2")), ("blue", ("b1", "b2"))):
+            for mac, port in zip(MACS, ports):
+                lab.wait_for(lambda: self.entries("--bridge", bridge, "--mac", mac).get((10, mac), {})
+                             .get("port") == port, what=f"{mac} of {bridge} learned on {port}")
+        self.assertGreaterEqual(self.flush("--bridge", "red"), 2)
+        self.assertGreaterEqual(len(self.entries("--bridge", "blue")), 2)
+        self.settle()
+        for wire in wires:
+            wire.drain()
+        # A flood stays in its bridge.
+        wires[0].send(frames.make("ff:ff:ff:ff:ff:ff", MACS[0], b"only for red"))
+        self.assertEqual(len(wires[1].collect(10, count=1)), 1)
+        self.settle()
+        self.assertEqual([wire.collect(0.2) for wire in wires[2:]], [[], []])
+        self.assertEqual({(vlan["bridge"], vlan["vlan"]) for vlan in self.switch.json("vlan", "list")["vlans"]},
+                         {("red", 10), ("blue", 10)})
+        self.assert_conserved()
+
+    def test_rules_of_one_leave_the_other_alone(self):
+        self.ofctl("red", "add-flow", "priority=9,icmp,actions=drop")
+        self.assertEqual(self.h1.pings("10.9.0.2", wait=1), 0)
+        self.assertEqual(self.h3.pings("10.9.0.2"), 1)
+        self.assertEqual(len(self.switch.json("flow", "dump", "--bridge", "red")["flows"]), 2)
+        self.assertEqual(len(self.switch.json("flow", "dump", "--bridge", "blue")["flows"]), 1)
+        self.assertNotIn("b1", self.ofctl("red", "show"))
+        trace = "in_port={},icmp,dl_dst=" + self.h4.mac
+        self.assertEqual(self.switch.json("trace", "red", trace.format("r1"))["outputs"], [])
+        outputs = self.switch.json("trace", "blue", trace.format("b1"))["outputs"]
+        self.assertLessEqual({output["to"] for output in outputs}, {"b2"})
+        refused = self.switch.coua("trace", "blue", trace.format("r1"), check=False)
+        self.assertIn("r1", refused.stderr)
+        self.assertEqual(self.switch.json("explain", "red")["tables"][0]["flows"], 2)
+        self.assertEqual(self.switch.json("explain", "blue")["tables"][0]["flows"], 1)
+        which = self.switch.coua("flow", "dump", check=False)
+        self.assertEqual((which.returncode, "red, blue" in which.stderr), (1, True), which.stderr)
+        # A rule names ports of its bridge alone.
+        foreign = self.switch.coua("flow", "add", "--bridge", "red", "actions=output:b1", check=False)
+        self.assertIn("b1", foreign.stderr)
+
+    def test_each_has_its_controllers(self):
+        blue = self.accept(self.listen(6653))
+        self.assertEqual(features(blue)[0], 0xb1)
+        blue.send(of.flow_mod(table=0, priority=9))
+        blue.barrier()
+        self.assertEqual(self.h3.pings("10.9.0.2", wait=1), 0)
+        self.assertEqual(self.h1.pings("10.9.0.2"), 1)
+        listed = self.switch.json("controller", "list")["controllers"]
+        self.assertEqual([(one["bridge"], one["target"]) for one in listed if one["origin"] == "configured"],
+                         [("blue", "tcp:127.0.0.1:6653")])
+        self.assertEqual(self.switch.json("controller", "list", "--bridge", "red")["controllers"], [])
+
+    def test_a_port_moves_under_traffic(self):
+        finish = self.echoes(self.h3, "10.9.0.2")
+        moved = self.original.replace('name: "r3"', 'name: "r3"\n    bridge: "blue"')
+        changes = self.apply(moved)
+        self.assertEqual([(change["item"], change["kind"]) for change in changes], [("port r3", "replaced")])
+        self.assertEqual(self.bridges()["blue"]["ports"], ["b1", "b2", "r3"])
+        self.assertEqual(self.bridges()["red"]["ports"], ["r1", "r2"])
+        self.assertEqual(finish(), set())
+
+    def test_bridges_come_and_go_under_traffic(self):
+        finish = self.echoes(self.h1, "10.9.0.2")
+        for _ in range(5):
+            self.switch.coua("bridge", "add", "green", "--start", "none")
+            self.switch.coua("port", "add", "g1", "net_null77,no-rx=1", "--bridge", "green")
+            refused = self.switch.coua("bridge", "del", "green", check=False)
+            self.assertEqual((refused.returncode, "g1" in refused.stderr), (1, True), refused.stderr)
+            self.assertIn("n_tables:", self.ofctl("green", "show"))
+            self.switch.coua("port", "remove", "g1")
+            self.assertEqual(self.switch.coua("bridge", "del", "green").stdout, "bridge green: removed\n")
+            self.assertEqual(self.switch.coua("bridge", "del", "green").stdout, "bridge green: unchanged\n")
+        green = self.original.replace("\nbridges:\n", "\nbridges:\n  - {name: green, pipeline: {flows: "
+                                      "[\"in_port=g1 actions=drop\"]}}\n") + \
+            "  - {name: g1, bridge: green, devargs: \"net_null78,no-rx=1\"}\n"
+        # The first one is another one now, so ports say where they belong.
+        for port in ("r1", "r2", "r3"):
+            green = green.replace(f'name: "{port}"', f'name: "{port}"\n    bridge: "red"')
+        changes = self.apply(green)
+        self.assertEqual([change["item"] for change in changes],
+                         ["bridge green", "port g1", "bridge green: flow in_port=g1"])
+        self.assertEqual(list(self.bridges()), ["green", "red", "blue"])
+        saved = self.switch.coua("config", "show").stdout
+        self.assertEqual(self.apply(saved), [])
+        self.apply(self.original)
+        self.assertEqual(list(self.bridges()), ["red", "blue"])
+        self.assertEqual(finish(), set())
+
+    def test_a_change_that_fails_leaves_all_bridges(self):
+        self.ofctl("blue", "add-flow", "priority=7,udp,actions=drop")
+        self.switch.coua("bridge", "add", "green", "--datapath-id", "c1")
+        self.switch.coua("flow", "add", "--bridge", "green", "priority=7,tcp,actions=drop")
+        before = self.switch.coua("config", "show", "--flows").stdout
+        self.switch.file.write_text(self.original + "  - {name: x, devargs: 'net_nosuch66'}\n")
+        refused = self.switch.coua("config", "apply", self.switch.file, check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("nothing was changed", refused.stderr)
+        self.assertEqual(list(self.bridges()), ["red", "blue", "green"])
+        self.assertEqual(self.switch.coua("config", "show", "--flows").stdout, before)
+
+
+class test_fail_modes(with_listeners):
+    """Without their controllers one bridge is an L2 switch, and the other keeps its rules."""
+
+    N_HOSTS = 4
+    ADDRESSES = ()
+    CONFIG = {"bridges": [{"name": name, "pipeline": {"start": "none"},
+                           "openflow": {"datapath_id": id, "controllers": [f"tcp:127.0.0.1:{number}"],
+                                        "fail_mode": mode, "probe_s": 1, "backoff_max_s": 1}}
+                          for name, id, number, mode in (("open", "0xa1", 6653, "standalone"),
+                                                         ("closed", "0xb1", 6654, "secure"))],
+              "ports": [tap("o1", bridge="open"), tap("o2", bridge="open"), tap("c1", bridge="closed"),
+                        tap("c2", bridge="closed")]}
+
+    def test_each_by_its_own(self):
+        for n, host in enumerate(self.hosts):
+            host.address(f"10.9.0.{n % 2 + 1}/24")
+        standalone = lambda: self.switch.json("controller", "list")["standalone_bridges"]  # noqa: E731
+        lab.wait_for(lambda: standalone() == ["open"], what="fail-standalone")
+        self.assertEqual(self.h1.pings("10.9.0.2"), 1)
+        self.assertEqual(self.h3.pings("10.9.0.2", wait=1), 0)
+        # The controller of one is back: its rules drop all.
+        self.accept(self.listen(6653))
+        lab.wait_for(lambda: standalone() == [], what="a controller is back")
+        self.assertEqual(self.h1.pings("10.9.0.2", wait=1), 0)
