@@ -4,9 +4,9 @@
 // `Steps` are those of an instruction set; it may have them for the first variants only.
 //
 // A shape turns numbers of the view into constants and changes nothing else. Sanitizers make
-// so much code of each that builds with them (COUA_SANITIZED) have shape_any for all, shape_2_2 for
-// bloom, and the others for bloom with timers and readers; builds without have all shapes, and pass
-// the same tests.
+// so much code of each that builds with them (COUA_SANITIZED) have shape_any for all, and the
+// others for bloom with timers and readers; builds without have all shapes, and pass the same
+// tests.
 #pragma once
 
 #include <type_traits>
@@ -45,9 +45,9 @@ struct flow_kernel_sets {
     // The variants that bloom is compared with are compared with keys and values of 16 bytes.
     for (unsigned shape = 0; shape < n_flow_shapes; ++shape)
       sets[at + shape] = sets[at + shape_any];
-    if constexpr (is_bloom || all_shapes)
-      sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
     constexpr bool is_connections = is_bloom && Expiry::timed && Sync::concurrent;
+    if constexpr (is_connections || all_shapes)
+      sets[at + shape_2_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 2>>;
     if constexpr (is_connections || (is_bloom && all_shapes)) {
       sets[at + shape_2_1] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 1>>;
       sets[at + shape_2] = kernels_of<Prune, Expiry, Sync, flow_shape<2, 0>>;
