@@ -25,8 +25,10 @@ namespace {
 template <class Match, class Layout>
 struct fib_kernel {
   static constexpr std::size_t group = 32;
-  static constexpr std::size_t lanes = 8;   // keys hashed without a branch
-  static constexpr std::size_t stride = 4;  // fetches in a row, between as many probes
+  static constexpr std::size_t lanes = 8;  // keys hashed without a branch
+  // Fetches in a row, between as many probes: of groups, and of the pipeline.
+  static constexpr std::size_t row = 16;
+  static constexpr std::size_t stride = 4;
 
   [[gnu::always_inline]] static const std::uint64_t* address(const fib_view& view,
                                                              std::uint64_t permuted) noexcept {
@@ -139,30 +141,26 @@ struct fib_kernel {
     return static_cast<std::size_t>(std::count(entries, entries + n, fib_miss));
   }
 
-  /// Looks up `n` keys in their primary buckets. Lists the places of those not found, and returns
-  /// how many.
+  /// Looks up the keys at places `first` to `end` in their primary buckets. Appends the places of
+  /// those not found to a list of `n_pending`, fetches their secondary buckets, and returns how
+  /// long the list is now.
   template <typename Place>
   [[gnu::always_inline]] static std::size_t probe_homes(const fib_view& view,
-                                                        const std::uint64_t* p, std::size_t n,
-                                                        std::uint32_t* entries,
-                                                        Place* pending) noexcept {
-    std::size_t n_pending = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+                                                        const std::uint64_t* p, std::size_t first,
+                                                        std::size_t end, std::uint32_t* entries,
+                                                        Place* pending,
+                                                        std::size_t n_pending) noexcept {
+    std::size_t next = n_pending;
+    for (std::size_t i = first; i < end; ++i) {
       const std::uint32_t entry = probe(view, address(view, p[i]), view.want_home(p[i]));
       entries[i] = entry;
       pending[n_pending] = static_cast<Place>(i);
       n_pending += entry == fib_miss;
     }
-    return n_pending;
-  }
-
-  template <typename Place>
-  [[gnu::always_inline]] static void fetch_seconds(const fib_view& view, const std::uint64_t* p,
-                                                   const Place* pending,
-                                                   std::size_t n_pending) noexcept {
-    for (std::size_t j = 0; j < n_pending; ++j) {
-      fetch(address(view, view.permutation.q_of_p(p[pending[j]])));
+    for (; next < n_pending; ++next) {
+      fetch(address(view, view.permutation.q_of_p(p[pending[next]])));
     }
+    return n_pending;
   }
 
   /// Looks up the listed keys in their secondary buckets, and again from the start those whose
@@ -186,37 +184,29 @@ struct fib_kernel {
   }
 
   [[gnu::always_inline]] static void hash_and_fetch(const fib_view& view, const std::uint64_t* keys,
-                                                    std::size_t n, std::uint64_t* p) noexcept {
-    for (std::size_t i = 0; i < n; ++i) {
+                                                    std::size_t first, std::size_t end,
+                                                    std::uint64_t* p) noexcept {
+    for (std::size_t i = first; i < end; ++i) {
       p[i] = view.permutation.p(keys[i]);
       fetch(address(view, p[i]));
     }
   }
 
-  [[gnu::always_inline]] static void hash_and_fetch_both(const fib_view& view,
-                                                         const std::uint64_t* keys, std::size_t n,
-                                                         std::uint64_t* p) noexcept {
-    for (std::size_t i = 0; i < n; ++i) {
-      p[i] = view.permutation.p(keys[i]);
-      fetch(address(view, p[i]));
-      fetch(address(view, view.permutation.q_of_p(p[i])));
-    }
-  }
-
-  /// Resolves up to `group` keys. `both_fetched`: their secondary buckets are being fetched too;
-  /// else those that are needed are fetched while the next keys are hashed, in one tight loop: the
-  /// fewer instructions between fetches, the more of them the processor has under way.
+  /// Resolves up to `group` keys whose primary buckets are being fetched, by turns with fetches for
+  /// as many next ones at most.
   [[gnu::always_inline]] static std::size_t resolve(const fib_view& view, fib_reader_state& state,
                                                     const std::uint64_t* p, std::size_t n,
-                                                    std::uint32_t* entries, bool both_fetched,
+                                                    std::uint32_t* entries,
                                                     const std::uint64_t* next_keys,
                                                     std::size_t n_next,
                                                     std::uint64_t* next_p) noexcept {
     const std::uint64_t since = load_acquire(view.clock);
     std::uint32_t pending[group];
-    const std::size_t n_pending = probe_homes(view, p, n, entries, pending);
-    if (!both_fetched) fetch_seconds(view, p, pending, n_pending);
-    hash_and_fetch(view, next_keys, n_next, next_p);
+    std::size_t n_pending = 0;
+    for (std::size_t at = 0; at < std::max(n, n_next); at += row) {
+      n_pending = probe_homes(view, p, at, std::min(at + row, n), entries, pending, n_pending);
+      hash_and_fetch(view, next_keys, at, std::min(at + row, n_next), next_p);
+    }
     return n - probe_seconds(view, state, since, p, n, entries, pending, n_pending);
   }
 
@@ -237,13 +227,15 @@ struct fib_kernel {
                            std::uint32_t* entries) noexcept {
     const fib_view view = shared_view;
     std::uint64_t p[2][group];
-    // A single group has nothing to do while its few secondary buckets come: rather fetch all of
-    // them at once with the primaries. This costs lines, but saves waiting a second time.
+    const std::size_t size = std::min(n, group);
+    hash_and_fetch(view, keys, 0, size, p[0]);
+    // Nothing is left to do while the secondary buckets of the last row come: of a single group
+    // they are fetched at once. This costs lines, but saves waiting a second time.
     if (n <= group) {
-      hash_and_fetch_both(view, keys, n, p[0]);
-      return resolve(view, state, p[0], n, entries, true, keys, 0, p[1]);
+      for (std::size_t i = size - std::min(size, row); i < size; ++i) {
+        fetch(address(view, view.permutation.q_of_p(p[0][i])));
+      }
     }
-    hash_and_fetch(view, keys, group, p[0]);
     return run_groups(view, state, keys, n, entries, keys, 0, p);
   }
 
@@ -259,8 +251,8 @@ struct fib_kernel {
       const bool last = next == n;
       const std::uint64_t* following = last ? next_keys : keys + next;
       const std::size_t n_following = std::min(last ? n_next : n - next, group);
-      hits += resolve(view, state, p[turn], size, entries + at, false, following, n_following,
-                      p[turn ^ 1]);
+      hits +=
+          resolve(view, state, p[turn], size, entries + at, following, n_following, p[turn ^ 1]);
       at = next;
     }
     return hits;
@@ -337,8 +329,7 @@ struct fib_kernel {
     pipe.clock[block] = load_acquire(view.clock);
     std::size_t n_pending = 0;
     if (next_p == nullptr) {
-      n_pending = probe_homes(view, p, n, entries, pending);
-      fetch_seconds(view, p, pending, n_pending);
+      n_pending = probe_homes(view, p, 0, n, entries, pending, 0);
     } else {
       for (std::size_t first = 0; first < fib_pipeline::block; first += 64) {
         std::uint64_t missed = fetch_and_probe(view, next_p + first, p + first, entries + first);

@@ -3,8 +3,8 @@
 // The look-up kernels of the FIB: one set of plain functions per instruction set and layout, chosen
 // once when a table is created. All sets give the same answers (fuzz/fib_kernels_fuzz.cc).
 //
-//   batch     up to 32 keys: both buckets of all are fetched at once; more: groups of 32, and while
-//             one is resolved, the next one's primary buckets are fetched
+//   batch     up to 32 keys: all primary buckets are fetched at once, and the secondary ones of the
+//             last 16 keys; more: groups of 32, of which the next is fetched while one is looked into
 //             (near: nothing is fetched, both buckets of all keys are looked into)
 //   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
