@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "dp/eal.h"
+#include "dp/memif_listeners.h"
 
 namespace coua::dp {
 namespace {
@@ -158,8 +159,11 @@ result<void> port::probe(const port_limits& limits) {
     return fail(errc::exists, where(), "the device " + name + " is in use");
   if (!there) {
     const eal_call step;
-    if (const int error = rte_dev_probe(config_.devargs.c_str()); error != 0)
+    const memif_watch watch;
+    if (const int error = rte_dev_probe(config_.devargs.c_str()); error != 0) {
+      close_left_memif_listeners();
       return probe_failed(name, error);
+    }
     rte_dev_iterator iterator;
     std::uint16_t found = RTE_MAX_ETHPORTS, each;
     RTE_ETH_FOREACH_MATCHING_DEV(each, config_.devargs.c_str(), &iterator) {
@@ -492,6 +496,7 @@ port::~port() {
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
   rte_eth_dev_close(device_);
   xdp_files_.close_left();
+  close_left_memif_listeners();
   if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)
     log_warning("%s: the device stays with DPDK: %s", where().c_str(),
                 eal_call::reason("cannot be removed").c_str());

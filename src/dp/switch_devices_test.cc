@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices that a port opens, and those that it cannot open.
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
+
 #include "dp/test_switch.h"
 
 namespace coua::dp {
@@ -46,6 +51,52 @@ TEST_F(switch_test, a_port_that_does_not_start_says_what_its_driver_says) {
   expect("net_pcap9,rx_pcap=/nonexistent.pcap", "/nonexistent.pcap: No such file");
   expect("net_pcap9", "No rx or tx queues provided");
   expect("nosuch9", "no driver for 'nosuch9'");
+}
+
+std::size_t open_files() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+// The driver leaves its socket open. Red when that stays so: an abstract address is then in use,
+// and each removal of a socket with a file leaves a descriptor.
+TEST_F(switch_test, a_memif_server_comes_back_and_leaves_no_file_open) {
+  const std::string name = "/tmp/coua-memif-" + std::to_string(getpid());
+  for (const std::string abstract : {"yes", "no"}) {
+    port_config port;
+    port.name = "server";
+    port.devargs = "net_memif0,role=server,socket=" + name + ",socket-abstract=" + abstract;
+    add(port);
+    ASSERT_TRUE(switch_->remove_port("server"));
+    const std::size_t before = open_files();
+    for (int round = 0; round < 5; ++round) {
+      add(port);
+      EXPECT_EQ(open_files(), before + 1);
+      ASSERT_TRUE(switch_->remove_port("server"));
+    }
+    EXPECT_EQ(open_files(), before) << "socket-abstract=" << abstract;
+  }
+}
+
+// Red when the socket is closed with the first of them.
+TEST_F(switch_test, memif_servers_share_a_socket_until_the_last_one_goes) {
+  const std::string socket = ",role=server,socket=/tmp/coua-memif-" + std::to_string(getpid());
+  port_config one, other;
+  one.name = "one";
+  one.devargs = "net_memif0,id=0" + socket;
+  other.name = "other";
+  other.devargs = "net_memif1,id=1" + socket;
+  const std::size_t before = open_files();
+  add(one);
+  add(other);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(switch_->remove_port("one"));
+    EXPECT_EQ(open_files(), before + 1);
+    add(one);
+  }
+  ASSERT_TRUE(switch_->remove_port("one"));
+  ASSERT_TRUE(switch_->remove_port("other"));
+  EXPECT_EQ(open_files(), before);
 }
 
 // Its driver would write beyond the packet, or lose the frame. Red without the check.

@@ -100,6 +100,19 @@ class test_memif(joined, with_switch):
     ENDS = "net_memif0,role=server,socket={socket}", "net_memif0,role=client,socket={socket}"
     SERVER, CONNECT_ONCE = 0, [1]
 
+    def test_server_port_returns(self):
+        """The driver leaves the socket of a removed server open, and its address in use."""
+        files = lambda: len(os.listdir(f"/proc/{self.switch.process.pid}/fd"))  # noqa: E731
+        self.assertEqual(self.hosts[0].pings("10.9.0.2", 3), 3)
+        before = files()
+        for _ in range(5):
+            for n in (self.SERVER, 1 - self.SERVER):
+                self.switches[n].coua("port", "remove", "link")
+                self.switches[n].coua("port", "add", "link", self.ENDS[n].format(socket=self.socket), "--tagged", "10")
+            lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1), what="h2 answers again")
+        # Connections of the command come and go; what a port leaves would be five files or more.
+        lab.wait_for(lambda: files() <= before + 1, what=f"no more than {before + 1} open files")
+
 
 class test_vhost(joined, with_switch):
     ENDS = "net_vhost0,iface={socket}", "net_virtio_user0,path={socket}"
