@@ -61,7 +61,7 @@ packet_pool::~packet_pool() {
 }
 
 unsigned packet_pool::in_use() const {
-  return pool_ == nullptr ? 0 : rte_mempool_in_use_count(pool_);
+  return pool_ == nullptr ? 0 : rte_mempool_in_use_count(pool_) - lost_;
 }
 
 }  // namespace coua::dp

@@ -19,9 +19,12 @@ class packet_pool {
  public:
   packet_pool() = default;
   packet_pool(packet_pool&& other) noexcept
-      : pool_(std::exchange(other.pool_, nullptr)), where_(std::move(other.where_)) {}
+      : pool_(std::exchange(other.pool_, nullptr)),
+        lost_(std::exchange(other.lost_, 0)),
+        where_(std::move(other.where_)) {}
   packet_pool& operator=(packet_pool&& other) noexcept {
     std::swap(pool_, other.pool_);
+    std::swap(lost_, other.lost_);
     std::swap(where_, other.where_);
     return *this;
   }
@@ -34,11 +37,14 @@ class packet_pool {
 
   rte_mempool* get() const { return pool_; }
   explicit operator bool() const { return pool_ != nullptr; }
-  /// Packets that are not in the pool now. Exact only while nobody uses it.
+  /// Packets that are not in the pool now, but for lost ones. Exact only while nobody uses it.
   unsigned in_use() const;
+  /// So many packets are not in the pool, and nobody has them.
+  void lose(unsigned packets) { lost_ += packets; }
 
  private:
   rte_mempool* pool_ = nullptr;
+  unsigned lost_ = 0;
   std::string where_;
 };
 

@@ -13,10 +13,12 @@
 #include <cstring>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/log.h"
 #include "dp/eal.h"
 #include "dp/memif_listeners.h"
+#include "dp/xdp_packets.h"
 
 namespace coua::dp {
 namespace {
@@ -487,15 +489,19 @@ std::vector<counter> port::device_counters() const {
           {"tx_errors", stats.oerrors}};
 }
 
-port::~port() {
+void port::close() {
   const eal_call call;
-  if (started_) rte_eth_dev_stop(device_);
-  if (!probed_) return;
+  if (std::exchange(started_, false)) rte_eth_dev_stop(device_);
+  if (!std::exchange(probed_, false)) return;
   rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
+  xdp_packets left_packets(xdp_files_.sockets(), rx_descriptors_);
   rte_eth_dev_close(device_);
+  left_packets.find(packets_);
   xdp_files_.close_left();
+  const unsigned lost = left_packets.give_back();
+  if (pool_) pool_.lose(lost);
   close_left_memif_listeners();
   if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)
     log_warning("%s: the device stays with DPDK: %s", where().c_str(),

@@ -51,7 +51,7 @@ class port {
   /// Probes, configures and starts the device. On failure nothing is left behind. Errors name the
   /// port and carry the driver's reason.
   static result<std::unique_ptr<port>> open(const port_config& config, const port_limits& limits);
-  ~port();  // stops, closes and removes the device; no worker may use it any more
+  ~port() { close(); }
   port(const port&) = delete;
   port& operator=(const port&) = delete;
 
@@ -96,8 +96,8 @@ class port {
   std::vector<counter> device_counters() const;
   /// What the device counts as received and sent.
   std::pair<std::uint64_t, std::uint64_t> packets() const;
-  /// The pools, to be freed when they are full again (packet_pool.h); empty ones when they use a
-  /// shared one.
+  /// Closes the port, and gives its pools, to be freed when they are full again (packet_pool.h);
+  /// empty ones when it uses a shared one. No worker may use the port any more.
   void take_pools(std::vector<packet_pool>& to);
   /// What its queues receive into.
   rte_mempool* receive_pool() const { return packets_; }
@@ -117,6 +117,7 @@ class port {
   result<void> update_bond(const port_config& config);
   void take_after_members();
   member_list::const_iterator member_named(const std::string& devargs) const;
+  void close();  // stops, closes and removes the device; no worker may use it any more
   result<void> probe(const port_limits& limits);
   result<void> configure(const port_limits& limits);
   result<void> setup_pool(const port_limits& limits);

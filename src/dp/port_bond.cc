@@ -163,6 +163,7 @@ std::uint64_t port::devices() const {
 }
 
 void port::take_pools(std::vector<packet_pool>& to) {
+  close();
   to.push_back(std::move(pool_));
   for (const auto& each : members_) each->take_pools(to);
 }

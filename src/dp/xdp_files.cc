@@ -15,10 +15,16 @@
 namespace coua::dp {
 namespace {
 
-bool is_xdp(int number) {
-  int family = 0;
+/// -1: it is no socket.
+int family_of(int number) {
+  int family = -1;
   socklen_t bytes = sizeof family;
-  if (getsockopt(number, SOL_SOCKET, SO_DOMAIN, &family, &bytes) == 0) return family == AF_XDP;
+  getsockopt(number, SOL_SOCKET, SO_DOMAIN, &family, &bytes);
+  return family;
+}
+
+bool is_xdp(int number) {
+  if (const int family = family_of(number); family >= 0) return family == AF_XDP;
   char target[64];
   const std::string link = "/proc/self/fd/" + std::to_string(number);
   const ssize_t length = readlink(link.c_str(), target, sizeof target);
@@ -53,6 +59,14 @@ void xdp_files::end() {
   for (const file& each : open_now())
     if (std::ranges::find(before_, each) == before_.end()) opened_.push_back(each);
   ended_ = true;
+}
+
+std::vector<int> xdp_files::sockets() {
+  if (begun_ && !ended_) end();  // the port was not opened to its end, and no other one since
+  std::vector<int> numbers;
+  for (const file& each : opened_)
+    if (family_of(each.number) == AF_XDP) numbers.push_back(each.number);
+  return numbers;
 }
 
 void xdp_files::close_left() {

@@ -17,6 +17,8 @@ class xdp_files {
   void begin();
   /// After it opened them.
   void end();
+  /// The sockets among them.
+  std::vector<int> sockets();
   /// After the driver closed the port: closes what it left.
   void close_left();
 
