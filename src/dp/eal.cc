@@ -111,15 +111,16 @@ result<std::vector<unsigned>> choose_cores(const eal_params& params,
 }
 
 /// DPDK makes its runtime folder even when it puts nothing there. A private folder avoids clashes
-/// with other daemons and works where /run is read-only.
+/// with other daemons and works where /run is read-only. A process that is killed leaves it: TMPDIR
+/// says where.
 class runtime_folder {
  public:
   runtime_folder() {
     if (const char* old = getenv("RUNTIME_DIRECTORY")) before_ = old;
-    char path[] = "/tmp/coua-eal-XXXXXX";
-    if (mkdtemp(path) == nullptr) return;
-    path_ = path;
-    setenv("RUNTIME_DIRECTORY", path, 1);
+    const char* asked = getenv("TMPDIR");
+    if (asked != nullptr && asked[0] == '/') path_ = make_below(asked);
+    if (path_.empty()) path_ = make_below("/tmp");
+    if (!path_.empty()) setenv("RUNTIME_DIRECTORY", path_.c_str(), 1);
   }
   ~runtime_folder() {
     if (path_.empty()) return;
@@ -132,6 +133,11 @@ class runtime_folder {
   runtime_folder& operator=(const runtime_folder&) = delete;
 
  private:
+  static std::string make_below(std::string path) {
+    path += "/coua-eal-XXXXXX";
+    return mkdtemp(path.data()) != nullptr ? path : "";
+  }
+
   std::string path_;
   std::optional<std::string> before_;
 };

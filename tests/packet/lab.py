@@ -99,6 +99,9 @@ def prepare_inside():
     # `ip netns` keeps its names here; DPDK and couad their sockets.
     os.makedirs("/run/coua")
     os.makedirs("/run/netns")
+    # What a killed program leaves there goes with the rest of /run.
+    os.makedirs("/run/tmp")
+    os.environ["TMPDIR"] = "/run/tmp"
     os.environ.pop("XDG_RUNTIME_DIR", None)
     os.environ["PATH"] = PATH
     # /sys shows the network namespace that it was mounted in; drivers look interfaces up there.

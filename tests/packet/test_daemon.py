@@ -78,6 +78,14 @@ class test_daemon(unittest.TestCase):
             self.assertFalse(switch.socket.exists())
             self.assertEqual([str(p) for p in pathlib.Path("/run/dpdk").rglob("*socket*")], [])
 
+    def test_stop_while_dpdk_starts_leaves_no_folder(self):
+        folders = lambda: list(pathlib.Path(os.environ["TMPDIR"]).glob("coua-eal-*"))  # noqa: E731
+        for number in (signal.SIGTERM, signal.SIGINT):
+            switch = self.make({"ports": [tap("s1")]}).launch()
+            lab.wait_for(folders, every=0, what="the folder of DPDK's start, in TMPDIR")
+            self.assertEqual(switch.stop(number), 0, switch.log.read_text())
+            self.assertEqual(folders(), [])
+
     def test_second_daemon_is_refused(self):
         first = self.make({"ports": [tap("d1")]}).start()
         second = lab.switch(f"/run/daemon{next(_numbers)}",

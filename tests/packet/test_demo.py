@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo: to its end, for as long as it takes to interrupt it, and where it cannot begin."""
 
+import glob
 import os
 import pathlib
 import signal
@@ -39,6 +40,11 @@ def namespaces():
     return found
 
 
+def temporary():
+    """What Coua's programs have in /tmp."""
+    return {path.name for path in pathlib.Path("/tmp").glob("coua-*")}
+
+
 def take_interrupts():
     """As under a terminal: tests that a shell runs in the background inherit that SIGINT is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -72,6 +78,10 @@ class demo_case(unittest.TestCase):
         self.addCleanup(demo.kill)
         return demo
 
+    def wait_until_none_but(self, files):
+        """Other daemons of this machine may start just now."""
+        lab.wait_for(lambda: temporary() <= files, timeout=20, what="nothing more in /tmp than before")
+
 
 class test_demo(demo_case):
     def interrupt_after(self, seconds, number=signal.SIGINT):
@@ -84,7 +94,7 @@ class test_demo(demo_case):
         return said, demo.returncode
 
     def test_ctrl_c_at_any_moment_of_its_start(self):
-        before, ended_by_line = namespaces(), 0
+        before, files, ended_by_line = namespaces(), temporary(), 0
         for moment in range(0, 501, 20):
             said, status = self.interrupt_after(moment / 1000)
             self.assertNotIn("Traceback", said, f"after {moment} ms")
@@ -95,7 +105,24 @@ class test_demo(demo_case):
                 self.assertEqual(said.count(LINE), 1, said)
                 ended_by_line += 1
         self.assertLessEqual(namespaces(), before)
+        self.wait_until_none_but(files)
         self.assertGreater(ended_by_line, 0)
+
+    def test_ctrl_c_while_dpdk_starts(self):
+        """It has a folder then, and is killed before it could remove it."""
+        files = temporary()
+
+        def starting():
+            return any(os.path.basename(found) not in files for each in marked() for folder in ("tmp", "run/tmp")
+                       for found in glob.glob(f"/proc/{each}/root/{folder}/coua-eal-*"))
+
+        for _ in range(3):
+            demo = self.start()
+            lab.wait_for(starting, every=0, what="the folder of DPDK's start")
+            os.killpg(demo.pid, signal.SIGINT)
+            said = demo.communicate(timeout=60)[0]
+            self.assertEqual((said.splitlines()[-1:], demo.returncode), ([LINE], 130), said)
+        self.wait_until_none_but(files)
 
     def test_ctrl_c_while_the_switch_runs(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -110,7 +137,7 @@ class test_demo(demo_case):
 
 class test_whole_demo(demo_case):
     def check_to_its_end(self, kind, *before_it, **environment):
-        before, links = namespaces(), os.listdir("/sys/class/net")
+        before, links, files = namespaces(), os.listdir("/sys/class/net"), temporary()
         demo = self.start(*before_it, **environment)
         said = demo.communicate(timeout=300)[0]
         self.assertEqual(demo.returncode, 0, said)
@@ -127,6 +154,7 @@ class test_whole_demo(demo_case):
         self.assertLessEqual(namespaces(), before)
         self.assertEqual(os.listdir("/sys/class/net"), links)
         self.assertFalse(os.path.exists("/run/demo"))
+        self.wait_until_none_but(files)
 
     def test_to_its_end(self):
         self.check_to_its_end("tap")
