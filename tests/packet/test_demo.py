@@ -69,8 +69,8 @@ def ordinary_user(program, device="/dev/null"):
 
 
 class demo_case(unittest.TestCase):
-    def start(self, *before, **environment):
-        demo = subprocess.Popen([*before, lab.ROOT / "demo" / "run"], stdout=subprocess.PIPE, text=True,
+    def start(self, *before, form=(), **environment):
+        demo = subprocess.Popen([*before, lab.ROOT / "demo" / "run", *form], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.STDOUT, env={**outside(), MARK: "1", **environment},
                                 start_new_session=True, preexec_fn=take_interrupts)
         self.addCleanup(demo.stdout.close)
@@ -136,13 +136,26 @@ class test_demo(demo_case):
 
 
 class test_whole_demo(demo_case):
-    def check_to_its_end(self, kind, *before_it, **environment):
+    def summary_at_its_end(self, *before_it, **options):
         before, links, files = namespaces(), os.listdir("/sys/class/net"), temporary()
-        demo = self.start(*before_it, **environment)
+        demo = self.start(*before_it, **options)
         said = demo.communicate(timeout=300)[0]
         self.assertEqual(demo.returncode, 0, said)
         self.assertNotIn("FAILED", said)
-        summary = said.partition("\nSummary\n")[2]
+        self.assertEqual(marked(), [])
+        self.assertLessEqual(namespaces(), before)
+        self.assertEqual(os.listdir("/sys/class/net"), links)
+        self.assertFalse(os.path.exists("/run/demo"))
+        self.wait_until_none_but(files)
+        return said.partition("\nSummary\n")[2]
+
+    def check_hosts(self, *before_it, **environment):
+        summary = self.summary_at_its_end(*before_it, form=["hosts"], **environment)
+        for line in (r"mode  .*FIB 10\.1 M entries", r"ping  .*not between the VLANs", r"time  +\d+ s$"):
+            self.assertRegex(summary, f"(?m)^   {line}")
+
+    def check_to_its_end(self, kind, *before_it, **environment):
+        summary = self.summary_at_its_end(*before_it, **environment)
         for line in (r"mode  .*FIB 10\.1 M entries", r"ping  .*not between the VLANs",
                      rf"iperf3 TCP  [0-9,]+ Mbit/s \({kind} ports",
                      r"FIB  +10,000,\d+ entries, \d+\.\d bytes each",
@@ -150,11 +163,6 @@ class test_whole_demo(demo_case):
                      r"raw I/O of the same ports \d+\.\d+ M",
                      r"gateway  +\d+\.\d+ M packets/s; .* routes/s change", r"time  +\d+ s$"):
             self.assertRegex(summary, f"(?m)^   {line}")
-        self.assertEqual(marked(), [])
-        self.assertLessEqual(namespaces(), before)
-        self.assertEqual(os.listdir("/sys/class/net"), links)
-        self.assertFalse(os.path.exists("/run/demo"))
-        self.wait_until_none_but(files)
 
     def test_to_its_end(self):
         self.check_to_its_end("tap")
@@ -163,6 +171,14 @@ class test_whole_demo(demo_case):
         # A kernel without VLAN devices needs TUN for the host on the trunk (tagger.py).
         drop = ordinary_user(lab.COUAD, "/dev/net/tun")
         self.check_to_its_end("af_packet", *drop, DEMO_PORTS="af_packet", COUA_CACHE="/nonexistent")
+
+    def test_hosts_by_af_xdp(self):
+        if not lab.is_real_root():
+            self.skipTest("AF_XDP needs root of the machine")
+        self.check_hosts(DEMO_PORTS="af_xdp")
+
+    def test_hosts_by_tap_as_an_ordinary_user(self):
+        self.check_hosts(*ordinary_user(lab.COUAD, "/dev/net/tun"))
 
     def test_without_the_tun_driver_it_says_what_to_do(self):
         demo = self.start("unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/net && exec "$0"')
