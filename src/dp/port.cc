@@ -3,9 +3,11 @@
 
 #include <net/if.h>
 #include <rte_dev.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_pci.h>
 
 #include <algorithm>
 #include <array>
@@ -108,6 +110,10 @@ tl::unexpected<error> port::probe_failed(const std::string& name, int code) cons
   // Of a driver's name, DPDK says only that it cannot be parsed.
   if (e.value().what.find("failed to parse device") != std::string::npos)
     e.value().what += "; DPDK here has no driver for '" + name + "'";
+  if (rte_pci_addr address;
+      rte_eal_has_pci() == 0 && rte_pci_addr_parse(name.c_str(), &address) == 0)
+    e.value().what +=
+        "; couad started without the PCI bus: it needs 'dpdk.pci: on' in its file, and a restart";
   e.value().what += "; at log level debug couad shows all that DPDK says";
   return e;
 }

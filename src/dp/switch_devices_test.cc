@@ -51,6 +51,7 @@ TEST_F(switch_test, a_port_that_does_not_start_says_what_its_driver_says) {
   expect("net_pcap9,rx_pcap=/nonexistent.pcap", "/nonexistent.pcap: No such file");
   expect("net_pcap9", "No rx or tx queues provided");
   expect("nosuch9", "no driver for 'nosuch9'");
+  expect("0000:7f:1f.7", "needs 'dpdk.pci: on' in its file");
 }
 
 std::size_t open_files() {
