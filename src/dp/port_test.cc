@@ -23,6 +23,7 @@ std::map<unsigned, int> rx_nodes, tx_nodes, pool_nodes;
 rte_eth_conf asked;
 std::optional<int> node_of_devices;  // that they are said to be on
 std::map<const rte_mempool*, int> node_asked_for;
+std::optional<rte_eth_stats> stats_of_devices;  // what each of them is said to have counted
 
 template <typename Function>
 Function real(Function, const char* name) {
@@ -63,6 +64,12 @@ extern "C" int rte_eth_dev_socket_id(std::uint16_t device) {
   static const auto next = coua::dp::real(&rte_eth_dev_socket_id, "rte_eth_dev_socket_id");
   return coua::dp::node_of_devices.value_or(next(device));
 }
+extern "C" int rte_eth_stats_get(std::uint16_t device, rte_eth_stats* stats) {
+  static const auto next = coua::dp::real(&rte_eth_stats_get, "rte_eth_stats_get");
+  if (!coua::dp::stats_of_devices) return next(device, stats);
+  *stats = *coua::dp::stats_of_devices;
+  return 0;
+}
 // The node may not be there: what is asked for counts.
 extern "C" rte_mempool* rte_pktmbuf_pool_create(const char* name, unsigned n, unsigned cache,
                                                 std::uint16_t own, std::uint16_t room, int node) {
@@ -87,7 +94,10 @@ class port_test : public ::testing::Test {
     config_.name = "tested";
     config_.devargs = "net_null_tested";
   }
-  void TearDown() override { node_of_devices.reset(); }
+  void TearDown() override {
+    node_of_devices.reset();
+    stats_of_devices.reset();
+  }
   std::unique_ptr<port> open(unsigned workers) { return open(std::vector<worker_place>(workers)); }
   std::unique_ptr<port> open(const std::vector<worker_place>& places) {
     port_limits limits;
@@ -157,6 +167,35 @@ TEST_F(port_test, has_its_packets_and_queues_on_the_node_of_its_device) {
   for (const auto& each : {rx_nodes, tx_nodes, pool_nodes}) {
     for (const auto& [queue, node] : each) EXPECT_EQ(node, SOCKET_ID_ANY) << queue;
   }
+}
+
+// Red when two of them are mixed up, or a bond shows those of one member.
+TEST_F(port_test, counts_what_its_device_dropped_by_the_reason) {
+  using counts = std::map<std::string, std::uint64_t>;
+  const auto counts_of = [](const port& one) {
+    counts found;
+    for (const counter& each : one.device_counters()) found[each.name] = each.value;
+    return found;
+  };
+  stats_of_devices.emplace();
+  stats_of_devices->imissed = 1;
+  stats_of_devices->ierrors = 20;
+  stats_of_devices->rx_nombuf = 300;
+  stats_of_devices->oerrors = 4000;
+  auto opened = open(1);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(
+      counts_of(*opened),
+      (counts{{"rx_missed", 1}, {"rx_errors", 20}, {"rx_no_mbuf", 300}, {"tx_errors", 4000}}));
+  opened.reset();
+
+  config_.devargs.clear();
+  config_.bond.members = {"net_null_tested1", "net_null_tested2"};
+  opened = open(1);
+  ASSERT_NE(opened, nullptr);
+  EXPECT_EQ(
+      counts_of(*opened),
+      (counts{{"rx_missed", 2}, {"rx_errors", 40}, {"rx_no_mbuf", 600}, {"tx_errors", 8000}}));
 }
 
 TEST_F(port_test, is_promiscuous_or_not) {
