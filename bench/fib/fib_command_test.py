@@ -22,7 +22,8 @@ THREADS = "1,2" if len(os.sched_getaffinity(0)) > 1 else "1"
 class TableTest(CommandCase):
     def test_limit(self):
         out = self.report("limit", "--size", "64Ki,1Mi", "--pages", "auto,4K", "--threads", THREADS,
-                          "--prefetch", "t0,t1", "--seconds", "0.002")
+                          "--prefetch", "t0,t1", "--seconds", "0.002", "--seed", "7")
+        self.assertEqual(out["params"]["seed"], 7)
         rows = out["rows"]
         self.assertEqual(len(rows), 2 * 2 * 2 * len(THREADS.split(",")))
         self.assertEqual({str(r["params"]["threads"]) for r in rows}, set(THREADS.split(",")))

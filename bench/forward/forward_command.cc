@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/cpu.h"
 #include "base/size.h"
 #include "base/system_memory.h"
 #include "bench/forward/case_setup.h"
@@ -231,11 +232,7 @@ void compare_with_peace(report& out) {
 }
 
 result<report> run_rates(const forward_options& options) {
-  report out;
-  out.bench = "forward";
-  out.params = {{"repetitions", options.run.repetitions},
-                {"seconds", options.run.seconds},
-                {"pairs", options.pairs}};
+  report out = start_report("forward", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (options.table != 0) out.params["table"] = options.table;
   if (options.table == 3) return run_memory_table(options, std::move(out));
@@ -250,6 +247,9 @@ result<report> run_rates(const forward_options& options) {
 }  // namespace
 
 result<report> run_forward(const forward_options& options) {
+  if (const std::size_t cpus = allowed_cpus().size(); options.workers > cpus)
+    return fail(errc::invalid, "--workers " + std::to_string(options.workers),
+                "must be 1 to " + std::to_string(cpus) + ", the CPUs that this process may use");
   switch (options.measure) {
     case forward_measure::rate: return run_rates(options);
     case forward_measure::cold_start: return run_cold_start(options);

@@ -26,6 +26,7 @@ class ForwardTest(CommandCase):
             words.append("--no-testpmd")
         with self.nothing_left() as environment:
             out = self.report(*words, env=environment)
+        self.assertEqual(out["params"]["seed"], 1)
         names = [r["name"] for r in out["rows"]]
         self.assertIn("raw-io", names)
         self.assertEqual(names.count("coua"), 4)
@@ -34,6 +35,15 @@ class ForwardTest(CommandCase):
             self.assertEqual(row["params"]["rules"], 500)
             self.assertIn(row["params"]["size"], (64, 128))
         self.assertEqual(sum("ratio_to_none" in r for r in out["rows"]), 2)
+
+    def test_more_workers_than_cpus_are_refused(self):
+        self.need_dpdk()
+        cpus = len(os.sched_getaffinity(0))
+        if cpus >= 64:
+            self.skipTest("as many CPUs as there may be workers")
+        done = run("forward", "--case", "l2", "--rules", "300", "--workers", str(cpus + 1))
+        self.assertEqual((done.returncode != 0, done.stdout), (True, ""), done.stderr)
+        self.assertIn(f"--workers {cpus + 1}: must be 1 to {cpus}, the CPUs that this process may use", done.stderr)
 
     def test_sizes_are_compared_in_pairs(self):
         self.need_dpdk()

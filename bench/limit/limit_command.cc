@@ -149,7 +149,9 @@ class limit_run {
 result<report> run_limit(const limit_options& options) {
   report out;
   out.bench = "limit";
-  out.params = {{"repetitions", options.run.repetitions}, {"seconds", options.run.seconds}};
+  out.params = {{"repetitions", options.run.repetitions},
+                {"seconds", options.run.seconds},
+                {"seed", options.run.seed}};
   result<std::unique_ptr<crew>> people = crew::create_for(options.threads);
   if (!people) return tl::unexpected(people.error());
   limit_run run(options, **people, out);
