@@ -178,9 +178,9 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
 
   /// Looks keys up in any way; `check(number, found, value)` for each.
   template <typename Check>
-  static void look_up(coua_flow_reader* reader, std::mt19937_64& random,
-                      std::span<const std::uint64_t> numbers, std::uint32_t refresh_units,
-                      Check check) {
+  void look_up(coua_flow_reader* reader, std::mt19937_64& random,
+               std::span<const std::uint64_t> numbers, std::uint32_t refresh_units,
+               Check check) const {
     const std::size_t n = numbers.size();
     std::vector<std::uint8_t> keys((n + 1) * key_stride);
     for (std::size_t i = 0; i < n; ++i) put_key(numbers[i], &keys[i * key_stride]);
@@ -195,7 +195,7 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
       coua_flow_lookup_refresh(reader, keys.data(), n, values.data(), hits.data(), refresh_units);
       return report(0, n);
     }
-    switch (random() % 4) {
+    switch (random() % 5) {
       case 0:
         for (std::size_t i = 0; i < n; ++i) {
           const bool hit = coua_flow_lookup(reader, &keys[i * key_stride], &values[0]) != 0;
@@ -209,6 +209,12 @@ class flow_race : public testing::TestWithParam<flow_race_case> {
         coua_flow_lookup_ahead(reader, keys.data(), n, values.data(), hits.data(), keys.data(),
                                n / 2);
         return report(0, n);
+      case 3: {
+        std::vector<std::uint64_t> hashes(n);
+        coua_flow_hash_batch(table(), keys.data(), n, hashes.data());
+        coua_flow_lookup_hashed(reader, keys.data(), hashes.data(), n, values.data(), hits.data());
+        return report(0, n);
+      }
       default: {
         const std::size_t n_out =
             coua_flow_pipeline(reader, keys.data(), n, values.data(), hits.data());
