@@ -12,6 +12,7 @@
 #include "bench/rules/flows.h"
 #include "bench/rules/mask_set.h"
 #include "bench/setsep/setsep_grammar.h"
+#include "coua/fib.h"
 
 namespace coua::bench {
 namespace {
@@ -52,7 +53,7 @@ CLI::App* add_fib(CLI::App& root, fib_options& out) {
       ->check(CLI::Range(0, 24))
       ->capture_default_str();
   app->add_option("--load-threads", out.load_threads, "Threads that fill our table; 0: all CPUs")
-      ->check(CLI::Range(0, 1024))
+      ->check(CLI::Range(0, COUA_FIB_LOAD_THREADS_MAX))
       ->capture_default_str();
   app->add_option("--fills", out.fills, "Times that an empty table is filled by inserts, each way")
       ->check(CLI::Range(0, 1000))

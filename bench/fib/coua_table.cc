@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/fib/coua_table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/cpu.h"
@@ -102,8 +103,9 @@ coua_table::~coua_table() {
 }
 
 unsigned coua_table::load_threads() const {
-  return params_.load_threads != 0 ? params_.load_threads
-                                   : static_cast<unsigned>(allowed_cpus().size());
+  if (params_.load_threads != 0) return params_.load_threads;
+  return static_cast<unsigned>(
+      std::min<std::size_t>(allowed_cpus().size(), COUA_FIB_LOAD_THREADS_MAX));
 }
 
 result<void> coua_table::load(const population& people) {

@@ -43,7 +43,8 @@ typedef struct coua_fib_cursor coua_fib_cursor;
 #define COUA_FIB_ENTRY_VALUE_SHIFT 4
 #define COUA_FIB_KEY_BITS 60
 #define COUA_FIB_VALUE_BITS_MAX 24
-#define COUA_FIB_PATH_MAX 8 /* moves that one insert may make */
+#define COUA_FIB_PATH_MAX 8           /* moves that one insert may make */
+#define COUA_FIB_LOAD_THREADS_MAX 256 /* threads of one bulk load */
 
 /* How a table stores its entries. */
 enum coua_fib_layout COUA_ANY_INT {
@@ -66,12 +67,14 @@ struct coua_fib_params {
   size_t size;         /* sizeof(struct coua_fib_params) */
   uint64_t entries;    /* entries that must fit at `max_load`; 1 to 2^40 */
   double max_load;     /* share of the slots that `entries` may fill; 0.05 to 0.99; 0: 0.95 */
-  uint64_t buckets;    /* exact bucket count instead of the two above; 0: computed */
+  uint64_t buckets;    /* bucket count instead of the two above, 1 to 2^38; 0: computed. Exact, but
+                          that packed layouts take no fewer than they need (docs/limits.md) */
   uint32_t value_bits; /* width of a value; 1 to 24; 0: 16. Fewer bits let a smaller table pack */
   enum coua_fib_layout layout;
   enum coua_fib_pages pages;
   int32_t numa_node;         /* a node that the system has; -1: not bound */
-  uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
+  uint32_t populate_threads; /* that touch the memory at creation; 0: as many as the process has
+                                processors. Never more than 16: a larger number counts as 16 */
   uint32_t search_budget;    /* buckets that one insert may look at, at most 2^20; fewer than 16
                                 count as 16; 0: 2,048 */
   const uint8_t* hash_key;   /* 32 bytes; null: drawn from the kernel. Fixed keys are for tests:
@@ -206,11 +209,13 @@ COUA_API int coua_fib_refresh(coua_fib* fib, uint64_t key);
 /* Bulk load on several threads. `next` is called by each thread with its own number and fills up to
  * `max` records; it returns 0 when that thread has no more. With `distinct` not 0 the caller
  * vouches that no key comes twice and none is in the table already: the load then reads half the
- * memory. `threads` 0: all processors. Readers may run; the writer may not. Records of a thread
- * take effect before the call returns; for tables of 1 GiB and more, up to 1/40 of their memory is
- * taken meanwhile to sort them. Returns 0, -EINVAL, or -ENOSPC when entries were refused
- * (`stats.refused` counts them, all others are loaded). [writer]
- */
+ * memory. `threads`, 1 to COUA_FIB_LOAD_THREADS_MAX, are numbered from 0; 0: as many as the system
+ * has processors, up to that. Where it starts fewer, and in wide8 tables, one thread calls `next`
+ * with several of these numbers, one after the other. Readers may run; the writer may not. Records
+ * of a thread take effect before the call returns; for tables of 1 GiB and more, up to 1/40 of
+ * their memory is taken meanwhile to sort them. Returns 0; -EINVAL when `threads` is more (nothing
+ * is loaded), or records were out of range; -ENOSPC when entries were refused (`stats.refused`
+ * counts them). With these two all other records are loaded. -ENOMEM. [writer] */
 typedef size_t (*coua_fib_bulk_source)(void* context, unsigned thread,
                                        struct coua_fib_record* records, size_t max);
 COUA_API int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* context,

@@ -198,6 +198,7 @@ class fib {
     };
     return coua_fib_sweep(get(), n_buckets, call, context_of(expired));
   }
+  int tidy(std::uint64_t n_buckets) noexcept { return coua_fib_tidy(get(), n_buckets); }
   int next_epoch() noexcept { return coua_fib_next_epoch(get()); }
 
   coua_fib* get() const noexcept { return fib_.get(); }

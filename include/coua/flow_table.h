@@ -107,7 +107,8 @@ struct coua_flow_params {
                             save no memory: they are for experiments */
   enum coua_flow_pages pages;
   int32_t numa_node;         /* a node that the system has; -1: not bound */
-  uint32_t populate_threads; /* that touch the memory at creation; 0: all processors, at most 16 */
+  uint32_t populate_threads; /* that touch the memory at creation; 0: as many as the process has
+                                processors. Never more than 16: a larger number counts as 16 */
   uint32_t search_budget;  /* buckets that one search for room may look at, at most 2^20; fewer than
                               16 count as 16; 0: 2,048. An insert searches once; with Horton, where
                               a move may close the way, up to eight times */
@@ -244,10 +245,11 @@ COUA_API size_t coua_flow_pipeline_drain(coua_flow_reader* reader, void* values,
 /* Writing. ------------------------------------------------------------------------------------
  *
  * `units` is the life of the entry, 1 to 1,024 units from now, in a table with timers, and 0 in one
- * without; anything else is -EINVAL, and nothing is changed. All are bounded work without
- * allocation. In a concurrent table, an update
- * of a value wider than 8 bytes takes a free slot for the new value before it gives up the old
- * one's: it can be refused as FULL, and the old value then stays. */
+ * without; anything else is -EINVAL, and nothing is changed. Where `value` or `values` is null, the
+ * value that is stored is all zeros, and none is copied out. All are bounded work without
+ * allocation. In a concurrent table, an update of a value wider than 8 bytes takes a free slot for
+ * the new value before it gives up the old one's: it can be refused as FULL, and the old value then
+ * stays. */
 
 /* Inserts or replaces one entry; returns an enum coua_flow_insert_result, or -EINVAL. [writer] */
 COUA_API int coua_flow_insert(coua_flow_table* table, const void* key, const void* value,

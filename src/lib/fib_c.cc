@@ -204,7 +204,7 @@ int coua_fib_refresh(coua_fib* fib, uint64_t key) {
 
 int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* context, unsigned threads,
                        int distinct) try {
-  if (fib == nullptr || next == nullptr) return -EINVAL;
+  if (fib == nullptr || next == nullptr || threads > COUA_FIB_LOAD_THREADS_MAX) return -EINVAL;
   return fib->table->bulk_load(next, context, threads, distinct != 0);
 } catch (const std::bad_alloc&) {
   return -ENOMEM;

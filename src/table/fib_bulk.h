@@ -58,7 +58,9 @@ class fib_bulk_load {
       : table_(table),
         next_(next),
         context_(context),
-        n_threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
+        n_threads_(threads != 0 ? threads
+                                : std::clamp(std::thread::hardware_concurrency(), 1u,
+                                             unsigned{COUA_FIB_LOAD_THREADS_MAX})),
         distinct_(distinct) {}
 
   /// 0, -EINVAL (some records were out of range), -ENOSPC (some were refused); all others are in.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -375,6 +377,34 @@ TEST_P(fib_api_layout, tidying_sends_guests_home_and_ages_nothing) {
   EXPECT_EQ(after.entries, before.entries);
   for (std::uint64_t i = n / 2; i < n; i++)
     ASSERT_NE(coua_fib_lookup(reader.get(), random_key(i)), COUA_FIB_MISS) << i;
+}
+
+struct thread_source {
+  std::array<std::atomic<unsigned>, COUA_FIB_LOAD_THREADS_MAX> n_calls{};
+
+  static std::size_t next(void* context, unsigned thread, coua_fib_record* records, std::size_t) {
+    std::atomic<unsigned>& n = static_cast<thread_source*>(context)->n_calls.at(thread);
+    if (n++ > 0) return 0;
+    records[0] = record_of(thread, thread % 16);
+    return 1;
+  }
+};
+
+// Red when numbers of threads have no end: the loop over them, or the memory for them, then has
+// none.
+TEST_P(fib_api_layout, a_bulk_load_asks_each_of_its_threads_and_refuses_too_many) {
+  fib_ptr fib = make_fib(GetParam());
+  thread_source source;
+  for (unsigned threads : {COUA_FIB_LOAD_THREADS_MAX + 1u, std::numeric_limits<unsigned>::max()}) {
+    EXPECT_EQ(coua_fib_bulk_load(fib.get(), &thread_source::next, &source, threads, 1), -EINVAL);
+  }
+  for (const auto& n : source.n_calls) EXPECT_EQ(n, 0u);
+  EXPECT_EQ(stats_of(fib.get()).entries, 0u);
+  EXPECT_EQ(
+      coua_fib_bulk_load(fib.get(), &thread_source::next, &source, COUA_FIB_LOAD_THREADS_MAX, 1),
+      0);
+  for (const auto& n : source.n_calls) EXPECT_EQ(n, 2u);
+  EXPECT_EQ(stats_of(fib.get()).entries, source.n_calls.size());
 }
 
 TEST_P(fib_api_layout, every_batch_size_agrees_with_single_look_ups) {

@@ -114,6 +114,24 @@ TEST(fib_hpp, a_cursor_hands_out_what_bulk_load_took_in) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 500);
 }
 
+// Of a full table half is erased: then there is room in the primary buckets.
+TEST(fib_hpp, tidy_sends_entries_home_and_ages_none) {
+  fib table = small_fib();
+  std::uint64_t n = 0;
+  while (table.insert(record_of(n, 1)) == COUA_FIB_ADDED) n++;
+  for (std::uint64_t key = 0; key < n; key += 2) EXPECT_EQ(table.erase(key), 0);
+  const std::uint64_t before = table.stats().in_secondary;
+  const std::uint64_t n_buckets = table.stats().buckets;
+  EXPECT_EQ(table.tidy(n_buckets - 1), 0);
+  EXPECT_EQ(table.tidy(1), 1);
+  EXPECT_GT(table.stats().sent_home, 0u);
+  EXPECT_EQ(table.stats().in_secondary, before - table.stats().sent_home);
+  EXPECT_EQ(table.stats().aged_out, 0u);
+  // It is no sweep of the epoch.
+  EXPECT_EQ(table.next_epoch(), -EAGAIN);
+  EXPECT_EQ(table.stats().entries, n / 2);
+}
+
 TEST(fib_hpp, a_sweep_tells_what_expired) {
   fib table = small_fib();
   table.insert(record_of(5, 6));

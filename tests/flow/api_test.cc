@@ -100,6 +100,35 @@ TEST(flow_api, each_way_to_insert_says_what_it_did) {
   EXPECT_EQ(coua_flow_insert(table.get(), &key, &value, 1), -EINVAL) << "no timers";
 }
 
+TEST(flow_api, without_a_value_zeros_are_stored) {
+  for (const coua_flow_sync sync : {COUA_FLOW_SINGLE, COUA_FLOW_ONE_WRITER}) {
+    coua_flow_params params = flow_params(100);
+    params.sync = sync;
+    params.timers = COUA_FLOW_TIMERS_OFF;
+    const flow_ptr table = make_flow(params);
+    coua_flow_reader* reader = reader_of(table);
+    const key16 keys[3] = {key_number(1), key_number(2), key_number(3)};
+    const key16 values[3] = {{1, 2}, {3, 4}, {5, 6}}, zeros[3] = {};
+    key16 got[3];
+    const auto looked_up = [&] {
+      std::copy(std::begin(values), std::end(values), got);
+      EXPECT_EQ(coua_flow_lookup_batch(reader, keys, 3, got, nullptr), 3U);
+      return std::equal(got, got + 3, zeros);
+    };
+    EXPECT_EQ(coua_flow_insert(table.get(), &keys[0], nullptr, 0), COUA_FLOW_ADDED);
+    EXPECT_EQ(coua_flow_add(table.get(), &keys[1], nullptr, 0), COUA_FLOW_ADDED);
+    EXPECT_EQ(coua_flow_find_or_add(table.get(), &keys[2], nullptr, 0), COUA_FLOW_ADDED);
+    EXPECT_TRUE(looked_up());
+    EXPECT_EQ(coua_flow_insert_batch(table.get(), keys, nullptr, values, 3, 0, nullptr), 3);
+    EXPECT_FALSE(looked_up());
+    EXPECT_EQ(coua_flow_find_or_add(table.get(), &keys[2], nullptr, 0), COUA_FLOW_PRESENT);
+    EXPECT_EQ(coua_flow_lookup(reader, &keys[2], &got[2]), 1);
+    EXPECT_EQ(got[2], values[2]) << "what is there stays";
+    EXPECT_EQ(coua_flow_insert_batch(table.get(), keys, nullptr, nullptr, 3, 0, nullptr), 3);
+    EXPECT_TRUE(looked_up());
+  }
+}
+
 TEST(flow_api, a_full_table_says_so_and_keeps_what_it_has) {
   coua_flow_params params = flow_params(0);
   params.buckets = 3;
