@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// dpdk_firewall [EAL options] -- [--run-ms N] [--unit-ms N] [--idle-units N] [--flows N]
+// dpdk_firewall [EAL options] -- [--run-ms N] [--packets N] [--unit-ms N] [--idle-units N]
+//               [--flows N]
 //
 // A stateful firewall between the first two DPDK ports, on one core. What comes in at the first
 // port (inside) passes, and opens or renews its flow; what comes in at the second (outside) passes
@@ -10,7 +11,7 @@
 // with renewal for the outside; values that are the numbers of slab cells; a callback that gives
 // the cells of expired flows back; a share of the sweep when no packet comes. One thread shares
 // nothing: with several cores, give each its own table, and let RSS send both directions of a flow
-// to one core. Stop it by SIGINT, or by --run-ms.
+// to one core. Stop it by SIGINT, by --run-ms, or by --packets.
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -32,7 +33,8 @@ constexpr unsigned burst = 32;
 constexpr std::uint16_t n_descriptors = 512;
 
 struct options {
-  std::uint64_t run_ms = 0;  // 0: until SIGINT
+  std::uint64_t run_ms = 0;   // 0: until SIGINT
+  std::uint64_t packets = 0;  // until so many came in and no flow is left; 0: until SIGINT
   std::uint32_t unit_ms = 1000;
   std::uint32_t idle_units = 60;
   std::uint64_t flows = 1'000'000;
@@ -77,6 +79,9 @@ class firewall {
   void set_time(std::uint64_t now_ms) { flows_.set_time(now_ms); }
   /// For times without packets.
   void sweep() { flows_.sweep(64); }
+  bool has_ended(std::uint64_t n_packets) const {
+    return counts_.inside + counts_.outside >= n_packets && flows_.stats().entries == 0;
+  }
 
   /// Each takes a burst, frees what does not pass, leaves the rest; returns how many these are.
   std::uint16_t from_inside(rte_mbuf** packets, std::uint16_t n) {
@@ -200,12 +205,13 @@ std::uint64_t clock_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-void run(firewall& firewall, std::uint16_t inside, std::uint16_t outside, std::uint64_t run_ms) {
+void run(firewall& firewall, std::uint16_t inside, std::uint16_t outside, const options& wanted) {
   const std::uint64_t started_ms = clock_ms();
   std::array<rte_mbuf*, burst> packets;
   while (stopped == 0) {
     const std::uint64_t now_ms = clock_ms();
-    if (run_ms != 0 && now_ms - started_ms >= run_ms) break;
+    if (wanted.run_ms != 0 && now_ms - started_ms >= wanted.run_ms) break;
+    if (wanted.packets != 0 && firewall.has_ended(wanted.packets)) break;
     firewall.set_time(now_ms);
     const std::uint16_t n_out = rte_eth_rx_burst(inside, 0, packets.data(), burst);
     if (n_out > 0) send(outside, packets.data(), firewall.from_inside(packets.data(), n_out));
@@ -221,6 +227,8 @@ bool read_options(int argc, char** argv, options& wanted) {
     const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 10);
     if (name == "--run-ms") {
       wanted.run_ms = value;
+    } else if (name == "--packets") {
+      wanted.packets = value;
     } else if (name == "--unit-ms") {
       wanted.unit_ms = static_cast<std::uint32_t>(value);
     } else if (name == "--idle-units" && value >= 1 && value <= COUA_FLOW_UNITS_MAX) {
@@ -242,7 +250,7 @@ int main(int argc, char** argv) {
   options wanted;
   if (!read_options(argc - n_eal, argv + n_eal, wanted)) {
     rte_exit(EXIT_FAILURE,
-             "usage: dpdk_firewall [EAL options] -- [--run-ms N] [--unit-ms N] "
+             "usage: dpdk_firewall [EAL options] -- [--run-ms N] [--packets N] [--unit-ms N] "
              "[--idle-units 1..1024] [--flows N]\n");
   }
   if (rte_eth_dev_count_avail() < 2) rte_exit(EXIT_FAILURE, "two ports are needed\n");
@@ -262,7 +270,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, [](int) { stopped = 1; });
   firewall firewall;
   if (firewall.create(wanted, clock_ms()) != 0) rte_exit(EXIT_FAILURE, "stopped\n");
-  run(firewall, ports[0], ports[1], wanted.run_ms);
+  run(firewall, ports[0], ports[1], wanted);
   firewall.print();
   for (const std::uint16_t each : ports) {
     rte_eth_dev_stop(each);
