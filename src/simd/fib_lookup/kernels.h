@@ -4,7 +4,7 @@
 // once when a table is created. All sets give the same answers (fuzz/fib_kernels_fuzz.cc).
 //
 //   batch     up to 32 keys: all primary buckets are fetched at once, and the secondary ones of the
-//             last 16 keys; more: groups of 32, of which the next is fetched while one is looked into
+//             last 16 keys; more: groups of 32, and while one is looked into, the next is fetched
 //             (near: nothing is fetched, both buckets of all keys are looked into)
 //   ahead     groups too, and with the last group the first group of the caller's next batch
 //   refresh   batch, and stale age stamps are renewed by compare-exchange
