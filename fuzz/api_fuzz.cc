@@ -138,6 +138,7 @@ class bench {
     auto claim = socket_claim::take(path_);
     COUA_CHECK(claim.has_value());
     const api_params params;
+    fakes_.give("br0", pipeline_);
     COUA_CHECK(running_.start_bridges({}).has_value());
     auto server = api_server::create(switch_, running_, std::move(*claim), params);
     COUA_CHECK(server.has_value());
@@ -249,6 +250,7 @@ class bench {
   const std::string path_;
   const std::uint8_t frame_[60] = {};
   fake_switch switch_;
+  fake_pipeline pipeline_;  // of br0
   running_bridges bridges_{switch_};
   fake_bridges fakes_{bridges_};
   running_config running_;

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// In DPDK 22.11 nothing else than its experimental part makes a handle to take an interrupt's
+// handler away.
+#define ALLOW_EXPERIMENTAL_API
 #include "dp/memif_listeners.h"
 
 #include <dlfcn.h>
