@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon: one file in, one switch out. In order: check the file, claim the socket, start the
-// environment, add the ports, open the API, wait for a signal, and take all of it down again. What
-// fails on the way up ends the daemon with everything before it undone by its destructor.
+// environment, add the ports, give the bridges their rules and controllers, open the API, wait for
+// a signal, and take all of it down again. What fails on the way up ends the daemon with everything
+// before it undone by its destructor.
 #include <algorithm>
 #include <chrono>
 #include <csignal>

@@ -58,7 +58,8 @@ std::vector<verb> bridge_verbs() {
        .summary = "Adds a bridge without ports",
        .details =
            "A bridge of the same name and the same settings is left as it is "
-           "('unchanged'). Without a datapath id the bridge has one that is made of its name.",
+           "('unchanged'). Without a datapath id it has one that is made of its name; after a "
+           "restart with ports, of the address of the first one: who needs it to stay gives it.",
        .arguments = {{.name = "NAME", .help = "the bridge"}},
        .options = {{.name = "start",
                     .value = "WORD",
@@ -69,7 +70,8 @@ std::vector<verb> bridge_verbs() {
                    number("packet-in-burst", "packets to controllers at once (250)", 65'536),
                    {.name = "datapath-id",
                     .value = "ID",
-                    .help = "by which controllers know it: 1 to 16 hexadecimal digits"},
+                    .help = "by which controllers know it: 1 to 16 hexadecimal digits (made of its "
+                            "name)"},
                    {.name = "controllers",
                     .value = "TARGETS",
                     .help = "that it connects to: tcp:10.0.0.1:6653,tcp:10.0.0.2:6653",

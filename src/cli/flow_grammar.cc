@@ -245,8 +245,8 @@ std::vector<verb> controller_verbs() {
       {.path = "controller list",
        .summary = "Lists the OpenFlow controllers: who is connected, since when, and why not",
        .details =
-           "First those of the configuration, which the switch connects to again and again, then "
-           "those who came: to an address of openflow.listen, or, as ovs-ofctl does, to the "
+           "First those of the configuration, which each bridge connects to again and again, then "
+           "those who came: to an address of openflow.listen, or, as ovs-ofctl does, to a "
            "management socket. RECEIVED and SENT count messages, but for probes, since the start "
            "of "
            "the daemon, or since one came. "

@@ -40,7 +40,9 @@ enum class fail_mode { secure, standalone };
 
 /// Controllers of a bridge.
 struct openflow_config {
-  std::uint64_t datapath_id = 0;         // 0: made of the first port's address
+  /// 0: made of the address of the bridge's first port when it opens, else of its name, so that it
+  /// may be another one after a restart.
+  std::uint64_t datapath_id = 0;
   std::vector<std::string> controllers;  // to connect to
   std::vector<std::string> listen;
   std::string management;  // empty: NAME.mgmt beside the API's socket

@@ -31,13 +31,14 @@ field<settings> targets_field(field_info info, std::string range,
 field<settings> datapath_id_field() {
   field_info info{.name = "datapath_id",
                   .meaning =
-                      "The number by which controllers know the switch; without it, the "
-                      "address of the first port, which is another one where ports have "
-                      "random addresses",
+                      "The number by which controllers know the bridge. Without it, it is "
+                      "made of the address of the bridge's first port when the bridge opens, else "
+                      "of its name, so that it may be another one after a restart: who needs it "
+                      "to stay gives it",
                   .example = "\"00:00:00:00:00:00:00:a1\""};
   info.type = "text";
   info.range = "1 to 16 hexadecimal digits, not all 0";
-  info.default_value = "the address of the first port";
+  info.default_value = "made of the first port's address, else of the bridge's name";
   return {info,
           [](config_reader& reader, const YAML::Node& node, settings& s) {
             std::string text;

@@ -9,8 +9,8 @@ std::string management_socket(const std::string& bridge, const std::string& api)
   return api.substr(0, api.rfind('/') + 1) + bridge + ".mgmt";
 }
 
-/// Bits 0-47: of a bridge that has no port with an address. The same at each start, and another one
-/// for each name: FNV-1a of it, as an address that nobody assigns.
+/// Bits 0-47: of a bridge whose first port has no address, or that has no port. The same at each
+/// start, and another one for each name: FNV-1a of it, as an address that nobody assigns.
 std::uint64_t id_of_name(const std::string& name) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -26,7 +26,7 @@ switch_bridge::switch_bridge(dp::l2_switch& sw, const std::string& name, running
       params_(std::move(params)),
       control_(sw, name, *sw.pipeline(name), running) {}
 
-/// The address of the first port of the bridge.
+/// The address of the first port that the bridge has now, else made of its name.
 std::uint64_t switch_bridge::datapath_id() const {
   for (const dp::port_status& port : switch_.ports()) {
     if (port.config.bridge != name_) continue;
