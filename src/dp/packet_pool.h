@@ -34,6 +34,14 @@ class packet_pool {
   /// no_memory, with what is missing.
   static result<packet_pool> create(const std::string& where, unsigned packets, unsigned room,
                                     int numa_node);
+  /// For the AF_XDP driver of DPDK 22.11, which gives the kernel `packets` times the size of one,
+  /// from the first on: in a pool whose packets do not fill pages there are gaps, and the kernel
+  /// refuses frames for the last ones. Here each packet is one page of 4,096 bytes, as long as the
+  /// kernel takes them, and no gap between them. Errors: no_memory.
+  static result<packet_pool> create_of_pages(const std::string& where, unsigned packets,
+                                             int numa_node);
+  /// Bytes for a frame in a packet of one page, headroom included.
+  static unsigned room_of_page();
 
   rte_mempool* get() const { return pool_; }
   explicit operator bool() const { return pool_ != nullptr; }

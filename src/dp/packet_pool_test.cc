@@ -46,5 +46,46 @@ TEST_F(packet_pool_test, a_pool_with_packets_out_stays_and_says_so) {
   EXPECT_NE(log.find("3 MiB"), std::string::npos) << log;
 }
 
+// The driver tells the kernel of so many bytes from the page on in which the first packet lies.
+TEST_F(packet_pool_test, every_packet_of_a_page_lies_in_what_the_driver_of_af_xdp_registers) {
+  const auto made = packet_pool::create_of_pages("port p7", 1023, -1);
+  ASSERT_TRUE(made) << made.error().message();
+  rte_mempool* const pool = made->get();
+  EXPECT_EQ(pool->nb_mem_chunks, 1u);
+  const std::uint64_t each = rte_mempool_calc_obj_size(pool->elt_size, pool->flags, nullptr);
+  EXPECT_EQ(each, 4096u);
+  EXPECT_EQ(rte_pktmbuf_data_room_size(pool), packet_pool::room_of_page());
+  struct bounds {
+    std::uintptr_t first, end;
+    unsigned n, outside;
+  } seen{reinterpret_cast<std::uintptr_t>(STAILQ_FIRST(&pool->mem_list)->addr) & ~4095ull, 0, 0, 0};
+  seen.end = seen.first + pool->populated_size * each;
+  rte_mempool_obj_iter(
+      pool,
+      [](rte_mempool* of, void* arg, void* packet, unsigned) {
+        auto& in = *static_cast<bounds*>(arg);
+        const auto at = reinterpret_cast<std::uintptr_t>(packet) - of->header_size;
+        in.n++;
+        in.outside += at < in.first || at + 4096 > in.end || at % 4096 != 0;
+      },
+      &seen);
+  EXPECT_EQ(seen.n, 1023u);
+  EXPECT_EQ(seen.outside, 0u);
+  // One that is used: each has its room.
+  rte_mbuf* packet = rte_pktmbuf_alloc(pool);
+  ASSERT_NE(packet, nullptr);
+  EXPECT_NE(rte_pktmbuf_append(packet, packet_pool::room_of_page() - RTE_PKTMBUF_HEADROOM),
+            nullptr);
+  rte_pktmbuf_free(packet);
+}
+
+TEST_F(packet_pool_test, without_the_memory_it_says_what_is_missing) {
+  const auto made = packet_pool::create_of_pages("port p7", 1'000'000, -1);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, errc::no_memory);
+  EXPECT_NE(made.error().what.find("raise memory.packet_mib"), std::string::npos)
+      << made.error().what;
+}
+
 }  // namespace
 }  // namespace coua::dp

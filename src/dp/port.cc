@@ -91,7 +91,7 @@ result<void> validate_vlans(const port_config& config, const std::string& where)
 }  // namespace
 
 bool valid_name(const std::string& name) {
-  return !name.empty() && name.size() <= 32 &&
+  return !name.empty() && name.size() <= 32 && name.front() != '-' &&
          name.find_first_not_of(
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
              std::string::npos;
@@ -121,7 +121,8 @@ tl::unexpected<error> port::probe_failed(const std::string& name, int code) cons
 result<void> port::validate(const port_config& config) {
   const std::string where = "port " + config.name;
   if (!valid_name(config.name))
-    return fail(errc::invalid, where, "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -");
+    return fail(errc::invalid, where,
+                "a port's name has 1 to 32 of A-Z a-z 0-9 _ . -, and not - first");
   if (config.bond.any()) {
     if (auto valid = validate_bond(config); !valid) return valid;
   } else if (config.devargs.empty()) {
@@ -150,10 +151,10 @@ result<std::unique_ptr<port>> port::open_device(const port_config& config,
   // The destructor undoes the steps that were taken.
   if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
   if (auto done = opened->configure(limits); !done) return tl::unexpected(done.error());
-  if (opened->driver_ == "net_af_xdp") opened->xdp_files_.begin();
+  if (opened->is_xdp()) opened->xdp_files_.begin();
   if (auto done = opened->setup_queues(limits); !done) return tl::unexpected(done.error());
   if (auto done = opened->start(); !done) return tl::unexpected(done.error());
-  if (opened->driver_ == "net_af_xdp") opened->xdp_files_.end();
+  if (opened->is_xdp()) opened->xdp_files_.end();
   return opened;
 }
 
@@ -235,7 +236,7 @@ result<void> port::configure(const port_limits& limits) {
     return fail(errc::invalid, where() + ": devargs",
                 "size=" + std::to_string(longest_received()) + " is more than the " +
                     std::to_string(frame_max) + " bytes that a packet can hold");
-  if (limits.mbuf_bytes != 0 && limits.mbuf_bytes < longest_received()) {
+  if (!is_xdp() && limits.mbuf_bytes != 0 && limits.mbuf_bytes < longest_received()) {
     if ((info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0)
       conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
     else if (!any_of(spreading_drivers, driver_))
@@ -277,7 +278,7 @@ result<void> port::setup_pool(const port_limits& limits) {
   const unsigned fitting = std::clamp<unsigned>(RTE_ALIGN(longest + RTE_PKTMBUF_HEADROOM, 64),
                                                 RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX);
   mbuf_bytes_ = limits.mbuf_bytes != 0 ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM : fitting;
-  if (limits.shared_pool) {
+  if (limits.shared_pool && !is_xdp()) {
     auto shared = limits.shared_pool(numa_node_, mbuf_bytes_);
     if (!shared) return tl::unexpected(shared.error());
     packets_ = (*shared)->get();
@@ -293,10 +294,12 @@ result<void> port::setup_pool(const port_limits& limits) {
   // times 256), two bursts in hand and a transmit buffer per port, of which only few are full.
   // AF_XDP also fills a ring of 2,048 from which the kernel receives, and copies what it sends into
   // packets of its own port, which come back through a completion ring of 2,048.
-  const unsigned driver_holds = driver_ == "net_af_xdp" ? rx_queues_ * 4096 : 0;
+  const unsigned driver_holds = is_xdp() ? rx_queues_ * 4096 : 0;
   const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
                             limits.workers_all * (384 + 16 * limits.burst) + 1024 + driver_holds;
-  auto pool = packet_pool::create(where(), computed, mbuf_bytes_, numa_node_);
+  if (is_xdp()) mbuf_bytes_ = packet_pool::room_of_page();
+  auto pool = is_xdp() ? packet_pool::create_of_pages(where(), computed, numa_node_)
+                       : packet_pool::create(where(), computed, mbuf_bytes_, numa_node_);
   if (!pool) return tl::unexpected(pool.error());
   pool_ = std::move(*pool);
   packets_ = pool_.get();

@@ -40,7 +40,7 @@ struct port_limits {
   std::uint64_t devices_used = 0;  // bit set of DPDK port ids that belong to other ports
 };
 
-/// Of a port or a bridge: 1 to 32 of [A-Za-z0-9_.-].
+/// Of a port or a bridge: 1 to 32 of [A-Za-z0-9_.-], not - first.
 bool valid_name(const std::string& name);
 
 class port {
@@ -124,6 +124,7 @@ class port {
   result<void> setup_queues(const port_limits& limits);
   result<void> start();
   result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
+  bool is_xdp() const { return driver_ == "net_af_xdp"; }
   unsigned longest_received() const;
   result<void> set_mtu(unsigned mtu);
   result<void> set_promiscuous(bool on);
