@@ -117,6 +117,9 @@ struct small_bucket {
   std::uint32_t slots;
 };
 
+/// Where chance could fill a bucket before its time.
+constexpr std::uint8_t fixed_key[32] = {1, 2, 3};
+
 class flow_small_buckets : public testing::TestWithParam<small_bucket> {};
 
 TEST_P(flow_small_buckets, serve_every_variant) {
@@ -127,6 +130,7 @@ TEST_P(flow_small_buckets, serve_every_variant) {
   params.unit_ms = 1;
   params.bucket_slots = GetParam().slots;
   params.buckets = 4096 / GetParam().slots;
+  params.hash_key = fixed_key;
   const flow_ptr table = make_flow(params);
   ASSERT_EQ(stats_of(table).slots, 4096u);
   coua_flow_reader* const reader = reader_of(table);
@@ -172,10 +176,9 @@ INSTANTIATE_TEST_SUITE_P(kinds, flow_small_buckets, testing::ValuesIn(small_buck
 
 /// Entries of a table of 4,096 slots and a fixed hash before the first is refused.
 std::uint64_t filled_with_budget(std::uint32_t budget) {
-  static constexpr std::uint8_t key[32] = {1, 2, 3};
   coua_flow_params params = flow_params(0);
   params.buckets = 512;
-  params.hash_key = key;
+  params.hash_key = fixed_key;
   params.search_budget = budget;
   const flow_ptr table = make_flow(params);
   std::uint64_t n = 0;
