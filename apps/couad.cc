@@ -23,11 +23,11 @@
 #include "ctl/config.h"
 #include "ctl/metrics/metrics_server.h"
 #include "ctl/metrics/switch_metrics.h"
+#include "ctl/openflow_bridge.h"
 #include "ctl/port_rules.h"
 #include "ctl/running_bridges.h"
 #include "ctl/running_config.h"
 #include "ctl/service_manager.h"
-#include "ctl/switch_bridge.h"
 #include "dp/switch.h"
 
 namespace {
@@ -224,8 +224,8 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   coua::ctl::running_bridges bridges(**sw);
   coua::ctl::running_config running(**sw, bridges, config);
   bridges.make_by([&](const std::string& name) {
-    return std::make_unique<coua::ctl::switch_bridge>(
-        **sw, name, running, coua::ctl::switch_bridge_params{COUA_VERSION, path});
+    return std::make_unique<coua::ctl::openflow_bridge>(
+        **sw, name, running, coua::ctl::openflow_bridge_params{COUA_VERSION, path});
   });
   if (auto started = running.start_bridges(config); !started) return started;
   const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);

@@ -33,14 +33,12 @@ class bare_bridge final : public ctl::served_bridge {
   ctl::controller_list& controllers() override { return nobody_; }
   result<void> open(const ctl::openflow_config&) override { return {}; }
   void close() override {}
+  ctl::openflow_place place_of(const ctl::openflow_config&) const override { return {}; }
   ctl::openflow_place place() const override { return {}; }
 
  private:
-  class no_controllers final : public ctl::controller_list {
-    result<ctl::controllers_state> controllers() override { return ctl::controllers_state{}; }
-  };
   ctl::bridge_control control_;
-  no_controllers nobody_;
+  ctl::no_controllers nobody_;
 };
 
 }  // namespace

@@ -22,16 +22,12 @@
 namespace coua::ctl {
 namespace {
 
-std::string item(const char* list, std::size_t i) {
-  return std::string(list) + "[" + std::to_string(i) + "]";
-}
-
 void check_ports(config_reader& reader, const config& c) {
   std::map<std::string, std::size_t> names;
   std::map<std::string, std::pair<std::size_t, std::string>> devices;  // port, field of it
   for (std::size_t i = 0; i < c.ports.size(); i++) {
     const auto& port = c.ports[i];
-    const std::string path = item("ports", i);
+    const std::string path = item_path("ports", i);
     if (reader.has(path + ".vlan") && reader.has(path + ".vlans"))
       reader.complain_at(path + ".vlan", "is given together with vlans; keep one of them");
     if (!reader.troubled(path)) {
@@ -42,7 +38,7 @@ void check_ports(config_reader& reader, const config& c) {
     }
     const auto is_also = [&](const std::string& field, const char* what, std::size_t other_port,
                              const std::string& other_field) {
-      const std::string other = item("ports", other_port);
+      const std::string other = item_path("ports", other_port);
       reader.complain_at(path + "." + field,
                          std::string(what) + " of " + other + " in line " +
                              std::to_string(nearest_line(reader.lines, other + "." + other_field)) +
@@ -59,12 +55,13 @@ void check_ports(config_reader& reader, const config& c) {
     };
     device(port.devargs, "devargs");
     for (std::size_t m = 0; m < port.bond.members.size(); m++)
-      device(port.bond.members[m], item("bond.members", m));
+      device(port.bond.members[m], item_path("bond.members", m));
   }
   const std::uint64_t most = std::uint64_t{1} << c.tables.port_bits;
   if (c.ports.size() > most)
-    reader.complain_at(item("ports", most), "is one more than fib.port_bits " +
-                                                std::to_string(c.tables.port_bits) + " can hold");
+    reader.complain_at(
+        item_path("ports", most),
+        "is one more than fib.port_bits " + std::to_string(c.tables.port_bits) + " can hold");
 }
 
 void check_statics(config_reader& reader, const config& c) {
@@ -78,7 +75,7 @@ void check_statics(config_reader& reader, const config& c) {
   std::set<std::tuple<std::string, std::uint16_t, std::uint64_t>> seen;
   for (std::size_t i = 0; i < c.statics.size(); i++) {
     const auto& entry = c.statics[i];
-    const std::string path = item("fib.static", i);
+    const std::string path = item_path("fib.static", i);
     if (!entry.port.empty() && !bridge_of.contains(entry.port)) {
       const auto [found, fresh] = nearest_to.try_emplace(entry.port);
       if (fresh) found->second = nearest(entry.port, names);
@@ -165,7 +162,11 @@ bool config::lists_bridges() const {
 }
 
 std::string config::bridge_path(std::size_t index) const {
-  return lists_bridges() ? item("bridges", index) + "." : "";
+  return lists_bridges() ? item_path("bridges", index) + "." : "";
+}
+
+std::string item_path(const std::string& list, std::size_t index) {
+  return list + "[" + std::to_string(index) + "]";
 }
 
 std::string to_string(const config_error& error, const std::string& file) {

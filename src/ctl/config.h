@@ -96,6 +96,9 @@ struct config {
   bool operator==(const config&) const = default;
 };
 
+/// "ports[2]"
+std::string item_path(const std::string& list, std::size_t index);
+
 struct config_error {
   int line = 0;       // from 1; 0: the file as a whole
   std::string field;  // "ports[2].vlans.native"; empty: not in a field

@@ -4,6 +4,7 @@
 // are its own.
 #include <algorithm>
 
+#include "base/default_socket.h"
 #include "base/nearest.h"
 #include "ctl/config_schema.h"
 #include "ctl/openflow_rules.h"
@@ -28,22 +29,22 @@ field<bridge> openflow_field() {
   return made;
 }
 
-std::string item(std::size_t i) { return "bridges[" + std::to_string(i) + "]"; }
-
 /// What two bridges cannot both say, by the fields that say it.
 using unique_texts = std::vector<std::pair<std::string, std::string>>;
 
+template <class TextsOf>
 void check_unique(config_reader& reader, const config& c, const std::string& what,
-                  unique_texts (*texts_of)(const bridge&)) {
+                  TextsOf texts_of) {
   std::map<std::string, std::pair<std::size_t, std::string>> known;  // by text: bridge, path
   for (std::size_t i = 0; i < c.bridges.size(); i++) {
     for (const auto& [field, text] : texts_of(c.bridges[i])) {
-      const std::string path = item(i) + "." + field;
+      const std::string path = item_path("bridges", i) + "." + field;
       if (text.empty() || reader.troubled(path)) continue;
       const auto [at, fresh] = known.try_emplace(text, i, path);
       const auto& [before, place] = at->second;
       if (!fresh && before != i)
-        reader.complain_at(path, "is " + what + " of " + item(before) + " in line " +
+        reader.complain_at(path, "is " + what + " of " + item_path("bridges", before) +
+                                     " in line " +
                                      std::to_string(nearest_line(reader.lines, place)) + " too");
     }
   }
@@ -65,7 +66,7 @@ void check_ports_of(config_reader& reader, const config& c) {
     const std::string& name = c.ports[i].bridge;
     if (std::ranges::find(names, name) != names.end()) continue;
     const std::string near = nearest(name, names);
-    reader.complain_at("ports[" + std::to_string(i) + "].bridge",
+    reader.complain_at(item_path("ports", i) + ".bridge",
                        "no bridge of this file is called '" + name + "'" +
                            (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
@@ -79,7 +80,7 @@ const field_table<bridge>& bridge_fields() {
                           .meaning = "Name of the bridge everywhere; unique",
                           .example = "br1",
                           .required = true},
-                         "1 to 32 letters, digits, `_`, `.`, `-`", check_port_name,
+                         "1 to 32 letters, digits, `_`, `.`, `-`; not `-` first", check_port_name,
                          [](bridge& b) -> auto& { return b.name; }),
       section_field<bridge>("pipeline", "Its rules, as `pipeline` at the top",
                             "{start: none, rules: 10K}", pipeline_fields(),
@@ -132,13 +133,21 @@ void check_bridges(config_reader& reader, const config& c) {
     const std::uint64_t id = b.openflow.datapath_id;
     return unique_texts{{"openflow.datapath_id", id == 0 ? "" : format_datapath_id(id)}};
   });
-  check_unique(reader, c, "the socket", [](const bridge& b) {
-    return unique_texts{{"openflow.management", b.openflow.management}};
+  const std::string api = c.socket.empty() ? default_socket() : c.socket;
+  check_unique(reader, c, "a socket", [&](const bridge& b) {
+    const std::string& said = b.openflow.management;
+    unique_texts made{{said.empty() ? "name" : "openflow.management",
+                       normal_path(said.empty() ? management_socket(b.name, api) : said)}};
+    for (std::size_t i = 0; i < b.openflow.listen.size(); i++)
+      if (const auto path = socket_of(b.openflow.listen[i]))
+        made.emplace_back(item_path("openflow.listen", i), *path);
+    return made;
   });
   check_unique(reader, c, "an address", [](const bridge& b) {
     unique_texts made;
     for (std::size_t i = 0; i < b.openflow.listen.size(); i++)
-      made.emplace_back("openflow.listen[" + std::to_string(i) + "]", b.openflow.listen[i]);
+      if (!socket_of(b.openflow.listen[i]))
+        made.emplace_back(item_path("openflow.listen", i), b.openflow.listen[i]);
     return made;
   });
   for (std::size_t i = 0; i < c.bridges.size(); i++) {

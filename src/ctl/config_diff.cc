@@ -265,10 +265,6 @@ void compare_statics(const config& now, const config& wanted, config_difference&
     out.statics.push_back({.before = {}, .after = wanted.statics[i], .index = i});
 }
 
-std::string item_path(const char* list, std::size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
 std::string name_of(const dp::port_config& port) { return "port " + port.name; }
 std::string name_of(const static_entry& entry) {
   return "static " + std::to_string(entry.vlan) + " " + net::format_mac(entry.mac);
@@ -387,7 +383,8 @@ config_difference compare(const config& now, const config& wanted) {
 }
 
 std::string label_of(const bridge_change& change, const config& wanted) {
-  return wanted.lists_bridges() || change.goes() ? "bridge " + change.name() : "";
+  const bool is_only_one = !wanted.lists_bridges() && !change.comes() && !change.goes();
+  return is_only_one ? "" : "bridge " + change.name();
 }
 
 std::vector<config_change> describe(const config_difference& difference, const config& wanted) {

@@ -128,6 +128,12 @@ TEST(config_diff, rules_groups_and_meters) {
   }
 }
 
+// Red when a bridge has no name where the file lists none.
+TEST(config_diff, the_one_of_a_file_without_bridges_is_named_when_it_comes) {
+  EXPECT_EQ(texts("bridges: [{name: red}]", "ports: []"),
+            (lines{"bridge red: removed", "bridge br0: added"}));
+}
+
 TEST(config_diff, bridges_come_go_and_change) {
   const std::string ports =
       "ports: [{name: p0, devargs: x0}, {name: p1, bridge: B, devargs: x1}]\n";

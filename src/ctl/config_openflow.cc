@@ -195,7 +195,7 @@ void check_openflow(config_reader& reader, const config& c, std::size_t bridge) 
   const auto check = [&](const std::vector<std::string>& targets, const std::string& name) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (!needs_tls(targets[i]) || c.tls.any()) continue;
-      reader.complain_at(path + "." + name + "[" + std::to_string(i) + "]",
+      reader.complain_at(item_path(path + "." + name, i),
                          "needs openflow.tls with key, certificate and authority");
     }
   };

@@ -38,4 +38,10 @@ class controller_list {
   virtual result<controllers_state> controllers() = 0;
 };
 
+/// Nobody.
+class no_controllers final : public controller_list {
+ public:
+  result<controllers_state> controllers() override { return controllers_state{}; }
+};
+
 }  // namespace coua::ctl

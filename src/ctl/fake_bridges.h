@@ -11,6 +11,7 @@
 
 #include "ctl/fake_controllers.h"
 #include "ctl/fake_pipeline.h"
+#include "ctl/openflow_rules.h"
 #include "ctl/running_bridges.h"
 
 namespace coua::ctl {
@@ -28,8 +29,9 @@ class fake_bridges {
   void give(const std::string& name, controller_list& controllers) {
     controllers_[name] = &controllers;
   }
-  /// What open() answers from now on.
+  /// What the next open() answers.
   void refuse_to_open(std::optional<error> e) { refusal_ = std::move(e); }
+  bool has_refused() const { return !refusal_; }
   bool is_open(const std::string& name) const {
     const auto at = open_->find(name);
     return at != open_->end() && at->second;
@@ -49,8 +51,8 @@ class fake_bridges {
       return at != all_.controllers_.end() ? *at->second : nobody_;
     }
     result<void> open(const openflow_config& how) override {
-      if (all_.refusal_) return tl::unexpected(*all_.refusal_);
-      place_ = {how.datapath_id != 0 ? how.datapath_id : 1, "/run/coua/" + name_ + ".mgmt"};
+      if (const auto no = std::exchange(all_.refusal_, {})) return tl::unexpected(*no);
+      place_ = place_of(how);
       (*open_)[name_] = true;
       return {};
     }
@@ -58,13 +60,14 @@ class fake_bridges {
       place_ = {};
       (*open_)[name_] = false;
     }
+    openflow_place place_of(const openflow_config& how) const override {
+      const std::uint64_t made = how.datapath_id != 0 ? how.datapath_id : datapath_id_of(name_);
+      return {made, how.management.empty() ? "/run/coua/" + name_ + ".mgmt" : how.management,
+              how.listen};
+    }
     openflow_place place() const override { return place_; }
 
    private:
-    class no_controllers final : public controller_list {
-     public:
-      result<controllers_state> controllers() override { return controllers_state{}; }
-    };
     fake_bridges& all_;
     const std::shared_ptr<std::map<std::string, bool>> open_;  // it may outlive that
     const std::string name_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include "ctl/listen_address.h"
@@ -65,6 +66,19 @@ bool needs_tls(const std::string& target) {
   return target.starts_with("ssl:") || target.starts_with("pssl:");
 }
 
+std::string normal_path(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal();
+}
+
+std::optional<std::string> socket_of(const std::string& listener) {
+  const auto path = behind(listener, {"punix:"});
+  return path ? std::optional(normal_path(std::string(*path))) : std::nullopt;
+}
+
+std::string management_socket(const std::string& bridge, const std::string& api_socket) {
+  return api_socket.substr(0, api_socket.rfind('/') + 1) + bridge + ".mgmt";
+}
+
 std::optional<std::uint64_t> parse_datapath_id(const std::string& text) {
   std::string digits = text.starts_with("0x") ? text.substr(2) : text;
   std::erase(digits, ':');
@@ -83,6 +97,13 @@ std::string format_datapath_id(std::uint64_t id) {
     if (shift % 8 == 0 && shift > 0) text += ':';
   }
   return text;
+}
+
+/// FNV-1a of the name, in bits 0 to 47 as an address that nobody assigns.
+std::uint64_t datapath_id_of(const std::string& bridge) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : bridge) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return std::uint64_t{2} << 40 | (hash >> 24 & 0xff'ffff'ffff);
 }
 
 }  // namespace coua::ctl

@@ -19,9 +19,18 @@ std::string check_table_name(const std::string& name);
 
 bool needs_tls(const std::string& target);
 
+/// Without "/./", "//" and "/..": of what is one socket, one text.
+std::string normal_path(const std::string& path);
+/// Of a listener "punix:PATH", as normal_path() writes it; nothing: it is of another kind.
+std::optional<std::string> socket_of(const std::string& listener);
+/// "br1.mgmt" beside the API's socket: with OVS_RUNDIR set to its directory, ovs-ofctl finds br1.
+std::string management_socket(const std::string& bridge, const std::string& api_socket);
+
 /// "0x00000000000000a1", "a1", "00:00:00:00:00:00:00:a1". Not 0.
 std::optional<std::uint64_t> parse_datapath_id(const std::string& text);
 /// "00:00:00:00:00:00:00:a1"
 std::string format_datapath_id(std::uint64_t id);
+/// Of a bridge that has no port with an address. The same at each start, another one for each name.
+std::uint64_t datapath_id_of(const std::string& bridge);
 
 }  // namespace coua::ctl

@@ -100,6 +100,7 @@ std::string check_port_name(std::string_view name) {
            std::to_string(limits::name_max) + " are allowed";
   if (!std::ranges::all_of(name, is_name_char))
     return "may have letters, digits, '_', '.' and '-' only";
+  if (name.front() == '-') return "begins with '-', as options do";
   return {};
 }
 

@@ -15,6 +15,12 @@ dp::bridge_config in_switch(const bridge_settings& bridge) {
   return made;
 }
 
+/// Empty: they have nothing in common.
+std::string one_of_both(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const auto at = std::ranges::find_first_of(a, b);
+  return at != a.end() ? *at : "";
+}
+
 /// Without what is asked of the pipeline.
 bridge_settings bare(bridge_settings bridge) {
   bridge.rules = {bridge.rules.given, {}, {}, {}};
@@ -22,6 +28,13 @@ bridge_settings bare(bridge_settings bridge) {
 }
 
 }  // namespace
+
+std::vector<std::string> openflow_place::sockets() const {
+  std::vector<std::string> made{normal_path(management)};
+  for (const std::string& each : listen)
+    if (const auto path = socket_of(each)) made.push_back(*path);
+  return made;
+}
 
 dp::switch_config switch_settings(const config& from) {
   dp::switch_config made = from.tables;
@@ -46,7 +59,7 @@ held_bridge running_bridges::hold(const entry_ptr& one) const {
   return {one->settings.name, std::shared_ptr<served_bridge>(one->served.get(), let_go)};
 }
 
-std::string running_bridges::names() const {
+std::string running_bridges::list() const {
   std::string made;
   for (const entry_ptr& each : all_) made += (made.empty() ? "" : ", ") + each->settings.name;
   return made;
@@ -55,24 +68,30 @@ std::string running_bridges::names() const {
 result<held_bridge> running_bridges::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
   if (name.empty() && all_.size() == 1) return hold(all_[0]);
-  if (name.empty()) return fail(errc::invalid, "bridge", "say which one: there are " + names());
+  if (name.empty()) return fail(errc::invalid, "bridge", "say which one: there are " + list());
   if (const entry_ptr one = known(name)) return hold(one);
   return fail(
       errc::not_found, "bridge " + name,
-      "there is no such bridge; there " + std::string(all_.size() == 1 ? "is " : "are ") + names());
-}
-
-std::vector<held_bridge> running_bridges::all() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<held_bridge> made;
-  for (const entry_ptr& each : all_) made.push_back(hold(each));
-  return made;
+      "there is no such bridge; there " + std::string(all_.size() == 1 ? "is " : "are ") + list());
 }
 
 std::vector<bridge_settings> running_bridges::settings() const {
   const std::lock_guard lock(mutex_);
   std::vector<bridge_settings> made;
   for (const entry_ptr& each : all_) made.push_back(each->settings);
+  return made;
+}
+
+std::optional<bridge_settings> running_bridges::settings(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const entry_ptr one = known(name);
+  return one ? std::optional(one->settings) : std::nullopt;
+}
+
+std::vector<std::string> running_bridges::names() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> made;
+  for (const entry_ptr& each : all_) made.push_back(each->settings.name);
   return made;
 }
 
@@ -92,20 +111,15 @@ void running_bridges::keep(const bridge_settings& bridge) {
 void running_bridges::take(const bridge_settings& bridge) { keep(bridge); }
 
 result<void> running_bridges::add(const bridge_settings& bridge) {
-  const std::uint64_t id = bridge.openflow.datapath_id;
-  for (const held_bridge& each : all())
-    if (id != 0 && each.name != bridge.name && each.served->place().datapath_id == id)
-      return fail(errc::exists, "datapath id " + format_datapath_id(id),
-                  "is that of bridge " + each.name);
   if (auto added = switch_.add_bridge(in_switch(bridge)); !added) return added;
   keep(bridge);
   return {};
 }
 
 result<void> running_bridges::remove(const std::string& name) {
+  if (const auto there = find(name); !there) return tl::unexpected(there.error());
   std::unique_lock lock(mutex_);
   const entry_ptr one = known(name);
-  if (!one) return fail(errc::not_found, "bridge " + name, "there is no such bridge");
   const auto place = std::ranges::find(all_, one);
   const auto index = place - all_.begin();
   all_.erase(place);  // nobody new finds it
@@ -115,7 +129,7 @@ result<void> running_bridges::remove(const std::string& name) {
     return fail(errc::busy, "bridge " + name, "somebody still reads its rules; try again");
   }
   lock.unlock();
-  const bool was_open = one->served->place().datapath_id != 0;
+  const bool was_open = one->served->place().is_open();
   one->served.reset();
   auto removed = switch_.remove_bridge(name);
   if (removed) return removed;
@@ -132,8 +146,26 @@ result<void> running_bridges::remove(const std::string& name) {
 result<void> running_bridges::open(const std::string& name) {
   const auto one = find(name);
   if (!one) return tl::unexpected(one.error());
-  const auto all = settings();
-  return one->served->open(std::ranges::find(all, name, &bridge_settings::name)->openflow);
+  const openflow_config how = settings(name)->openflow;
+  if (auto alone = check_alone(name, one->served->place_of(how)); !alone) return alone;
+  return one->served->open(how);
+}
+
+result<void> running_bridges::check_alone(const std::string& name,
+                                          const openflow_place& place) const {
+  result<void> alone;
+  each({}, [&](const held_bridge& other) {
+    const openflow_place there = other.served->place();
+    if (!alone || other.name == name || !there.is_open()) return;
+    if (there.datapath_id == place.datapath_id)
+      alone = fail(errc::exists, "datapath id " + format_datapath_id(place.datapath_id),
+                   "is that of bridge " + other.name + "; give openflow.datapath_id");
+    for (const std::string& shared :
+         {one_of_both(place.sockets(), there.sockets()), one_of_both(place.listen, there.listen)})
+      if (!shared.empty())
+        alone = fail(errc::busy, shared, "bridge " + other.name + " listens there");
+  });
+  return alone;
 }
 
 void running_bridges::close(const std::string& name) {

@@ -2,15 +2,18 @@
 //
 // The bridges that run: how each is configured, its pipeline, and its controllers.
 //
-// Bridges come and go while others look at them. Who uses one holds it (find, all): it is there for
-// so long, and remove() waits for that. What changes them is done by one after the other, who holds
-// running_config::changing(); anybody may look.
+// Bridges come and go while others look at them. Who uses one holds it (find, each): it is there
+// for so long, and remove() waits for that. What changes them is done by one after the other, who
+// holds running_config::changing(); anybody may look. Who needs both holds that first.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +27,15 @@ namespace coua::ctl {
 /// What a switch starts with.
 dp::switch_config switch_settings(const config& from);
 
-/// How others reach a bridge.
+/// How others reach a bridge, which no two bridges have in common.
 struct openflow_place {
-  std::uint64_t datapath_id = 0;
-  std::string management;  // path of the socket; empty: nobody can
+  std::uint64_t datapath_id = 0;    // 0: it is not open, and nobody can
+  std::string management;           // path of the socket
+  std::vector<std::string> listen;  // "ptcp:6653", "punix:/run/x"
+
+  bool is_open() const { return datapath_id != 0; }
+  /// Paths of its Unix sockets, as normal_path() writes them.
+  std::vector<std::string> sockets() const;
 };
 
 /// What stands above one bridge of the switch.
@@ -41,6 +49,8 @@ class served_bridge {
   virtual result<void> open(const openflow_config& how) = 0;
   /// And no more.
   virtual void close() = 0;
+  /// What it would have if it were opened now, and what it has.
+  virtual openflow_place place_of(const openflow_config& how) const = 0;
   virtual openflow_place place() const = 0;
 };
 
@@ -60,25 +70,35 @@ class running_bridges {
   explicit running_bridges(dp::l2_switch& sw) : switch_(sw) {}
   /// What stands above bridges is made by it; before anything else is asked.
   void make_by(maker make) { make_ = std::move(make); }
-  /// How long remove() waits for those who hold the bridge.
+  /// How long remove() waits for those who hold the bridge. A scrape holds it for 2 s at most, but
+  /// a dump whose client does not read, for minutes.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   /// By its name; empty: the only one. Errors: not_found, invalid (there are several), each with
   /// the names that there are.
   result<held_bridge> find(const std::string& name) const;
-  std::vector<held_bridge> all() const;
+  /// Calls `look(held_bridge)` for each, or, with a name, for that one. Holds one at a time.
+  template <class Look>
+  void each(const std::string& name, Look look) const {
+    for (const std::string& one : names())
+      if (name.empty() || one == name)
+        if (const auto held = find(one)) look(*held);
+  }
   /// All, the first one first; rules, groups and meters are not in them.
   std::vector<bridge_settings> settings() const;
+  std::optional<bridge_settings> settings(const std::string& name) const;
+  std::vector<std::string> names() const;
   /// The bridge of a port that names none.
   std::string first() const;
 
   /// One that the switch has already.
   void take(const bridge_settings& bridge);
-  /// Adds it to the switch; it speaks with nobody yet. Errors: of the switch; exists, of the
-  /// datapath id.
+  /// Adds it to the switch; it speaks with nobody yet. Errors: of the switch.
   result<void> add(const bridge_settings& bridge);
   /// Errors: of the switch; busy, when somebody holds it for too long. Then it is as it was.
   result<void> remove(const std::string& name);
+  /// Errors: not_found; of served_bridge::open(); exists, for a datapath id, busy, for an address,
+  /// that another bridge has.
   result<void> open(const std::string& name);
   void close(const std::string& name);
   /// Whose rules they are has changed, or which ones are the first.
@@ -94,9 +114,10 @@ class running_bridges {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
+  result<void> check_alone(const std::string& name, const openflow_place& place) const;
   entry_ptr known(const std::string& name) const;
   held_bridge hold(const entry_ptr& one) const;
-  std::string names() const;
+  std::string list() const;
   void keep(const bridge_settings& bridge);
 
   dp::l2_switch& switch_;

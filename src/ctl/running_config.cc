@@ -8,25 +8,21 @@
 #include <tuple>
 
 #include "base/log.h"
+#include "ctl/openflow_rules.h"
 #include "ctl/pipeline_bundle.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
 namespace {
 
-constexpr std::size_t entries_at_once = 1024;  // stored by one step: about a millisecond
 // "    - {vlan: 1, mac: "02:00:00:00:00:01", port: p}": no entry takes less of a file.
 constexpr std::size_t entry_bytes = 48;
 constexpr int reads_most = 3;  // of a table whose entries move meanwhile
 
-std::string path_of(const char* list, std::size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
-/// Of those whose rules the file says, and of those that go, which may have to come back.
-bool has_to_be_read(const config& wanted, const std::string& bridge) {
-  const auto at = std::ranges::find(wanted.bridges, bridge, &bridge_settings::name);
-  return at == wanted.bridges.end() || at->rules.given;
+/// Rules of those of which a file says some, and of those that go, which may have to come back.
+bool has_to_be_read(const config& wanted, const bridge_settings& bridge) {
+  const auto at = std::ranges::find(wanted.bridges, bridge.name, &bridge_settings::name);
+  return bridge.rules.given || at == wanted.bridges.end() || at->rules.given;
 }
 
 std::vector<std::string> names_of_bridges(const std::vector<bridge_settings>& bridges) {
@@ -34,8 +30,6 @@ std::vector<std::string> names_of_bridges(const std::vector<bridge_settings>& br
   for (const bridge_settings& each : bridges) made.push_back(each.name);
   return made;
 }
-
-result<void> nothing() { return {}; }
 
 /// Errors: unsupported, with all that only a restart can change.
 result<void> needs_no_restart(const config& wanted, const config_difference& difference) {
@@ -79,7 +73,7 @@ running_config::running_config(dp::l2_switch& sw, running_bridges& bridges, conf
       file_(started_.file) {}
 
 running_config::~running_config() {
-  for (const bridge_settings& each : bridges_.settings()) bridges_.close(each.name);
+  for (const std::string& each : bridges_.names()) bridges_.close(each);
 }
 
 running_config::hold running_config::changing_unless(const std::atomic<bool>& ends) {
@@ -98,7 +92,7 @@ result<void> running_config::start_bridges(const config& from) {
   for (const bridge_settings& each : from.bridges) bridges_.take(each);
   for (std::size_t i = 0; i < from.bridges.size(); i++) {
     if (from.bridges[i].rules.given)
-      if (auto done = bring_texts(from, i).go(); !done) return done;
+      if (auto done = bring_texts(from, i); !done) return done;
     auto opened = bridges_.open(from.bridges[i].name);
     if (opened) continue;
     error& e = opened.error();
@@ -110,6 +104,12 @@ result<void> running_config::start_bridges(const config& from) {
 }
 
 result<void> running_config::add_bridge(const bridge_settings& bridge) {
+  for (const auto* targets : {&bridge.openflow.controllers, &bridge.openflow.listen})
+    for (const std::string& each : *targets)
+      if (needs_tls(each) && !started_.tls.any())
+        return fail(errc::invalid, each,
+                    "needs openflow.tls in the file that couad starts with: key, certificate and "
+                    "authority");
   if (auto added = bridges_.add(bridge); !added) return added;
   auto opened = bridges_.open(bridge.name);
   if (opened) return opened;
@@ -124,7 +124,7 @@ result<void> running_config::remove_bridge(const std::string& name) {
     if (each.config.bridge == name) ports += (ports.empty() ? "" : ", ") + each.config.name;
   if (!ports.empty())
     return fail(errc::busy, "bridge " + name, "has ports: " + ports + "; remove them first");
-  if (bridges_.settings().size() == 1) return fail(errc::busy, "bridge " + name, "is the only one");
+  if (bridges_.names().size() == 1) return fail(errc::busy, "bridge " + name, "is the only one");
   return bridges_.remove(name);
 }
 
@@ -198,9 +198,7 @@ result<std::string> running_config::print(config_format format, rules which) {
 result<std::vector<config_change>> running_config::difference(const config& wanted) {
   const auto there = [&] {
     const auto hold = changing();
-    return read([&](const bridge_settings& of) {
-      return of.rules.given || has_to_be_read(wanted, of.name);
-    });
+    return read([&](const bridge_settings& of) { return has_to_be_read(wanted, of); });
   }();
   if (!there) return tl::unexpected(there.error());
   const config_difference difference = compare(*there, with_names(wanted, *there));
@@ -210,8 +208,7 @@ result<std::vector<config_change>> running_config::difference(const config& want
 
 result<std::vector<config_change>> running_config::apply(const config& wanted, bool dry_run) {
   const auto hold = changing();
-  const auto there = read(
-      [&](const bridge_settings& of) { return of.rules.given || has_to_be_read(wanted, of.name); });
+  const auto there = read([&](const bridge_settings& of) { return has_to_be_read(wanted, of); });
   if (!there) return tl::unexpected(there.error());
   const config_difference difference = compare(*there, with_names(wanted, *there));
   if (auto good = needs_no_restart(wanted, difference); !good) return tl::unexpected(good.error());
@@ -225,12 +222,7 @@ result<std::vector<config_change>> running_config::apply(const config& wanted, b
     bridges_.arrange(names_of_bridges(there->bridges));
     return tl::unexpected(done.error());
   }
-  for (bridge_settings each : wanted.bridges) {
-    const auto before = std::ranges::find(there->bridges, each.name, &bridge_settings::name);
-    if (before == there->bridges.end()) continue;
-    if (!before->rules.given && !each.rules.given) each.pipeline.start = before->pipeline.start;
-    bridges_.note(each);
-  }
+  for (const bridge_settings& each : wanted.bridges) bridges_.note(each);
   bridges_.arrange(names_of_bridges(wanted.bridges));
   return changes;
 }
@@ -287,229 +279,14 @@ result<void> running_config::run(const steps& steps) {
   return {};
 }
 
-running_config::steps running_config::plan(const config& now, const config& wanted,
-                                           const config_difference& difference) {
-  steps out, leaving, changing, bridges_coming, coming, statics_coming, texts_coming, opening;
-  steps bridges_leaving;
-  plan_bridges(wanted, difference, out, bridges_leaving, bridges_coming, opening);
-  plan_texts(now, wanted, difference, out, texts_coming);
-  plan_statics(now, wanted, difference, out, statics_coming);
-  plan_ports(wanted, difference, leaving, changing, coming);
-  plan_settings(now, wanted, difference, changing);
-  const bool none_stays = !bridges_leaving.empty() && bridges_leaving.size() == now.bridges.size();
-  if (none_stays) {  // one of them waits for the first that comes
-    bridges_coming.insert(bridges_coming.begin() + 1, std::move(bridges_leaving.back()));
-    bridges_leaving.pop_back();
-  }
-  for (auto* part : {&leaving, &bridges_leaving, &changing, &bridges_coming, &coming,
-                     &statics_coming, &texts_coming, &opening})
-    std::ranges::move(*part, std::back_inserter(out));
-  return out;
-}
-
-void running_config::plan_bridges(const config& wanted, const config_difference& difference,
-                                  steps& closing, steps& leaving, steps& coming, steps& opening) {
-  const auto add = [this](const bridge_settings& bridge) {
-    return [this, bridge] { return bridges_.add(bridge); };
-  };
-  const auto remove = [this](const std::string& name) {
-    return [this, name] { return bridges_.remove(name); };
-  };
-  const auto open = [this](const std::string& name) {
-    return [this, name] { return bridges_.open(name); };
-  };
-  const auto close = [this](const std::string& name) {
-    return [this, name] {
-      bridges_.close(name);
-      return result<void>();
-    };
-  };
-  for (const bridge_change& each : difference.bridges) {
-    const std::string name = each.name();
-    if (each.goes()) {
-      closing.push_back({wanted.file, close(name), open(name)});
-      leaving.push_back({wanted.file, remove(name), add(*each.before)});
-    } else if (each.comes()) {
-      const std::string path = wanted.bridge_path(each.index);
-      coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
-      opening.push_back({wanted.place(path + "openflow"), open(name), close(name)});
-    }
-  }
-}
-
-void running_config::plan_ports(const config& wanted, const config_difference& difference,
-                                steps& leaving, steps& changing, steps& coming) {
-  const auto add = [this](const dp::port_config& port) {
-    return [this, port]() -> result<void> {
-      if (auto added = switch_.add_port(port); !added) return tl::unexpected(added.error());
-      return {};
-    };
-  };
-  const auto remove = [this](const std::string& name) {
-    return [this, name] { return switch_.remove_port(name); };
-  };
-  const auto update = [this](const dp::port_config& port) {
-    return [this, port] { return switch_.update_port(port); };
-  };
-  // As it is now: what the switch has shut down is more than a configuration says.
-  auto there = ports_by_name();
-  const auto restore = [&, this](const dp::port_config& port) {
-    dp::port_status was = there[port.name];
-    was.config = port;
-    return [this, was] { return switch_.restore_port(was); };
-  };
-  for (const auto& [before, after, index, is_replaced] : difference.ports) {
-    const std::string place = after ? wanted.place(path_of("ports", index)) : wanted.file;
-    if (before && after && !is_replaced) {
-      changing.push_back({place, update(*after), restore(*before)});
-      continue;
-    }
-    if (before) leaving.push_back({place, remove(before->name), restore(*before)});
-    if (after) coming.push_back({place, add(*after), remove(after->name)});
-  }
-}
-
-void running_config::plan_statics(const config& now, const config& wanted,
-                                  const config_difference& difference, steps& leaving,
-                                  steps& coming) {
-  std::set<std::string> ports_leaving;
-  for (const auto& each : difference.ports)
-    if (each.before && (!each.after || each.is_replaced)) ports_leaving.insert(each.before->name);
-  using key = std::tuple<std::uint16_t, std::uint64_t, std::string>;
-  std::map<key, const item_change<static_entry>*> changes;  // of those that are there
-  for (const auto& each : difference.statics)
-    if (each.before) changes[{each.before->vlan, each.before->mac, each.before->port}] = &each;
-  // An entry goes with its port, and must be stored again when that comes back.
-  struct stored {
-    static_entry entry;
-    std::optional<static_entry> before;  // that is there until it is stored
-    std::string path() const { return named ? path_of("fib.static", index) : "fib.static"; }
-    bool named = false;  // in the wanted file, as:
-    std::size_t index = 0;
-  };
-  std::vector<static_entry> erased;
-  std::vector<stored> added;
-  for (const static_entry& entry : now.statics) {
-    const auto found = changes.find({entry.vlan, entry.mac, entry.port});
-    const bool changes_itself = found != changes.end();
-    const bool port_leaves = ports_leaving.contains(entry.port);
-    const bool goes = changes_itself && !found->second->after;
-    if (goes || port_leaves) erased.push_back(entry);
-    if (!changes_itself && port_leaves) added.push_back({entry, std::nullopt});
-    if (changes_itself && !goes)
-      added.push_back({*found->second->after, port_leaves ? std::nullopt : found->second->before,
-                       true, found->second->index});
-  }
-  for (const auto& each : difference.statics)
-    if (!each.before) added.push_back({*each.after, std::nullopt, true, each.index});
-
-  for (std::size_t i = 0; i < erased.size(); i += entries_at_once) {
-    const std::size_t end = std::min(i + entries_at_once, erased.size());
-    const auto some = std::make_shared<const std::vector<static_entry>>(
-        erased.begin() + static_cast<std::ptrdiff_t>(i),
-        erased.begin() + static_cast<std::ptrdiff_t>(end));
-    const auto back = [this, some] { return store(*some); };
-    leaving.push_back({wanted.file, [this, some] { return erase(*some); }, back, true});
-  }
-  for (std::size_t i = 0; i < added.size(); i += entries_at_once) {
-    const std::size_t end = std::min(i + entries_at_once, added.size());
-    const auto some = std::make_shared<const std::vector<stored>>(
-        added.begin() + static_cast<std::ptrdiff_t>(i),
-        added.begin() + static_cast<std::ptrdiff_t>(end));
-    const auto back = [this, some]() -> result<void> {
-      std::vector<static_entry> gone, restored;
-      for (const stored& each : *some) {
-        if (each.before)
-          restored.push_back(*each.before);
-        else
-          gone.push_back(each.entry);
-      }
-      auto erased_them = erase(gone);
-      auto stored_them = store(restored);
-      return erased_them ? stored_them : erased_them;
-    };
-    const auto go = [this, some, &wanted]() -> result<void> {
-      std::vector<static_entry> entries;
-      for (const stored& each : *some) entries.push_back(each.entry);
-      std::size_t at = 0;
-      auto done = store(entries, &at);
-      if (done) return done;
-      error& e = done.error();
-      e.where = wanted.place((*some)[at].path()) + (e.where.empty() ? "" : ": " + e.where);
-      return done;
-    };
-    coming.push_back({"", go, back, true});
-  }
-}
-
-void running_config::plan_texts(const config& now, const config& wanted,
-                                const config_difference& difference, steps& before, steps& after) {
-  const auto renumbers = [&](const std::string& bridge) {
-    return std::ranges::any_of(difference.ports, [&](const item_change<dp::port_config>& each) {
-      return (each.before && each.before->bridge == bridge && (!each.after || each.is_replaced)) ||
-             (each.after && each.after->bridge == bridge && (!each.before || each.is_replaced));
-    });
-  };
-  const auto change_of = [&](const std::string& bridge) {
-    return std::ranges::find(difference.bridges, bridge, &bridge_change::name);
-  };
-  for (const bridge_settings& each : now.bridges) {
-    const auto change = change_of(each.name);
-    const bool goes = change != difference.bridges.end() && change->goes();
-    // A port that came back has another number, and rules that the file says are of its name. A
-    // bridge that came back has none of its rules.
-    if (!goes && !(each.rules.given && renumbers(each.name))) continue;
-    const going what = goes ? going{} : going{newest_read_[each.name]};
-    before.push_back(
-        {"", nothing, [this, name = each.name, was = each.rules, what]() -> result<void> {
-           const auto held = bridges_.find(name);
-           if (!held) return tl::unexpected(held.error());
-           return apply_texts(held->pipeline(), was, what);
-         }});
-  }
-  for (std::size_t i = 0; i < wanted.bridges.size(); i++) {
-    const bridge_settings& each = wanted.bridges[i];
-    const auto change = change_of(each.name);
-    const bool differs =
-        change != difference.bridges.end() && (change->comes() || !change->texts.empty());
-    if (each.rules.given && (differs || renumbers(each.name)))
-      after.push_back(bring_texts(wanted, i));
-  }
-}
-
-running_config::step running_config::bring_texts(const config& wanted, std::size_t bridge) {
-  const auto go = [this, &wanted, bridge]() -> result<void> {
-    const auto held = bridges_.find(wanted.bridges[bridge].name);
-    if (!held) return tl::unexpected(held.error());
-    auto done = apply_texts(held->pipeline(), wanted.bridges[bridge].rules);
-    if (!done)
-      done.error().where = place_in(wanted, wanted.bridge_path(bridge) + done.error().where);
-    if (done && !held->pipeline().settle_within(pipeline_control::settle_most))
-      log_warning("rules of a configuration: there is a worker that does not run them yet");
-    return done;
-  };
-  return {"", go, nothing};
-}
-
-void running_config::plan_settings(const config& now, const config& wanted,
-                                   const config_difference& difference, steps& out) {
-  for (const field_change& each : difference.running) {
-    const std::string place = wanted.place(each.field);
-    if (each.field == "fib.ageing_s") {
-      const auto set = [this](unsigned seconds) {
-        return [this, seconds] { return switch_.set_ageing(seconds); };
-      };
-      out.push_back({place, set(wanted.tables.ageing_s), set(now.tables.ageing_s)});
-    } else {
-      const auto set = [](log_level level) {
-        return [level]() -> result<void> {
-          set_log_level(level);
-          return {};
-        };
-      };
-      out.push_back({place, set(wanted.log), set(now.log)});
-    }
-  }
+result<void> running_config::bring_texts(const config& wanted, std::size_t bridge) {
+  const auto held = bridges_.find(wanted.bridges[bridge].name);
+  if (!held) return tl::unexpected(held.error());
+  auto done = apply_texts(held->pipeline(), wanted.bridges[bridge].rules);
+  if (!done) done.error().where = place_in(wanted, wanted.bridge_path(bridge) + done.error().where);
+  if (done && !held->pipeline().settle_within(pipeline_control::settle_most))
+    log_warning("rules of a configuration: there is a worker that does not run them yet");
+  return done;
 }
 
 /// `failed`: the index of the first that was not stored.

@@ -16,7 +16,7 @@
 // Everything that can be checked is checked before the first. When a step fails, those before it
 // are taken back from the last to the first, so the switch is what it was, with the ports shut down
 // that it had shut down; only what was learned on a port that had gone is gone, and its number may
-// be another. The rules of a bridge that had gone begin to count anew.
+// be another. Rules that are back, of a bridge that had gone or in place of others, count anew.
 //
 // Whoever changes what a file can say holds `changing()` meanwhile, so nothing comes in between;
 // but for controllers and packets, whose rules come and go when they want.
@@ -96,7 +96,7 @@ class running_config {
                     steps& leaving, steps& coming, steps& opening);
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
-  step bring_texts(const config& wanted, std::size_t bridge);
+  result<void> bring_texts(const config& wanted, std::size_t bridge);
   result<void> run(const steps& steps);
   steps plan(const config& now, const config& wanted, const config_difference& difference);
   void plan_ports(const config& wanted, const config_difference& difference, steps& leaving,

@@ -21,7 +21,7 @@ tl::unexpected<error> system_error(const std::string& path, const char* doing) {
   return fail(code, path, std::string(doing) + ": " + std::strerror(errno));
 }
 
-result<void> make_directory(const std::string& path) {
+result<void> make_directory(const std::string& path, const std::string& setting) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos || slash == 0) return {};
   const std::string directory = path.substr(0, slash);
@@ -33,7 +33,7 @@ result<void> make_directory(const std::string& path) {
   if (known && geteuid() != 0 && status.st_uid != geteuid() && status.st_uid != 0)
     return fail(errc::denied, directory,
                 "the socket's directory belongs to another user (" + std::to_string(status.st_uid) +
-                    "); give another api.socket");
+                    "); give another " + setting);
   return {};
 }
 
@@ -51,7 +51,8 @@ std::string holder(int fd) {
   return n > 0 ? "process " + std::string(text, std::strcspn(text, "\n")) : "another process";
 }
 
-result<int> lock(const std::string& path, const std::string& lock_path) {
+result<int> lock(const std::string& path, const std::string& lock_path,
+                 const std::string& setting) {
   while (true) {
     const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return system_error(lock_path, "cannot be opened");
@@ -59,7 +60,7 @@ result<int> lock(const std::string& path, const std::string& lock_path) {
       const std::string who = holder(fd);
       close(fd);
       return fail(errc::busy, path,
-                  "couad runs there already (" + who + "); stop it, or give another api.socket");
+                  "couad runs there already (" + who + "); stop it, or give another " + setting);
     }
     if (is_still_there(fd, lock_path)) return fd;
     close(fd);
@@ -86,12 +87,13 @@ result<void> clear_path(const std::string& path) {
 
 }  // namespace
 
-result<socket_claim> socket_claim::take(const std::string& path) {
+result<socket_claim> socket_claim::take(const std::string& path, const std::string& setting) {
   if (path.empty() || path.size() > socket_path_max)
     return fail(errc::invalid, path,
                 "a socket's path has 1 to " + std::to_string(socket_path_max) + " bytes");
-  if (auto made = make_directory(path); !made) return tl::unexpected(std::move(made.error()));
-  const auto fd = lock(path, path + ".lock");
+  if (auto made = make_directory(path, setting); !made)
+    return tl::unexpected(std::move(made.error()));
+  const auto fd = lock(path, path + ".lock", setting);
   if (!fd) return tl::unexpected(fd.error());
   socket_claim claim(path, *fd);
   const std::string pid = std::to_string(getpid()) + "\n";

@@ -16,8 +16,9 @@ class socket_claim {
   /// Makes the directory if it is missing (0750 for root, else 0700; only the last part of the
   /// path), takes the lock, and removes a stale socket. Errors: busy (another daemon listens there;
   /// says its process number where it is known), invalid (path too long, or something that is not a
-  /// socket is in the way), denied, io.
-  static result<socket_claim> take(const std::string& path);
+  /// socket is in the way), denied, io. They name the setting that says another path.
+  static result<socket_claim> take(const std::string& path,
+                                   const std::string& setting = "api.socket");
 
   socket_claim(socket_claim&& other) noexcept;
   socket_claim& operator=(socket_claim&&) = delete;

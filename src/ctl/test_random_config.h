@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ctl/config.h"
+#include "ctl/openflow_rules.h"
 #include "ctl/port_rules.h"
 
 namespace coua::ctl::random {
@@ -34,8 +35,8 @@ inline std::string text(std::size_t most, const std::string& letters) {
 
 inline std::string port_name() {
   if (coin())
-    return *rc::gen::element<std::string>("p0", "p1", "null", "true", "1", "0x1", "-", ".5");
-  return text(32, "abcXYZ019_.-");
+    return *rc::gen::element<std::string>("p0", "p1", "null", "true", "1", "0x1", "_", ".5");
+  return text(1, "abcXYZ019_.") + text(31, "abcXYZ019_.-");
 }
 
 inline std::string path() {
@@ -222,7 +223,8 @@ inline std::vector<bridge_settings> bridges() {
     one.name = port_name();
     if (!names.insert(one.name).second) continue;
     if (!ids.insert(one.openflow.datapath_id).second) one.openflow.datapath_id = 0;
-    if (!sockets.insert(one.openflow.management).second) one.openflow.management.clear();
+    if (!sockets.insert(normal_path(one.openflow.management)).second)
+      one.openflow.management.clear();
     if (!all.empty()) one.openflow.listen.clear();
     all.push_back(one);
   }

@@ -84,7 +84,7 @@ struct storm_limits {
 };
 
 struct port_config {
-  std::string name;        // 1 to 32 of [A-Za-z0-9_.-]; unique
+  std::string name;        // 1 to 32 of [A-Za-z0-9_.-], not - first; unique
   std::string bridge;      // that it belongs to; empty: the first one
   std::string devargs;     // any DPDK device: "0000:03:00.0", "net_tap0,iface=tap0", "net_null0"...
   bond_config bond;        // instead of devargs
@@ -124,7 +124,7 @@ struct pipeline_config {
 /// A bridge is an OpenFlow pipeline with ports of its own, and an L2 switch of its own (NORMAL).
 /// Two bridges never see each other's frames, addresses or VLANs, as two boxes.
 struct bridge_config {
-  std::string name = "br0";  // 1 to 32 of [A-Za-z0-9_.-]; unique
+  std::string name = "br0";  // 1 to 32 of [A-Za-z0-9_.-], not - first; unique
   pipeline_config pipeline;
   bool operator==(const bridge_config&) const = default;
 };

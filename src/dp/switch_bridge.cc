@@ -16,7 +16,8 @@ result<void> switch_bridge::validate(const bridge_config& config) {
   const auto bad = [&](const char* what) {
     return fail(errc::invalid, "bridge " + config.name, what);
   };
-  if (!valid_name(config.name)) return bad("a bridge's name has 1 to 32 of A-Z a-z 0-9 _ . -");
+  if (!valid_name(config.name))
+    return bad("a bridge's name has 1 to 32 of A-Z a-z 0-9 _ . -, and not - first");
   const pipeline_config& pipeline = config.pipeline;
   if (pipeline.rules_max < 1 || pipeline.rules_max > std::uint64_t{1} << 24)
     return bad("rules_max is not in 1 to 16,777,216");

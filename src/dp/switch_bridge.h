@@ -19,7 +19,7 @@ namespace coua::dp {
 
 class switch_bridge {
  public:
-  /// 1 to 32 of [A-Za-z0-9_.-], and what a pipeline can be. Errors: invalid.
+  /// 1 to 32 of [A-Za-z0-9_.-], not - first, and what a pipeline can be. Errors: invalid.
   static result<void> validate(const bridge_config& config);
   /// `number`: below bridges_max, and of no other bridge. Its thread runs on these CPUs. Errors:
   /// no_memory, no_room.

@@ -121,26 +121,19 @@ std::string difference(const bridge_settings& there, const bridge_settings& want
 
 }  // namespace
 
-std::optional<bridge_settings> bridge_service::settings_of(const std::string& name) const {
-  const auto all = core_.bridges.settings();
-  const auto at = std::ranges::find(all, name, &bridge_settings::name);
-  return at != all.end() ? std::optional(*at) : std::nullopt;
-}
-
-void bridge_service::fill(const bridge_settings& settings, v1::Bridge& out) const {
+void bridge_service::fill(const bridge_settings& settings, const held_bridge& bridge,
+                          v1::Bridge& out) const {
   to_message(settings, *out.mutable_spec());
-  const auto held = core_.bridges.find(settings.name);
-  if (!held) return;  // it was removed meanwhile
-  const openflow_place place = held->served->place();
+  const openflow_place place = bridge.served->place();
   out.set_datapath_id(format_datapath_id(place.datapath_id));
   out.set_management(place.management);
   for (const dp::port_status& each : core_.sw.ports())
     if (each.config.bridge == settings.name) out.add_ports(each.config.name);
-  const pipeline_status status = held->pipeline().status();
+  const pipeline_status status = bridge.pipeline().status();
   out.set_flows(status.rules);
   out.set_groups(status.groups);
   out.set_meters(status.meters);
-  if (const auto now = held->served->controllers().controllers())
+  if (const auto now = bridge.served->controllers().controllers())
     out.set_standalone(now->standalone);
   out.set_flows_in_file(settings.rules.given);
 }
@@ -148,8 +141,10 @@ void bridge_service::fill(const bridge_settings& settings, v1::Bridge& out) cons
 result<void> bridge_service::list(const v1::ListBridgesRequest& request,
                                   v1::ListBridgesResponse& response) {
   if (auto there = core_.check_bridge(request.name()); !there) return there;
-  for (const bridge_settings& each : core_.bridges.settings())
-    if (request.name().empty() || request.name() == each.name) fill(each, *response.add_bridges());
+  core_.bridges.each(request.name(), [&](const held_bridge& one) {
+    const auto settings = core_.bridges.settings(one.name);
+    if (settings) fill(*settings, one, *response.add_bridges());  // else it is about to go
+  });
   return {};
 }
 
@@ -158,7 +153,7 @@ result<void> bridge_service::add(const v1::AddBridgeRequest& request,
   const auto wanted = to_settings(request.spec());
   if (!wanted) return tl::unexpected(wanted.error());
   const auto hold = core_.running.changing();
-  const auto there = settings_of(wanted->name);
+  const auto there = core_.bridges.settings(wanted->name);
   response.set_changed(!there);
   if (there && (there->pipeline != wanted->pipeline || there->openflow != wanted->openflow))
     return fail(errc::exists, "bridge " + wanted->name,
@@ -167,7 +162,9 @@ result<void> bridge_service::add(const v1::AddBridgeRequest& request,
   if (!there) {
     if (auto added = core_.running.add_bridge(*wanted); !added) return added;
   }
-  fill(there.value_or(*wanted), *response.mutable_bridge());
+  const auto one = core_.bridges.find(wanted->name);
+  if (!one) return tl::unexpected(one.error());
+  fill(there.value_or(*wanted), *one, *response.mutable_bridge());
   return {};
 }
 
@@ -176,7 +173,7 @@ result<void> bridge_service::remove(const v1::RemoveBridgeRequest& request,
   if (std::string reason = check_port_name(request.name()); !reason.empty())
     return wrong("name", std::move(reason));
   const auto hold = core_.running.changing();
-  response.set_changed(settings_of(request.name()).has_value());
+  response.set_changed(core_.bridges.settings(request.name()).has_value());
   return response.changed() ? core_.running.remove_bridge(request.name()) : result<void>{};
 }
 

@@ -22,8 +22,7 @@ class bridge_service final : public v1::BridgeService::CallbackService {
   result<void> list(const v1::ListBridgesRequest& request, v1::ListBridgesResponse& response);
   result<void> add(const v1::AddBridgeRequest& request, v1::AddBridgeResponse& response);
   result<void> remove(const v1::RemoveBridgeRequest& request, v1::RemoveBridgeResponse& response);
-  std::optional<bridge_settings> settings_of(const std::string& name) const;
-  void fill(const bridge_settings& settings, v1::Bridge& out) const;
+  void fill(const bridge_settings& settings, const held_bridge& bridge, v1::Bridge& out) const;
 
   api_core& core_;
 };

@@ -79,13 +79,21 @@ TEST_F(bridge_api, what_is_wrong_is_named_and_leaves_nothing_behind) {
   (*spec.mutable_table_names())[255] = "x";
   EXPECT_EQ(refused_field(spec), "table_names[255]");
   spec.clear_table_names();
-  // br0 has number 1; and a socket that is taken.
+  spec.add_controllers("ssl:10.0.0.1:6653");  // no file says openflow.tls
+  EXPECT_EQ(refused_field(spec), "ssl:10.0.0.1:6653");
+  spec.clear_controllers();
+  // What br0 has; and a socket that others have.
   v1::AddBridgeRequest request;
   *request.mutable_spec() = spec;
-  request.mutable_spec()->set_datapath_id("1");
+  const std::string id = list().bridges(0).datapath_id();
+  request.mutable_spec()->set_datapath_id(id);
   EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ALREADY_EXISTS),
-            "datapath id 00:00:00:00:00:00:00:01");
+            "datapath id " + id);
   request.mutable_spec()->set_datapath_id("2");
+  request.mutable_spec()->add_listen("punix:/run/./coua/br0.mgmt");
+  EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ABORTED),
+            "/run/coua/br0.mgmt");
+  request.mutable_spec()->clear_listen();
   fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
   EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ABORTED),
             "/run/br1.mgmt");

@@ -70,11 +70,11 @@ result<void> flow_apply::collect() {
 }
 
 result<void> flow_apply::apply() {
-  const auto bridge = core_.bridges.find(first_.bridge());
-  if (!bridge) return tl::unexpected(bridge.error());
   const auto defaults = to_line_defaults(first_);
   if (!defaults) return tl::unexpected(defaults.error());
   auto hold = core_.running.changing();
+  const auto bridge = core_.bridges.find(first_.bridge());
+  if (!bridge) return tl::unexpected(bridge.error());
   // One line has no need of a number.
   if (text_.ends_with('\n') && text_.find('\n') + 1 == text_.size()) text_.pop_back();
   const auto lines = ofp::parse_lines(text_, *defaults, bridge->pipeline().port_names());

@@ -134,10 +134,13 @@ grpc::ServerUnaryReactor* system_service::GetStats(grpc::CallbackServerContext* 
 result<void> system_service::list_controllers(const v1::ListControllersRequest& request,
                                               v1::ListControllersResponse& response) {
   if (auto there = core_.check_bridge(request.bridge()); !there) return there;
-  for (const held_bridge& bridge : core_.bridges.all()) {
-    if (!request.bridge().empty() && request.bridge() != bridge.name) continue;
+  result<void> told;
+  core_.bridges.each(request.bridge(), [&](const held_bridge& bridge) {
     const auto now = bridge.served->controllers().controllers();
-    if (!now) return tl::unexpected(now.error());
+    if (!now) {
+      told = tl::unexpected(now.error());
+      return;
+    }
     if (now->standalone) {
       response.set_standalone(true);
       response.add_standalone_bridges(bridge.name);
@@ -155,8 +158,8 @@ result<void> system_service::list_controllers(const v1::ListControllersRequest& 
       out->set_sent(each.sent);
       out->set_trouble(each.trouble);
     }
-  }
-  return {};
+  });
+  return told;
 }
 
 grpc::ServerUnaryReactor* system_service::ListControllers(grpc::CallbackServerContext* context,

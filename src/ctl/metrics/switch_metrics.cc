@@ -274,13 +274,13 @@ std::vector<MetricFamily> switch_metrics::Collect() const {
   add_vlans(switch_, made);
   add_workers(switch_, made);
   add_fib(switch_.fib(), made);
-  for (const held_bridge& each : bridges_.all()) {
-    const labels bridge{{"bridge", each.name}};
-    add_pipeline(each.pipeline(), bridge, made);
-    add_groups(each.pipeline(), bridge, made);
-    add_meters(each.pipeline(), bridge, made);
-    add_controllers(each.served->controllers(), bridge, made);
-  }
+  bridges_.each({}, [&](const held_bridge& one) {
+    const labels bridge{{"bridge", one.name}};
+    add_pipeline(one.pipeline(), bridge, made);
+    add_groups(one.pipeline(), bridge, made);
+    add_meters(one.pipeline(), bridge, made);
+    add_controllers(one.served->controllers(), bridge, made);
+  });
   return made.take();
 }
 

@@ -28,9 +28,9 @@ class switch_metrics final : public prometheus::Collectable {
   switch_metrics(const dp::l2_switch& sw, const running_bridges& bridges, std::string version);
 
   /// Everything, read now. Any thread; waits for the owner of the tables, at most as long as `coua
-  /// stats` does, and for that of the controllers, two seconds at most. Reads no rule one by one,
-  /// and of groups and meters a bounded number: its time depends on bridges,
-  /// ports, VLANs and workers alone.
+  /// stats` does, and for those of the controllers, two seconds a bridge at most. Reads no rule
+  /// one by one, and of groups and meters a bounded number: its time depends on bridges, ports,
+  /// VLANs and workers alone.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:

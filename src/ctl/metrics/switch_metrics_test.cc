@@ -120,6 +120,18 @@ std::size_t times(const std::string& all, const std::string& what) {
   return n;
 }
 
+// Red when the pipeline of one bridge is told for another.
+TEST_F(metrics, of_a_bridge_are_its_own) {
+  bridge_settings other;
+  other.name = "br1";
+  ASSERT_TRUE(bridges_.add(other));
+  add_group(7, 1);
+  const std::string all = text();
+  EXPECT_EQ(times(all, "\ncoua_pipeline_groups{bridge=\"br0\"} 1\n"), 1u);
+  EXPECT_EQ(times(all, "\ncoua_pipeline_groups{bridge=\"br1\"} 0\n"), 1u);
+  EXPECT_EQ(times(all, "\ncoua_group_packets_total{"), 1u);
+}
+
 TEST_F(metrics, are_a_bounded_number_of_groups_and_meters) {
   for (pipeline::group_id id = 1; id <= 1100; ++id) {
     add_group(id, 1);

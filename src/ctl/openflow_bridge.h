@@ -18,34 +18,37 @@
 namespace coua::ctl {
 
 /// What all bridges of a daemon have in common.
-struct switch_bridge_params {
+struct openflow_bridge_params {
   std::string version;
   std::string api_socket;  // management sockets are beside it
 };
 
-class switch_bridge final : public served_bridge {
+class openflow_bridge final : public served_bridge {
  public:
   /// The switch has a bridge of this name. `sw` and `running` must outlive it.
-  switch_bridge(dp::l2_switch& sw, const std::string& name, running_config& running,
-                switch_bridge_params params);
-  ~switch_bridge() override { close(); }
+  openflow_bridge(dp::l2_switch& sw, const std::string& name, running_config& running,
+                  openflow_bridge_params params);
+  ~openflow_bridge() override { close(); }
 
   pipeline_control& pipeline() override { return control_; }
   controller_list& controllers() override { return channel_; }
   result<void> open(const openflow_config& how) override;
   void close() override;
+  openflow_place place_of(const openflow_config& how) const override;
   openflow_place place() const override;
 
  private:
-  /// The server, or nobody.
-  class channel final : public controller_list {
+  /// The server where there is one, and how others reach it.
+  class open_channel final : public controller_list {
    public:
     result<controllers_state> controllers() override;
-    void set(std::shared_ptr<openflow::server> server);
+    void set(std::shared_ptr<openflow::server> server, openflow_place place);
+    openflow_place place() const;
 
    private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::shared_ptr<openflow::server> server_;
+    openflow_place place_;
   };
 
   std::uint64_t datapath_id() const;
@@ -53,12 +56,10 @@ class switch_bridge final : public served_bridge {
 
   dp::l2_switch& switch_;
   const std::string name_;
-  const switch_bridge_params params_;
+  const openflow_bridge_params params_;
   bridge_control control_;
-  mutable std::mutex mutex_;  // of place_
-  openflow_place place_;
   std::optional<socket_claim> management_;
-  channel channel_;
+  open_channel channel_;
 };
 
 }  // namespace coua::ctl

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bridges that come and go with their ports, rules and controllers.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "ctl/test_running_config.h"
+
+namespace coua::ctl {
+namespace {
+
+class running_config_with_bridges : public running_config_of_a_switch {
+ protected:
+  std::vector<std::string> bridges() {
+    std::vector<std::string> made;
+    for (const bridge_settings& each : bridges_.settings()) made.push_back(each.name);
+    return made;
+  }
+  std::uint64_t n_rules(const std::string& bridge) {
+    return bridges_.find(bridge)->pipeline().status().rules;
+  }
+  using names = std::vector<std::string>;
+  const std::string two_ =
+      "bridges: [{name: br0}, {name: br1, pipeline: {flows: [tcp actions=drop, udp "
+      "actions=drop]}}]\nports: [{name: a, devargs: x0}, {name: b, bridge: br1, devargs: x1}]\n";
+};
+
+TEST_F(running_config_with_bridges, come_before_their_ports_and_go_after_them) {
+  const config two = file(two_);
+  ASSERT_TRUE(running_.apply(two));
+  EXPECT_EQ(bridges(), (names{"br0", "br1"}));
+  EXPECT_EQ(sw_.ports()[1].config.bridge, "br1");
+  EXPECT_EQ(n_rules("br1"), 2u);
+  EXPECT_TRUE(fakes_.is_open("br1"));
+  EXPECT_TRUE(running_.apply(two)->empty());
+  EXPECT_TRUE(comes_back(running_));
+  ASSERT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}]")));
+  EXPECT_EQ(bridges(), names{"br0"});
+  EXPECT_EQ(sw_.bridges().size(), 1u);
+  EXPECT_FALSE(fakes_.is_open("br1"));
+}
+
+TEST_F(running_config_with_bridges, all_of_them_give_way_to_others) {
+  ASSERT_TRUE(running_.apply(file(two_)));
+  const config others = file(
+      "bridges: [{name: x}, {name: y}]\nports: [{name: a, devargs: x0}, {name: b, bridge: y, "
+      "devargs: x1}]\n");
+  ASSERT_TRUE(running_.apply(others));
+  EXPECT_EQ(bridges(), (names{"x", "y"}));
+  EXPECT_TRUE(runs(running_, others));
+}
+
+TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_controllers) {
+  const config two = file(two_);
+  ASSERT_TRUE(running_.apply(two));
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  // br0 goes, which is the first one, and br1, whose rules the file says.
+  for (const char* bridge : {"br1, pipeline: {flows: []}", "br2"}) {
+    const auto done = running_.apply(
+        file("bridges: [{name: " + std::string(bridge) + "}]\nports: [{name: d, devargs: x2}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().what, "no such device; nothing was changed");
+    EXPECT_EQ(bridges(), (names{"br0", "br1"}));
+    EXPECT_TRUE(runs(running_, two));
+    EXPECT_EQ(n_rules("br1"), 2u);
+    EXPECT_TRUE(fakes_.is_open("br0") && fakes_.is_open("br1"));
+  }
+}
+
+TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
+  fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+  const auto done = running_.apply(file(two_));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message(),
+            "f:1: bridges[1].openflow: /run/br1.mgmt: another daemon listens there; nothing was "
+            "changed");
+  EXPECT_EQ(bridges(), names{"br0"});
+  EXPECT_TRUE(sw_.ports().empty());
+}
+
+// Red when rules that one bridge got stay though another one cannot have its own.
+TEST_F(running_config_with_bridges, get_their_rules_all_together_or_not_at_all) {
+  const std::string one = "ports: [{name: a, devargs: x0}]\npipeline: {flows: [arp actions=drop]}";
+  for (const std::string& before : {one, std::string("ports: [{name: a, devargs: x0}]")}) {
+    ASSERT_TRUE(running_.apply(file(before)));
+    const auto was = running_.print(config_format::yaml, running_config::rules::always);
+    fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+    const auto done = running_.apply(
+        file("bridges: [{name: br0, pipeline: {flows: [tcp actions=drop]}}, {name: br1}]\n"
+             "ports: [{name: a, devargs: x0}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().what, "another daemon listens there; nothing was changed");
+    EXPECT_EQ(*running_.print(config_format::yaml, running_config::rules::always), *was);
+  }
+}
+
+TEST_F(running_config_with_bridges, are_not_removed_while_somebody_reads_them) {
+  ASSERT_TRUE(running_.apply(file(two_)));
+  bridges_.set_patience(std::chrono::milliseconds(1));
+  {
+    const auto reader = bridges_.find("br1");
+    const auto done = running_.apply(file("ports: [{name: a, devargs: x0}]"));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, errc::busy);
+    EXPECT_TRUE(runs(running_, file(two_)));
+    EXPECT_TRUE(fakes_.is_open("br1"));
+  }
+  EXPECT_TRUE(running_.apply(file("ports: [{name: a, devargs: x0}]")));
+}
+
+TEST_F(running_config_with_bridges, with_one_address_in_two_of_them) {
+  const std::string ports = "ports: [{name: a, devargs: x0}, {name: b, bridge: B, devargs: x1}]\n";
+  const auto with = [&](const std::string& bridge) {
+    return file("bridges: [{name: br0}, {name: br1}]\n" +
+                std::string(ports).replace(ports.find("B"), 1, bridge) +
+                "fib: {static: [{vlan: 1, mac: 02:00:00:00:00:01, port: b}" +
+                (bridge == "br1" ? ", {vlan: 1, mac: 02:00:00:00:00:01, port: a}]}" : "]}"));
+  };
+  ASSERT_TRUE(running_.apply(with("br1")));
+  EXPECT_EQ(sw_.fib().entries, 2u);
+  EXPECT_NE(sw_.fib_find("br0", 1, 0x020000000001)->port,
+            sw_.fib_find("br1", 1, 0x020000000001)->port);
+  ASSERT_TRUE(running_.apply(with("br0")));
+  EXPECT_EQ(sw_.fib().entries, 1u);
+  EXPECT_TRUE(sw_.fib_find("br0", 1, 0x020000000001));
+}
+
+}  // namespace
+}  // namespace coua::ctl
