@@ -13,6 +13,7 @@ using expiry = simd::COUA_EXPIRY;
 
 /// How an instruction set compares tags is not a matter of the variant.
 struct any_match {
+  static constexpr std::size_t few_keys = SIZE_MAX;
   static constexpr const char* name = "any";
   template <bool Timed>
   static std::uint32_t find(const simd::flow_line&, std::uint32_t tag, std::uint64_t now) noexcept;

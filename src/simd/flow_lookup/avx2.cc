@@ -10,6 +10,7 @@ namespace {
 
 struct avx2_pair_match {
   static constexpr const char* name = "avx2";
+  static constexpr std::size_t few_keys = 16;
   /// Without timers a pair is its tag. With them, the tag less the wanted one must be 0, and the
   /// timer less now + 1 at most 1,023: these bits of the two differences must all be 0.
   template <bool Timed>

@@ -8,6 +8,7 @@ namespace {
 
 struct generic_pair_match {
   static constexpr const char* name = "generic";
+  static constexpr std::size_t few_keys = 16;
   /// Bit i is set when slot i has this tag and, if Timed, is visible. Acquire, also for one
   /// thread, where it costs nothing.
   template <bool Timed>

@@ -88,7 +88,8 @@ struct flow_kernel : Steps {
     const flow_view view = shared;
     const call c = asked;
     state.batch[0].n = as_group(c.n);
-    fetched first = steps::has_filters && !state.fetches_both() ? fetched::homes : fetched::both;
+    const bool both = !steps::has_filters || (c.n <= steps::few_keys && state.fetches_both());
+    fetched first = both ? fetched::both : fetched::homes;
     if (view.is_small || c.first == fetched::nothing) first = fetched::nothing;
     start_first(shared, state.batch[0], c, first);
     std::size_t n_hits = 0;

@@ -42,8 +42,10 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   /// A group that other groups have their turn before fetches the primary buckets. One that goes
   /// through all steps at once fetches both: to wait for the second ones later, for the few keys
   /// that need them, would take longer, unless there are hardly such keys, or they are near
-  /// (flow_reader_state::fetches_both).
+  /// (flow_reader_state::fetches_both), or the keys are more than few_keys: then the lines that
+  /// nobody needs take longer than to wait (docs/flow-table.md).
   enum class fetched { nothing, homes, both };
+  static constexpr std::size_t few_keys = Match::few_keys;
 
   /// Hashes keys `from` to `group.n` of a group, and fetches their buckets. Out of line: a call for
   /// a group costs little, and a copy of it in every kernel costs minutes of compiling.

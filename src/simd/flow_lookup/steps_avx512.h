@@ -18,6 +18,7 @@ namespace {
 
 struct avx512_pair_match {
   static constexpr const char* name = "avx512";
+  static constexpr std::size_t few_keys = SIZE_MAX;
 
   /// Of a line's pairs; without timers a pair is its tag. With them, the tag less the wanted one
   /// must be 0, and the timer less now + 1 at most 1,023: these bits of the differences must all be
