@@ -194,8 +194,10 @@ class fib_slots : public fib {
   sync_words sync_{};
 
  private:
+  /// Near: all but a fifth of it at most lies in the second-level cache.
   static simd::distance distance_of(std::uint64_t bytes) {
-    return bytes <= second_level_cache_bytes() ? simd::distance::near : simd::distance::far;
+    const std::uint64_t most = second_level_cache_bytes() + second_level_cache_bytes() / 4;
+    return bytes <= most ? simd::distance::near : simd::distance::far;
   }
 };
 
