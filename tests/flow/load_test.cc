@@ -78,8 +78,9 @@ class flow_churn_load : public testing::TestWithParam<churn_case> {};
 // four times that where it takes 20; and a table that is swept once it has come to rest is within
 // it, or with Horton near it.
 TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
+  constexpr std::uint64_t n_live = 100'000;
   const churn_case& c = GetParam();
-  coua_flow_params params = flow_params(n_entries);
+  coua_flow_params params = flow_params(n_live);
   params.variant = c.variant;
   params.sync = c.sync;
   params.timers = c.timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
@@ -87,15 +88,15 @@ TEST_P(flow_churn_load, filters_recover_while_entries_come_and_go) {
   params.max_load = c.load;
   const flow_ptr table = make_flow(params);
   const std::uint32_t units = c.timed ? 1024 : 0;
-  std::vector<std::uint64_t> live(n_entries);
+  std::vector<std::uint64_t> live(n_live);
   std::iota(live.begin(), live.end(), 0);
   for (const std::uint64_t k : live) ASSERT_EQ(insert(table, k, units), COUA_FLOW_ADDED);
   std::mt19937_64 random(1);
-  std::uint64_t next = n_entries;
+  std::uint64_t next = n_live;
   double rate[2];
   for (double& r : rate) {
-    for (std::uint64_t i = 0; i < 3 * n_entries; ++i) {
-      std::uint64_t& k = live[random() % n_entries];
+    for (std::uint64_t i = 0; i < 3 * n_live; ++i) {
+      std::uint64_t& k = live[random() % n_live];
       ASSERT_EQ(erase(table, k), 0);
       k = next++;
       ASSERT_EQ(insert(table, k, units), COUA_FLOW_ADDED);
