@@ -70,7 +70,7 @@ fuzz:
 ## make bench: coua-bench with every table that it can compare with, and a short run
 bench: $(BUILD)/build.ninja
 	@tools/deps ensure build bench-peers
-	@meson configure $(BUILD) -Dbench=enabled -Dpeers=enabled
+	@meson configure $(BUILD) -Dquick=false -Dbench=enabled -Dpeers=enabled
 	@$(NINJA) --quiet coua-bench
 	@$(BUILD)/coua-bench fib --entries 1M --peers
 
@@ -80,7 +80,7 @@ bench-report:
 	@$(MAKE) -s --no-print-directory $(BUILD)/build.ninja
 	@peers=enabled; tools/deps ensure bench-peers || { peers=auto; \
 	echo "make bench-report: some of what to compare with is not here; the page tells" >&2; }; \
-	meson configure $(BUILD) -Dbench=enabled -Dpeers=$$peers
+	meson configure $(BUILD) -Dquick=false -Dbench=enabled -Dpeers=$$peers
 	@$(NINJA) --quiet coua-bench couad coua
 	@bench/report/run --depth $(DEPTH) --bench $(BUILD)/coua-bench --out $(BUILD)/report-$(DEPTH)
 
