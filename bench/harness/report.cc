@@ -124,11 +124,12 @@ json to_json(const report& whole, const json& machine) {
 std::string to_table(const report& whole, const json& machine) {
   std::vector<json> rows;
   for (const row& each : whole.rows) rows.push_back(flat(each));
-  std::string head = whole.bench + " on " + machine.value("cpu", "?") + ", " +
-                     cell(machine.value("cpus", json(0))) + " CPUs" +
-                     (machine.contains("built_for")
-                          ? ", built for " + machine.value("built_for", "") + ": figures are wrong\n"
-                          : "\n");
+  std::string head =
+      whole.bench + " on " + machine.value("cpu", "?") + ", " +
+      cell(machine.value("cpus", json(0))) + " CPUs" +
+      (machine.contains("built_for")
+           ? ", built for " + machine.value("built_for", "") + ": figures are wrong\n"
+           : "\n");
   std::string foot;
   for (const std::string& each : whole.notes) foot += "note: " + each + "\n";
   if (rows.empty()) return head + foot;

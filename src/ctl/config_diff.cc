@@ -22,6 +22,9 @@ bool can_change_while_running(const std::string& field) {
   return field == "fib.ageing_s" || field == "log.level" || field == "pipeline.flows";
 }
 
+/// Of a bridge: it is closed, and opened as it is to be.
+bool is_of_openflow(const std::string& field) { return field.starts_with("openflow."); }
+
 void compare_members(const config_value& before, const config_value& after,
                      const std::string& prefix, std::vector<field_change>& out) {
   static const config_value none;
@@ -61,14 +64,15 @@ std::vector<field_change> compare_sections(const config_value& before, const con
   return changes;
 }
 
-void sort_in(std::vector<field_change> changes, std::vector<field_change>& restart,
-             std::vector<field_change>& running) {
+void sort_in(std::vector<field_change> changes, bool (*can_change)(const std::string& field),
+             std::vector<field_change>& restart, std::vector<field_change>& running) {
   for (field_change& each : changes)
-    (can_change_while_running(each.field) ? running : restart).push_back(std::move(each));
+    (can_change(each.field) ? running : restart).push_back(std::move(each));
 }
 
 void compare_settings(const config& now, const config& wanted, config_difference& out) {
-  sort_in(compare_sections(settings_of(now), settings_of(wanted)), out.restart, out.running);
+  sort_in(compare_sections(settings_of(now), settings_of(wanted)), can_change_while_running,
+          out.restart, out.running);
 }
 
 /// What of a bridge is neither its name nor one of its rules.
@@ -82,7 +86,9 @@ config_value settings_of(bridge_settings b) {
 void compare_settings(const bridge_settings& now, bridge_settings wanted, bridge_change& out) {
   // It says nothing where rules are said, and else nothing before the next start.
   if (now.rules.given || wanted.rules.given) wanted.pipeline.start = now.pipeline.start;
-  sort_in(compare_sections(settings_of(now), settings_of(wanted)), out.restart, out.running);
+  out.opens_anew = now.openflow != wanted.openflow;
+  sort_in(compare_sections(settings_of(now), settings_of(wanted)), is_of_openflow, out.restart,
+          out.running);
   if (now.rules.given != wanted.rules.given) {
     const std::string others = "left to others", file = "said by the file";
     out.running.push_back(

@@ -84,7 +84,11 @@ TEST(config_diff, what_only_a_restart_changes) {
                    "workers.count: 1 -> none (needs a restart)",
                    "workers.cores: none -> [1-2] (needs a restart)"}));
   EXPECT_EQ(texts("", "openflow: {controllers: [\"tcp:10.0.0.1:6653\"]}"),
-            lines{"openflow.controllers: none -> [\"tcp:10.0.0.1:6653\"] (needs a restart)"});
+            lines{"openflow.controllers: none -> [\"tcp:10.0.0.1:6653\"]"});
+  const auto tls = texts("", "openflow: {tls: {key: /k, certificate: /c, authority: /a}}");
+  ASSERT_EQ(tls.size(), 1u);
+  EXPECT_TRUE(tls[0].starts_with("openflow.tls: ") && tls[0].ends_with("(needs a restart)"))
+      << tls[0];
 }
 
 TEST(config_diff, rules_groups_and_meters) {
@@ -156,8 +160,8 @@ TEST(config_diff, bridges_come_go_and_change) {
                                "none, rules: 7}, openflow: {probe_s: 9}}",
                                "br1")),
             (lines{"bridge br0: pipeline.flows: left to others -> said by the file",
-                   "bridge br1: pipeline.rules: 1000000 -> 7 (needs a restart)",
-                   "bridge br1: openflow.probe_s: 5 -> 9 (needs a restart)"}));
+                   "bridge br1: openflow.probe_s: 5 -> 9",
+                   "bridge br1: pipeline.rules: 1000000 -> 7 (needs a restart)"}));
   // To a file without a list, and back: br0 is the bridge of that.
   EXPECT_EQ(texts(before, "pipeline: {rules: 7}\nports: [{name: p0, devargs: x0}]"),
             (lines{"port p1: removed", "bridge br1: removed",

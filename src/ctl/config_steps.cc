@@ -56,6 +56,12 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       return result<void>();
     };
   };
+  const auto open_as = [this](const bridge_settings& bridge) {
+    return [this, bridge] {
+      bridges_.note(bridge);
+      return bridges_.open(bridge.name);
+    };
+  };
   for (const bridge_change& each : difference.bridges) {
     const std::string name = each.name();
     if (each.goes()) {
@@ -65,6 +71,11 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
       opening.push_back({wanted.place(path + "openflow"), open(name), close(name)});
+    } else if (each.opens_anew) {
+      // Those that change are closed before any opens: one may take what another one had.
+      const std::string place = wanted.place(wanted.bridge_path(each.index) + "openflow");
+      closing.push_back({place, close(name), open_as(*each.before)});
+      opening.push_back({place, open_as(*each.after), close(name)});
     }
   }
 }

@@ -81,6 +81,36 @@ TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
   EXPECT_TRUE(sw_.ports().empty());
 }
 
+// Red when controllers change in the settings alone, or one bridge opens before another one left
+// its address.
+TEST_F(running_config_with_bridges, speak_with_other_controllers_without_a_restart) {
+  const auto with = [](const std::string& a, const std::string& b, const std::string& more = "") {
+    return file("bridges: [{name: br0, openflow: {listen: [\"" + a +
+                "\"]}}, {name: br1, openflow: " + "{listen: [\"" + b + "\"]}}]\n" + more);
+  };
+  const auto listens = [&](const std::string& bridge) {
+    return bridges_.find(bridge)->served->place().listen;
+  };
+  const std::string x = "ptcp:6653:127.0.0.1", y = "punix:/run/y";
+  ASSERT_TRUE(running_.apply(with(x, y)));
+  const config swapped = with(y, x);
+  ASSERT_TRUE(running_.apply(swapped));
+  EXPECT_EQ(listens("br0"), names{y});
+  EXPECT_EQ(listens("br1"), names{x});
+  EXPECT_TRUE(runs(running_, swapped));
+  // And not where something else fails.
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  ASSERT_FALSE(running_.apply(with(x, y, "ports: [{name: d, devargs: x2}]")));
+  fakes_.refuse_to_open(error{errc::busy, "/run/z", "somebody listens there"});
+  const auto taken = running_.apply(with("punix:/run/z", x));
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().message(),
+            "f:1: bridges[0].openflow: /run/z: somebody listens there; nothing was changed");
+  EXPECT_EQ(listens("br0"), names{y});
+  EXPECT_EQ(listens("br1"), names{x});
+  EXPECT_TRUE(runs(running_, swapped));
+}
+
 // Red when rules that one bridge got stay though another one cannot have its own.
 TEST_F(running_config_with_bridges, get_their_rules_all_together_or_not_at_all) {
   const std::string one = "ports: [{name: a, devargs: x0}]\npipeline: {flows: [arp actions=drop]}";

@@ -141,6 +141,14 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
     if (out.bridges.empty()) out.bridges.emplace_back().name = "br3";
     if (coin()) std::ranges::reverse(out.bridges);
   }
+  // Few addresses, which go from one bridge to another.
+  std::vector<std::string> listeners{"ptcp:1", "ptcp:2", "punix:/run/1", "punix:/run/2"};
+  for (bridge_settings& each : out.bridges) {
+    if (coin()) continue;
+    const auto at = listeners.begin() + *rc::gen::inRange<long>(0, std::ssize(listeners));
+    each.openflow.listen = {*at};
+    listeners.erase(at);
+  }
   const auto n = *rc::gen::inRange(0u, most_ports + 1);
   std::set<unsigned> devices;
   for (unsigned i = 0; i < n; i++) {

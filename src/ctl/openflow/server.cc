@@ -149,22 +149,27 @@ class running_server final : public server {
   }
 
   /// Fail-standalone: the switch forwards by itself while no controller is connected, and until the
-  /// first one is.
+  /// first one is. Told at first, too: what ran before may have left it so.
   void watch_controllers() {
-    if (!settings_.standalone || settings_.controllers.empty()) return;
+    const bool alone = is_alone();
+    if (alone == alone_) return;
+    if (alone || alone_)
+      log_warning("openflow: bridge %s: %s", name(),
+                  alone ? "no controller: forwarding as an L2 switch (fail-standalone)"
+                        : "a controller is connected: forwarding by its rules");
+    alone_ = alone;
+    bridge_.control.set_standalone(alone);
+  }
+
+  bool is_alone() {
+    if (!settings_.standalone || settings_.controllers.empty()) return false;
     const auto now = clock::now();
     const bool connected = std::ranges::any_of(connections_, [](const connection& each) {
       return !each.accepted() && each.current != nullptr;
     });
     if (connected) seen_ = now;
-    const bool alone =
-        !connected && (!seen_ || now - *seen_ >= std::chrono::seconds(3 * settings_.links.probe_s));
-    if (alone == alone_) return;
-    alone_ = alone;
-    log_warning("openflow: bridge %s: %s", name(),
-                alone ? "no controller: forwarding as an L2 switch (fail-standalone)"
-                      : "a controller is connected: forwarding by its rules");
-    bridge_.control.set_standalone(alone);
+    return !connected &&
+           (!seen_ || now - *seen_ >= std::chrono::seconds(3 * settings_.links.probe_s));
   }
 
   /// To those who have asked; after the last time, nobody waits for an answer.
@@ -172,7 +177,7 @@ class running_server final : public server {
     const std::lock_guard hold(asked_mutex_);
     ended_ = last;
     if (asked_.empty()) return;
-    ctl::controllers_state now{{}, alone_};
+    ctl::controllers_state now{{}, alone_.value_or(false)};
     for (const connection& each : connections_) now.all.push_back(state_of(each));
     for (auto& each : asked_) each.set_value(now);
     asked_.clear();
@@ -300,7 +305,7 @@ class running_server final : public server {
   clock::time_point next_tell_{}, next_accept_{};
   bool conversed_ = false;                 // somebody said something, since accept()
   std::optional<clock::time_point> seen_;  // a controller, the last time
-  bool alone_ = false;
+  std::optional<bool> alone_;              // as the switch was told
   std::atomic<bool> stop_{false};
   std::vector<std::unique_ptr<ofp::listener>> listeners_;
   std::vector<connection> connections_;
