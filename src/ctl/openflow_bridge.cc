@@ -75,12 +75,16 @@ result<controllers_state> openflow_bridge::open_channel::controllers() {
   return server ? server->controllers() : controllers_state{};
 }
 
-/// The server before it ends when the lock is free again: that takes its time.
+/// The server before stops here, whoever still asks it something: the next one may listen where it
+/// did. Not under the lock, for that takes its time.
 void openflow_bridge::open_channel::set(std::shared_ptr<openflow::server> server,
                                         openflow_place place) {
-  const std::lock_guard hold(mutex_);
-  std::swap(server_, server);
-  place_ = std::move(place);
+  {
+    const std::lock_guard hold(mutex_);
+    std::swap(server_, server);
+    place_ = std::move(place);
+  }
+  if (server) server->stop();
 }
 
 openflow_place openflow_bridge::open_channel::place() const {

@@ -75,7 +75,9 @@ class running_server final : public server {
   running_server(ctl::pipeline_control& control, server_settings settings)
       : settings_(std::move(settings)), bridge_(control, settings_.identity) {}
 
-  ~running_server() override {
+  ~running_server() override { running_server::stop(); }
+
+  void stop() override {
     stop_ = true;
     if (poller_) poller_->wake();
     if (thread_.joinable()) thread_.join();

@@ -33,10 +33,13 @@ inline constexpr std::size_t connections_max = 64;
 
 class server : public ctl::controller_list {
  public:
-  /// Runs until it is destroyed. `control` outlives it. Errors: io, for an address that cannot be
-  /// listened on.
+  /// Runs until it is stopped or destroyed. `control` outlives it. Errors: io, for an address that
+  /// cannot be listened on.
   static result<std::unique_ptr<server>> create(ctl::pipeline_control& control,
                                                 server_settings settings);
+  /// Closes all connections and addresses; when it returns, others may listen there. One thread,
+  /// the last call but for those of controller_list, which have nothing to tell any more.
+  virtual void stop() = 0;
 };
 
 }  // namespace coua::openflow
