@@ -127,9 +127,9 @@ std::string to_table(const report& whole, const json& machine) {
   std::string head =
       whole.bench + " on " + machine.value("cpu", "?") + ", " +
       cell(machine.value("cpus", json(0))) + " CPUs" +
-      (machine.contains("built_for")
-           ? ", built for " + machine.value("built_for", "") + ": figures are wrong\n"
-           : "\n");
+      (machine.contains("built_for") ? ", built for " + machine.value("built_for", "") +
+                                           ", which makes it slow: see make bench\n"
+                                     : "\n");
   std::string foot;
   for (const std::string& each : whole.notes) foot += "note: " + each + "\n";
   if (rows.empty()) return head + foot;

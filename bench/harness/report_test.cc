@@ -66,7 +66,7 @@ TEST(report, notes_stand_below_the_table_and_in_json) {
 TEST(report, table_of_no_rows_is_a_heading) {
   EXPECT_EQ(to_table(report{"limit", {}, {}}, {{"cpu", "x"}, {"cpus", 2}}), "limit on x, 2 CPUs\n");
   EXPECT_EQ(to_table(report{"limit", {}, {}}, {{"cpu", "x"}, {"cpus", 2}, {"built_for", "tests"}}),
-            "limit on x, 2 CPUs, built for tests: figures are wrong\n");
+            "limit on x, 2 CPUs, built for tests, which makes it slow: see make bench\n");
 }
 
 TEST(options, sizes_take_both_kinds_of_units) {

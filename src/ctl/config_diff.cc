@@ -19,7 +19,7 @@ namespace {
 
 // What an owner of a value at run time exists for: running_config.cc sets these.
 bool can_change_while_running(const std::string& field) {
-  return field == "fib.ageing_s" || field == "log.level" || field == "pipeline.flows";
+  return field == "fib.ageing_s" || field == "log.level";
 }
 
 /// Of a bridge: it is closed, and opened as it is to be.
@@ -86,7 +86,6 @@ config_value settings_of(bridge_settings b) {
 void compare_settings(const bridge_settings& now, bridge_settings wanted, bridge_change& out) {
   // It says nothing where rules are said, and else nothing before the next start.
   if (now.rules.given || wanted.rules.given) wanted.pipeline.start = now.pipeline.start;
-  out.opens_anew = now.openflow != wanted.openflow;
   sort_in(compare_sections(settings_of(now), settings_of(wanted)), is_of_openflow, out.restart,
           out.running);
   if (now.rules.given != wanted.rules.given) {

@@ -40,10 +40,11 @@ struct bridge_change {
   std::size_t index = 0;                           // of `after` in the wanted configuration
   std::vector<field_change> restart{}, running{};  // of one that stays, as below
   std::vector<text_change> texts{};                // of one that stays or comes
-  bool opens_anew = false;  // one that stays: others reach it by other ways, or under another name
 
   bool comes() const { return !before; }
   bool goes() const { return !after; }
+  /// It stays, and others reach it by other ways, or under another name.
+  bool opens_anew() const { return before && after && before->openflow != after->openflow; }
   const std::string& name() const { return (after ? *after : *before).name; }
 };
 

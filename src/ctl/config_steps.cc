@@ -71,7 +71,7 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
       opening.push_back({wanted.place(path + "openflow"), open(name), close(name)});
-    } else if (each.opens_anew) {
+    } else if (each.opens_anew()) {
       // Those that change are closed before any opens: one may take what another one had.
       const std::string place = wanted.place(wanted.bridge_path(each.index) + "openflow");
       closing.push_back({place, close(name), open_as(*each.before)});

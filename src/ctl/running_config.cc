@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <set>
 #include <tuple>
 
 #include "base/log.h"

@@ -23,6 +23,24 @@ shut_ports shut_of(const dp::l2_switch& sw) {
   return all;
 }
 
+/// Goes from one to another, refused each time by another call of the switch: then all is as
+/// before, and `same()`.
+template <class Same>
+void go_in_spite_of_refusals(refusing_switch& sw, running_config& running, const config& from,
+                             const config& to, Same same) {
+  for (int refused = 0;; refused++) {
+    sw.refuse_after(refused);
+    const auto done = running.apply(to);
+    if (done) break;
+    RC_ASSERT(sw.refused());
+    RC_ASSERT(runs(running, from));
+    RC_ASSERT(same());
+  }
+  sw.refuse_after(-1);
+  RC_ASSERT(runs(running, to));
+  RC_ASSERT(comes_back(running));
+}
+
 // From any configuration to any other; and whichever call the switch refuses on the way, it is as
 // before.
 TEST(running_config, all_or_nothing) {
@@ -38,17 +56,7 @@ TEST(running_config, all_or_nothing) {
     for (const dp::port_config& port : first.ports)
       if (port.enabled && random::coin()) sw.shut_port(port.name);
     const shut_ports shut = shut_of(sw);
-    for (int refused = 0;; refused++) {
-      sw.refuse_after(refused);
-      const auto done = running.apply(second);
-      if (done) break;
-      RC_ASSERT(sw.refused());
-      RC_ASSERT(runs(running, first));
-      RC_ASSERT(shut_of(sw) == shut);
-    }
-    sw.refuse_after(-1);
-    RC_ASSERT(runs(running, second));
-    RC_ASSERT(comes_back(running));
+    go_in_spite_of_refusals(sw, running, first, second, [&] { return shut_of(sw) == shut; });
   }));
 }
 
@@ -96,16 +104,7 @@ TEST(running_config, all_or_nothing_with_rules) {
     fakes.refuse_to_open({});
     RC_ASSERT(!by_socket || bool(running.apply(first)));
     RC_ASSERT(runs(running, first));
-    for (int refused = 0;; refused++) {
-      sw.refuse_after(refused);
-      const auto done = running.apply(second);
-      if (done) break;
-      RC_ASSERT(sw.refused());
-      RC_ASSERT(runs(running, first));
-    }
-    sw.refuse_after(-1);
-    RC_ASSERT(runs(running, second));
-    RC_ASSERT(comes_back(running));
+    go_in_spite_of_refusals(sw, running, first, second, [] { return true; });
   }));
 }
 

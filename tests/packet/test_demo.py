@@ -114,7 +114,7 @@ class test_demo(demo_case):
 
         def starting():
             return any(os.path.basename(found) not in files for each in marked() for folder in ("tmp", "run/tmp")
-                       for found in glob.glob(f"/proc/{each}/root/{folder}/coua-eal-*"))
+                       for found in glob.glob(os.path.join("/proc", str(each), "root", folder, "coua-eal-*")))
 
         for _ in range(3):
             demo = self.start()

@@ -13,11 +13,15 @@ import lab
 from cases import station, tap, with_hosts, with_switch
 
 
-class veth_pairs:
+class veth_pairs(with_switch):
     """Two access hosts of one VLAN, one of another, and a trunk, on veth pairs."""
+
+    NEEDS_ROOT = False  # of the machine, not of a namespace
 
     @classmethod
     def setUpClass(cls):
+        if cls.NEEDS_ROOT and not lab.is_real_root():
+            raise unittest.SkipTest(f"{cls.DRIVER} needs root of the machine")
         cls.switch = lab.switch(f"/run/{cls.DRIVER}", cls.config())
         cls.addClassCleanup(cls.switch.close)
         cls.hosts = [cls.switch.veth_host(f"h{n}", f"v{n}") for n in range(1, 5)]
@@ -30,6 +34,19 @@ class veth_pairs:
         vlans = ({"vlan": 10}, {"vlan": 10}, {"vlan": 20}, {"vlans": {"tagged": [10, 20]}})
         return {"ports": [{"name": f"p{n}", "devargs": f"{cls.DRIVER}{n},iface=v{n}", **of}
                           for n, of in enumerate(vlans, 1)]}
+
+    def remove_p2(self):
+        self.switch.coua("port", "remove", "p2")
+
+    def add_p2(self):
+        self.switch.coua("port", "add", "p2", self.config()["ports"][1]["devargs"], "--vlan", "10")
+
+    def wait_for_h2(self):
+        lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1), what="h2 answers again")
+
+
+class any_driver:
+    """What is asked of both."""
 
     def test_ping_and_vlans(self):
         one = self.hosts[0]
@@ -56,16 +73,14 @@ class veth_pairs:
         self.assert_tcp(self.hosts[0], self.hosts[1], "10.9.0.2")
 
     def test_z_removal_and_return(self):
-        port = self.config()["ports"][1]
         before = self.files()
         for _ in range(3):
-            self.switch.coua("port", "remove", "p2")
+            self.remove_p2()
             self.assertEqual(self.hosts[0].pings("10.9.0.2", 1, wait=0.4), 0)
             self.assertEqual(self.entries("--port", "p1", "--vlan", "10").keys(),
                              self.entries("--vlan", "10").keys())
-            self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
-            lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1),
-                         what="h2 answers again")
+            self.add_p2()
+            self.wait_for_h2()
         # Connections of the command come and go; what a port leaves would be three files or more.
         lab.wait_for(lambda: self.files() <= before + 1, what=f"no more than {before + 1} open files")
         self.assert_conserved()
@@ -80,7 +95,7 @@ class veth_pairs:
         return n
 
 
-class test_af_packet(veth_pairs, with_switch):
+class test_af_packet(any_driver, veth_pairs):
     DRIVER = "net_af_packet"
 
     def test_provider_tag_is_taken_for_a_vlan_tag(self):
@@ -92,18 +107,11 @@ class test_af_packet(veth_pairs, with_switch):
         self.assertEqual([frame.vlan for frame in found], [None])
 
 
-class test_af_xdp(veth_pairs, with_switch):
-    DRIVER = "net_af_xdp"
-
-    @classmethod
-    def setUpClass(cls):
-        if not lab.is_real_root():
-            raise unittest.SkipTest("AF_XDP needs root of the machine")
-        super().setUpClass()
+class test_af_xdp(any_driver, veth_pairs):
+    DRIVER, NEEDS_ROOT = "net_af_xdp", True
 
     def test_z_twenty_removals_leave_no_packets(self):
         """The driver keeps what is in its rings, 19 MiB of pool with it: that would fit six times."""
-        port = self.config()["ports"][1]
         # Both ways until the last moment, so that there are frames in every ring.
         floods = [host.start("ping -n -q -i 0.002 -b 10.9.0.255", stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL) for host in self.hosts[:2]]
@@ -111,39 +119,31 @@ class test_af_xdp(veth_pairs, with_switch):
             self.addCleanup(flood.wait)
             self.addCleanup(flood.kill)
         for _ in range(20):
-            self.switch.coua("port", "remove", "p2")
-            self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
+            self.remove_p2()
+            self.add_p2()
             lab.wait_for(lambda: min(self.counters("p2")[name] for name in ("rx_packets", "tx_packets")) > 20,
                          what="frames to and from h2")
         for flood in floods:
             flood.kill()
-        lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1), what="h2 answers again")
+        self.wait_for_h2()
         self.assert_conserved()
 
 
-class test_af_xdp_beside_a_pool_for_all(veth_pairs, with_switch):
+class test_af_xdp_beside_a_pool_for_all(veth_pairs):
     """`memory.mbufs` is one pool for all ports. From there, a port of AF_XDP would take packets sooner or later
     that its driver did not tell the kernel of, and receive nothing: with 40,000 after the eighth return."""
 
-    DRIVER = "net_af_xdp"
-    test_tcp = test_trunk_gets_tags = test_tag_is_read = test_z_removal_and_return = None
-
-    @classmethod
-    def setUpClass(cls):
-        if not lab.is_real_root():
-            raise unittest.SkipTest("AF_XDP needs root of the machine")
-        super().setUpClass()
+    DRIVER, NEEDS_ROOT = "net_af_xdp", True
 
     @classmethod
     def config(cls):
         return {**super().config(), "memory": {"mbufs": 40000, "mbuf_bytes": 512}}
 
     def test_twelve_returns(self):
-        port = self.config()["ports"][1]
         for _ in range(12):
-            self.switch.coua("port", "remove", "p2")
-            self.switch.coua("port", "add", "p2", port["devargs"], "--vlan", "10")
-            lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1), what="h2 answers again")
+            self.remove_p2()
+            self.add_p2()
+            self.wait_for_h2()
         self.assertEqual(self.counters("p2")["rx_missed"], 0)
 
 
