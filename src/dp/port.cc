@@ -11,12 +11,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "dp/eal.h"
 #include "dp/memif_listeners.h"
@@ -24,6 +28,12 @@
 
 namespace coua::dp {
 namespace {
+
+using namespace std::chrono_literals;
+
+// The kernel gives up the queue of an AF_XDP socket some time after that was closed: a worker
+// thread of its own does it. So a port that comes back at once finds it taken.
+constexpr std::uint64_t wait_for_queue_ns = 2'000'000'000;
 
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
@@ -144,18 +154,29 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
 
 result<std::unique_ptr<port>> port::open_device(const port_config& config,
                                                 const port_limits& limits, bool is_member) {
-  std::unique_ptr<port> opened(new port);
-  opened->config_ = config;
-  opened->is_member_ = is_member;
-  const eal_call call;
-  // The destructor undoes the steps that were taken.
-  if (auto done = opened->probe(limits); !done) return tl::unexpected(done.error());
-  if (auto done = opened->configure(limits); !done) return tl::unexpected(done.error());
-  if (opened->is_xdp()) opened->xdp_files_.begin();
-  if (auto done = opened->setup_queues(limits); !done) return tl::unexpected(done.error());
-  if (auto done = opened->start(); !done) return tl::unexpected(done.error());
-  if (opened->is_xdp()) opened->xdp_files_.end();
-  return opened;
+  const std::uint64_t until = now_ns() + wait_for_queue_ns;
+  for (auto pause = 10ms;; pause *= 2) {
+    std::unique_ptr<port> opened(new port);
+    opened->config_ = config;
+    opened->is_member_ = is_member;
+    const eal_call call;
+    const result<void> done = opened->open_steps(limits);
+    if (done) return opened;
+    if (!opened->queue_is_taken_ || now_ns() >= until) return tl::unexpected(done.error());
+    opened.reset();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+/// The destructor undoes the steps that were taken.
+result<void> port::open_steps(const port_limits& limits) {
+  if (auto done = probe(limits); !done) return done;
+  if (auto done = configure(limits); !done) return done;
+  if (is_xdp()) xdp_files_.begin();
+  if (auto done = setup_queues(limits); !done) return done;
+  if (auto done = start(); !done) return done;
+  if (is_xdp()) xdp_files_.end();
+  return {};
 }
 
 result<void> port::probe(const port_limits& limits) {
@@ -306,6 +327,20 @@ result<void> port::setup_pool(const port_limits& limits) {
   return {};
 }
 
+result<void> port::setup_rx_queue(std::uint16_t queue, unsigned node) {
+  const unsigned in_use = pool_.in_use();
+  errno = 0;
+  const int code = rte_eth_rx_queue_setup(device_, queue, rx_descriptors_, node, nullptr, packets_);
+  if (code == 0) return {};
+  queue_is_taken_ = is_xdp() && errno == EBUSY;
+  auto e = failed("cannot set up receive queue " + std::to_string(queue), code);
+  if (queue_is_taken_) e.value().what += "; another AF_XDP socket has this queue of the interface";
+  // The driver of DPDK 22.11 forgets the packets that it had taken for a socket that came to
+  // nothing.
+  if (is_xdp()) pool_.lose(pool_.in_use() - in_use);
+  return e;
+}
+
 result<void> port::setup_queues(const port_limits& limits) {
   const auto or_default = [](unsigned n) {
     return static_cast<std::uint16_t>(n != 0 ? n : descriptors_default);
@@ -321,10 +356,7 @@ result<void> port::setup_queues(const port_limits& limits) {
   const unsigned node =
       numa_node_ < 0 ? static_cast<unsigned>(SOCKET_ID_ANY) : static_cast<unsigned>(numa_node_);
   for (unsigned q = 0; q < rx_queues_; ++q)
-    if (const int error = rte_eth_rx_queue_setup(device_, static_cast<std::uint16_t>(q),
-                                                 rx_descriptors_, node, nullptr, packets_);
-        error != 0)
-      return failed("cannot set up receive queue " + std::to_string(q), error);
+    if (auto done = setup_rx_queue(static_cast<std::uint16_t>(q), node); !done) return done;
   for (unsigned q = 0; q < tx_queues_; ++q)
     if (const int error = rte_eth_tx_queue_setup(device_, static_cast<std::uint16_t>(q),
                                                  tx_descriptors_, node, nullptr);

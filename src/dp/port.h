@@ -118,10 +118,12 @@ class port {
   void take_after_members();
   member_list::const_iterator member_named(const std::string& devargs) const;
   void close();  // stops, closes and removes the device; no worker may use it any more
+  result<void> open_steps(const port_limits& limits);
   result<void> probe(const port_limits& limits);
   result<void> configure(const port_limits& limits);
   result<void> setup_pool(const port_limits& limits);
   result<void> setup_queues(const port_limits& limits);
+  result<void> setup_rx_queue(std::uint16_t queue, unsigned node);
   result<void> start();
   result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
   bool is_xdp() const { return driver_ == "net_af_xdp"; }
@@ -153,6 +155,7 @@ class port {
   packet_pool pool_;
   rte_mempool* packets_ = nullptr;  // what the queues receive into
   xdp_files xdp_files_;
+  bool queue_is_taken_ = false;  // by another AF_XDP socket
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
 };

@@ -2,10 +2,14 @@
 """Ports of other kinds than TAP: veth pairs by AF_PACKET and AF_XDP, packet files, more workers."""
 
 import contextlib
+import ctypes
+import mmap
 import os
 import pathlib
+import socket
 import struct
 import subprocess
+import threading
 import unittest
 
 import frames
@@ -107,8 +111,60 @@ class test_af_packet(any_driver, veth_pairs):
         self.assertEqual([frame.vlan for frame in found], [None])
 
 
+class xdp_socket:
+    """Has a queue of an interface, as the kernel has for a moment after a socket of AF_XDP was closed."""
+
+    FAMILY, LEVEL = 44, 283
+    RECEIVE_RING, MEMORY, FILL_RING, COMPLETION_RING = 2, 4, 5, 6
+
+    def __init__(self, interface, queue=0):
+        self.socket = socket.socket(self.FAMILY, socket.SOCK_RAW)
+        page, n = mmap.PAGESIZE, 4
+        self.memory = mmap.mmap(-1, n * page)
+        first = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.socket.setsockopt(self.LEVEL, self.MEMORY, struct.pack("QQII", first, n * page, page, 0))
+        for ring in (self.FILL_RING, self.COMPLETION_RING, self.RECEIVE_RING):
+            self.socket.setsockopt(self.LEVEL, ring, n)
+        address = struct.pack("HHIII", self.FAMILY, 0, socket.if_nametoindex(interface), queue, 0)
+        if ctypes.CDLL(None, use_errno=True).bind(self.socket.fileno(), address, len(address)):
+            raise OSError(ctypes.get_errno(), "bind")
+
+    def close(self):
+        self.socket.close()
+
+
 class test_af_xdp(any_driver, veth_pairs):
     DRIVER, NEEDS_ROOT = "net_af_xdp", True
+
+    def take_queue(self):
+        def take():
+            with contextlib.suppress(OSError):  # the port's own socket may still have it
+                return xdp_socket("v2")
+        return lab.wait_for(take, what="the queue of v2")
+
+    def test_y_a_queue_that_is_free_a_little_later(self):
+        """The kernel gives it up some time after the last port was closed, the longer the busier it is."""
+        self.remove_p2()
+        other = self.take_queue()
+        release = threading.Timer(0.5, other.close)
+        release.start()
+        self.addCleanup(release.join)
+        self.add_p2()
+        self.wait_for_h2()
+
+    def test_y_a_queue_that_another_program_has(self):
+        self.remove_p2()
+        other = self.take_queue()
+        try:
+            devargs = self.config()["ports"][1]["devargs"]
+            said = self.switch.coua("port", "add", "p2", devargs, "--vlan", "10", check=False)
+        finally:
+            other.close()
+        self.assertIn("receive queue 0: ", said.stderr)
+        self.assertIn("another AF_XDP socket has this queue of the interface", said.stderr)
+        self.assertNotIn("did not come back", self.switch.log.read_text())
+        self.add_p2()
+        self.wait_for_h2()
 
     def test_z_twenty_removals_leave_no_packets(self):
         """The driver keeps what is in its rings, 19 MiB of pool with it: that would fit six times."""
