@@ -10,18 +10,17 @@ struct avx2_rules {
   static constexpr unsigned n_rules = 4;
   __m256i words;
 
-  static avx2_rules none() noexcept { return {_mm256_setzero_si256()}; }
+  static avx2_rules all() noexcept { return {_mm256_set1_epi64x(-1)}; }
   static avx2_rules load(const std::uint64_t* from) noexcept {
     return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
   }
-  void add(std::uint64_t key, avx2_rules mask, avx2_rules value) noexcept {
-    const __m256i all = _mm256_set1_epi64x(static_cast<long long>(key));
-    const __m256i differs = _mm256_xor_si256(_mm256_and_si256(all, mask.words), value.words);
-    words = _mm256_or_si256(words, differs);
+  void agree(std::uint64_t key, const avx2_rules& mask, const avx2_rules& value) noexcept {
+    const __m256i each = _mm256_set1_epi64x(static_cast<long long>(key));
+    const __m256i equal = _mm256_cmpeq_epi64(_mm256_and_si256(each, mask.words), value.words);
+    words = _mm256_and_si256(words, equal);
   }
-  std::uint64_t zeros() const noexcept {
-    const __m256i equal = _mm256_cmpeq_epi64(words, _mm256_setzero_si256());
-    return static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
+  std::uint64_t bits() const noexcept {
+    return static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_castsi256_pd(words)));
   }
 };
 

@@ -8,19 +8,19 @@ namespace {
 
 struct avx512_rules {
   static constexpr unsigned n_rules = 8;
-  __m512i words;
+  __m512i words;  // of what was found: how they differ
 
-  static avx512_rules none() noexcept { return {_mm512_setzero_si512()}; }
+  static avx512_rules all() noexcept { return {_mm512_setzero_si512()}; }
   static avx512_rules load(const std::uint64_t* from) noexcept {
     return {_mm512_loadu_si512(from)};
   }
-  void add(std::uint64_t key, avx512_rules mask, avx512_rules value) noexcept {
+  void agree(std::uint64_t key, const avx512_rules& mask, const avx512_rules& value) noexcept {
     constexpr int and_then_xor = 0x6a;  // (a & b) ^ c
-    const __m512i all = _mm512_set1_epi64(static_cast<long long>(key));
+    const __m512i each = _mm512_set1_epi64(static_cast<long long>(key));
     words = _mm512_or_si512(words,
-                            _mm512_ternarylogic_epi64(all, mask.words, value.words, and_then_xor));
+                            _mm512_ternarylogic_epi64(each, mask.words, value.words, and_then_xor));
   }
-  std::uint64_t zeros() const noexcept { return _mm512_testn_epi64_mask(words, words); }
+  std::uint64_t bits() const noexcept { return _mm512_testn_epi64_mask(words, words); }
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace coua::simd {
 namespace {
 
-/// `Vector`: as many words as rules are compared at once, with `n_rules` and load(). It is what
-/// differs, too: none(), add(key, mask, value), and zeros(), a bit for each rule of which nothing
-/// differs.
+/// `Vector`: as many words as rules are compared at once, with `n_rules` and load(). It is what was
+/// found of the words before, too: all(), agree(key, mask, value), and bits(), one for each rule
+/// with which all words agreed.
 template <class Vector>
 struct direct_match_in {
   struct keys_in {
@@ -18,52 +18,77 @@ struct direct_match_in {
     std::size_t stride;
     std::size_t n;
     std::uint64_t* matched;
-
-    template <class Match>
-    [[gnu::always_inline]] void each(unsigned rule, Match match) const noexcept {
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t bits = match(keys + i * stride) << rule;
-        matched[i] = rule == 0 ? bits : matched[i] | bits;
-      }
-    }
   };
 
-  /// The rules from `rule` on. `W`: the numbers of the words; as a pack, not a loop, since gcc
-  /// would leave a loop of three or four in place, and the vectors in memory.
-  template <unsigned... W>
+  /// With `NRules` rules, from `rule` on. `NWords`: of a key. All that is asked lies in a row:
+  /// wherever it does not stay in registers, it is an operand in memory, at an offset that is
+  /// known.
+  template <unsigned NRules, unsigned NWords>
   [[gnu::always_inline]] static void few_words(const direct_rules& rules, unsigned rule,
                                                const keys_in& in) noexcept {
-    const Vector masks[] = {Vector::load(rules.masks + W * rules.n_rules + rule)...};
-    const Vector values[] = {Vector::load(rules.values + W * rules.n_rules + rule)...};
-    in.each(rule, [&](const std::uint64_t* key) {
-      Vector differs = Vector::none();
-      (differs.add(key[W], masks[W], values[W]), ...);
-      return differs.zeros();
-    });
+    constexpr unsigned n_vectors = NRules / Vector::n_rules;
+    Vector masks[n_vectors][NWords], values[n_vectors][NWords];
+    for (unsigned v = 0; v < n_vectors; ++v) {
+      for (unsigned w = 0; w < NWords; ++w) {
+        const std::size_t at = std::size_t{w} * rules.n_rules + rule + v * Vector::n_rules;
+        masks[v][w] = Vector::load(rules.masks + at);
+        values[v][w] = Vector::load(rules.values + at);
+      }
+    }
+    for (std::size_t i = 0; i < in.n; ++i) {
+      const std::uint64_t* const key = in.keys + i * in.stride;
+      std::uint64_t bits = 0;
+#pragma GCC unroll 4
+      for (unsigned v = 0; v < n_vectors; ++v) {
+        Vector agree = Vector::all();
+#pragma GCC unroll 4
+        for (unsigned w = 0; w < NWords; ++w) agree.agree(key[w], masks[v][w], values[v][w]);
+        bits |= agree.bits() << v * Vector::n_rules;
+      }
+      add(in.matched[i], rule, bits);
+    }
   }
 
   [[gnu::always_inline]] static void any_words(const direct_rules& rules, unsigned rule,
                                                const keys_in& in) noexcept {
-    in.each(rule, [&](const std::uint64_t* key) {
-      Vector differs = Vector::none();
+    for (std::size_t i = 0; i < in.n; ++i) {
+      const std::uint64_t* const key = in.keys + i * in.stride;
+      Vector agree = Vector::all();
       for (unsigned w = 0; w < rules.n_words; ++w) {
         const std::size_t at = std::size_t{w} * rules.n_rules + rule;
-        differs.add(key[w], Vector::load(rules.masks + at), Vector::load(rules.values + at));
+        agree.agree(key[w], Vector::load(rules.masks + at), Vector::load(rules.values + at));
       }
-      return differs.zeros();
-    });
+      add(in.matched[i], rule, agree.bits());
+    }
+  }
+
+  [[gnu::always_inline]] static void add(std::uint64_t& matched, unsigned rule,
+                                         std::uint64_t bits) noexcept {
+    matched = rule == 0 ? bits : matched | bits << rule;
+  }
+
+  template <unsigned NRules>
+  [[gnu::always_inline]] static void some_rules(const direct_rules& rules, unsigned rule,
+                                                const keys_in& in) noexcept {
+    switch (rules.n_words) {
+      case 1: return few_words<NRules, 1>(rules, rule, in);
+      case 2: return few_words<NRules, 2>(rules, rule, in);
+      case 3: return few_words<NRules, 3>(rules, rule, in);
+      default: return few_words<NRules, 4>(rules, rule, in);
+    }
   }
 
   [[gnu::always_inline]] static void run(const direct_rules& rules, const keys_in& in) noexcept {
-    for (unsigned rule = 0; rule < rules.n_rules; rule += Vector::n_rules) {
-      switch (rules.n_words) {
-        case 1: few_words<0>(rules, rule, in); break;
-        case 2: few_words<0, 1>(rules, rule, in); break;
-        case 3: few_words<0, 1, 2>(rules, rule, in); break;
-        case 4: few_words<0, 1, 2, 3>(rules, rule, in); break;
-        default: any_words(rules, rule, in);
-      }
+    constexpr unsigned group = direct_rules::group;
+    unsigned rule = 0;
+    if (rules.n_words > 4) {
+      for (; rule < rules.n_rules; rule += Vector::n_rules) any_words(rules, rule, in);
+      return;
     }
+    for (; rule + 2 * group <= rules.n_rules; rule += 2 * group) {
+      some_rules<2 * group>(rules, rule, in);
+    }
+    if (rule < rules.n_rules) some_rules<group>(rules, rule, in);
   }
 };
 
