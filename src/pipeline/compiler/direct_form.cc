@@ -89,6 +89,7 @@ result<void> direct_form::finish() {
       rows.push_back(each);
     }
   }
+  made->n_rows = static_cast<unsigned>(rows.size());
   constexpr std::size_t group = simd::direct_rules::group;
   const std::size_t n_rows = (rows.size() + group - 1) / group * group;
   const std::size_t n_words = layout->n_words();

@@ -67,6 +67,7 @@ void executor::load(std::span<const arrival> burst) noexcept {
   n_learned_ = 0;
   some_borrowed_ = false;
   some_called_ = false;
+  ends_differ_ = false;
   // Of whole bursts: their number is known here.
   std::fill_n(first_, burst_max, 0);
   std::fill_n(borrowed_, burst_max, 0);
@@ -113,9 +114,11 @@ void executor::clear_state() noexcept {
 }
 
 void executor::finish() noexcept {
+  // Mostly, all of them go somewhere.
+  if (std::count(borrowed_, borrowed_ + n_, std::uint32_t{0}) == 0) [[likely]]
+    return;
   for (unsigned i = 0; i < n_; ++i) {
-    if (borrowed_[i] != 0) [[likely]]
-      continue;
+    if (borrowed_[i] != 0) continue;
     left_over_[n_left_over_++] = {packets_[i].buffer, owner_[i]};
   }
 }
@@ -360,8 +363,9 @@ void executor::send_on(const work& all) noexcept {
     const table_id next = all.next[0];
     std::uint64_t everyone = 0;
     for (unsigned k = 0; k < n; ++k) {
-      everyone |= std::uint64_t{1} << all.at[k];
-      table_[all.at[k]] = next;
+      const slot at = all.at[k];
+      everyone |= std::uint64_t{1} << at;
+      table_[at] = next;
     }
     return send_to(everyone, next);
   }
@@ -374,6 +378,8 @@ void executor::send_on(const work& all) noexcept {
 void executor::end_of_pipeline(work& all) noexcept {
   if (some_called_) [[unlikely]]
     leave_out_returned(all);
+  if (all.all_sent && !ends_differ_) [[likely]]
+    return;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     if (n_sets_[at] != 0) run_sets(at);

@@ -162,6 +162,7 @@ class executor {
   struct work {
     unsigned n = 0;
     bool next_differs = false;  // it may
+    bool all_sent = false;      // each is in a delivery
     slot at[burst_max];
     table_id next[burst_max];
     const op* ops[burst_max];
@@ -390,6 +391,7 @@ class executor {
   bool some_clauses_ = false;                 // of the plan
   bool is_special_ = false;                   // look_up_specially() has to do
   bool some_called_ = false;                  // some packet of the burst was resubmitted
+  bool ends_differ_ = false;                  // some has written an action set, or lost a delivery
   unsigned bucket_nesting_ = 0;
   std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted
   std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up

@@ -104,6 +104,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
   if constexpr (sends) {
     some_borrowed_ |= number != n_deliveries_;
     n_deliveries_ = number;
+    all.all_sent = (sent_oddly | invalid) == 0;
     for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {
       const int k = std::countr_zero(sent_oddly);
       output_by_number(all.at[k], all.ops[k][index + n_changes].number);

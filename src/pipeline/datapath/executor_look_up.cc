@@ -13,17 +13,26 @@ template <class Find>
 bool executor::find_records(const packet_list& list, const asked& which,
                             const action_record** records, Find find) const noexcept {
   const unsigned n = which.n();
-  if (n != list.n) std::fill_n(records, list.n, nullptr);
-  unsigned n_found = 0;
-  for (unsigned i = 0; i < n; ++i) {
-    const action_record* found = find(i);
-    if (found != nullptr) [[likely]] {
-      prefetch_to_write(counts_.place(found->counters));
-      ++n_found;
+  const worker_counts::cell* const counters = counts_.place(0);
+  unsigned n_missed = 0;
+  const auto each = [&](auto place) {
+    for (unsigned i = 0; i < n; ++i) {
+      const action_record* found = find(i);
+      if (found != nullptr) [[likely]] {
+        prefetch_to_write(&counters[found->counters]);
+      } else {
+        ++n_missed;
+      }
+      records[place(i)] = found;
     }
-    records[which.which(i)] = found;
+  };
+  if (n == list.n) [[likely]] {
+    each([](unsigned i) { return i; });
+    return n_missed == 0;
   }
-  return n_found == list.n;
+  std::fill_n(records, list.n, nullptr);
+  each([&which](unsigned i) { return which.which(i); });
+  return false;
 }
 
 void executor::take_catch_alls(const packet_list& list,
@@ -60,15 +69,27 @@ void executor::look_up_direct(const table_stage& of, const packet_list& list,
   } else {
     std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
   }
-  const action_records& all = *follows_.records;
-  (void)find_records(list, which, records, [&](unsigned i) {
-    const action_record* found = nullptr;
-    for (std::uint64_t rows = matched[i]; rows != 0 && found == nullptr; rows &= rows - 1) {
-      const auto& head = table.heads[table.rule_of[std::countr_zero(rows)]];
-      found = all.at(head.load(std::memory_order_acquire), version_);
+  const auto record_of = [&](unsigned row) {
+    const auto& head = table.heads[table.rule_of[row]];
+    return follows_.records->at(head.load(std::memory_order_acquire), version_);
+  };
+  if (which.n() != list.n) std::fill_n(records, list.n, nullptr);
+  // Counters of so few rules are near: nothing is fetched.
+  const auto take = [&](auto of_row) {
+    for (unsigned i = 0; i < which.n(); ++i) {
+      const action_record* found = nullptr;
+      for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
+        found = of_row(std::countr_zero(rows));
+        if (found != nullptr) [[likely]]
+          break;
+      }
+      records[which.which(i)] = found;
     }
-    return found;
-  });
+  };
+  if (which.n() < table.n_rows) return take(record_of);
+  const action_record* all[direct_table::rows_max];
+  for (unsigned row = 0; row < table.n_rows; ++row) all[row] = record_of(row);
+  take([&all](unsigned row) { return all[row]; });
 }
 
 void executor::look_up_exact(const table_stage& of, const packet_list& list,
@@ -124,19 +145,29 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
   take_prefixes(list, which, tables, slots, heads, records);
 }
 
+/// Where a prefix does not count at this version, a shorter one may.
+template <class Address>
+[[gnu::noinline, gnu::cold]] static const action_record* shorter_prefix(
+    const action_records& all, const lpm_table<Address>& table, lpm_slot slot,
+    version_no version) noexcept {
+  const action_record* found = nullptr;
+  while (found == nullptr && slot != 0) {
+    slot = table.parent(slot);
+    if (slot != 0) found = all.at(table.handle(slot), version);
+  }
+  return found;
+}
+
 template <class Address>
 void executor::take_prefixes(const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
                              const record_id* heads, const action_record** records) const noexcept {
   const action_records& all = *follows_.records;
+  const version_no version = version_;
   const auto find = [&](unsigned i) {
-    const action_record* found = all.at(heads[i], version_);
-    // Where a prefix does not count at this version, a shorter one may.
-    for (lpm_slot slot = slots[i]; found == nullptr && slot != 0;) {
-      slot = tables[i]->parent(slot);
-      if (slot != 0) found = all.at(tables[i]->handle(slot), version_);
-    }
-    return found;
+    const action_record* found = all.at(heads[i], version);
+    return found != nullptr || slots[i] == 0 ? found
+                                             : shorter_prefix(all, *tables[i], slots[i], version);
   };
   if (!find_records(list, which, records, find)) take_catch_alls(list, records);
 }

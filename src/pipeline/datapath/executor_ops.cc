@@ -65,6 +65,7 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
     case op_code::write_set:
       if (some_called_) [[unlikely]]
         drop_full_sets(all);
+      ends_differ_ = true;
       for (unsigned k = 0; k < all.n; ++k) {
         const slot at = all.at[k];
         sets_[std::size_t{at} * n_tables_max + n_sets_[at]++] = all.ops[k][index].set;

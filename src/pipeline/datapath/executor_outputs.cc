@@ -11,6 +11,7 @@ void executor::own_frame(slot at) noexcept {
   delivery& earlier = deliveries_[borrowed];
   if (copier_.copy({packets_[at].buffer, owner_[at]}, earlier.copy)) return;
   counts_.add(pipeline_drop::no_buffer);
+  ends_differ_ = true;
   // It is taken out of its packet's list, wherever it stands there.
   const unsigned origin = origin_[at];
   std::uint32_t before = 0;
