@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packets that are sent and changed afterwards, where there is no memory for the copy that was to
+// be sent: it is lost, and counted, and so is the packet if that was all that it came to.
+#include <gtest/gtest.h>
+
+#include "pipeline/compiler/running_bridge.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+#include "test_deliveries.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+namespace act = pipeline::act;
+using pipeline::test::add_rule;
+using pipeline::test::output;
+
+class no_memory : public packet_copier {
+ public:
+  bool copy(const owned_packet&, owned_packet&) noexcept override { return false; }
+  void give_back(const owned_packet&) noexcept override {}
+};
+
+class no_copies : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    bridge_params params;
+    params.rules_max = 1024;
+    auto made = running_bridge::create(params);
+    ASSERT_TRUE(made.has_value());
+    bridge_ = std::move(*made);
+    for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
+    pipeline_compiler& compiler = bridge_->compiler();
+    auto worker = executor::create(compiler.published(), 0, compiler.counts(0), none_);
+    ASSERT_TRUE(worker.has_value());
+    worker_ = std::move(*worker);
+  }
+  void TearDown() override { worker_.reset(); }  // a reader of the bridge's grace periods
+  void must(const std::vector<operation>& bundle) {
+    const auto done = bridge_->apply(bundle, 0);
+    ASSERT_TRUE(done.has_value()) << done.error().message();
+  }
+  /// Sends a burst through one rule. The ports of what is delivered.
+  std::vector<port_no> send(const action_list& actions) {
+    must({add_rule(0, 1, {}, pipeline::test::apply(actions))});
+    std::vector<executor::arrival> burst;
+    while (burst.size() < n) burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
+    worker_->run(burst, 0);
+    std::vector<port_no> ports;
+    worker_->each_delivery(
+        [&](const delivery& one, const owned_packet&) { ports.push_back(one.port); });
+    for (const executor::arrival& each : burst) buffers_.give_back(each.what);
+    return ports;
+  }
+  std::uint64_t drops(pipeline_drop why) { return bridge_->compiler().counts(0).drops(why); }
+
+  static constexpr std::size_t n = 3;
+  no_memory none_;
+  test_buffers buffers_;
+  std::unique_ptr<running_bridge> bridge_;
+  std::unique_ptr<executor> worker_;
+};
+
+const action change = act::set(field::eth_dst, 0x0a09'0807);
+
+TEST_F(no_copies, lose_what_was_sent_before_the_change) {
+  EXPECT_EQ(send({output(2), change, output(3)}), std::vector<port_no>(n, 3));
+  EXPECT_EQ(drops(pipeline_drop::no_buffer), n);
+  EXPECT_EQ(drops(pipeline_drop::no_output), 0U);
+  EXPECT_EQ(worker_->n_dropped(), 0U);
+}
+
+TEST_F(no_copies, drop_what_is_not_sent_again) {
+  EXPECT_EQ(send({output(2), change}), std::vector<port_no>());
+  EXPECT_EQ(drops(pipeline_drop::no_buffer), n);
+  EXPECT_EQ(drops(pipeline_drop::no_output), n);
+  EXPECT_EQ(worker_->n_dropped(), n);
+  EXPECT_EQ(worker_->left_over().size(), n);
+}
+
+}  // namespace
+}  // namespace coua::test
