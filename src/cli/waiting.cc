@@ -14,8 +14,9 @@ namespace {
 using clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds pause{100};
 
-/// A look takes what is left of the time at most, and this where next to nothing is.
-constexpr std::chrono::duration<double> look_least{0.1};
+/// A look takes what is left of the time at most, and this where next to nothing is: a daemon on a
+/// busy machine must not seem to be gone.
+constexpr std::chrono::duration<double> look_least{1};
 
 /// The daemon is asked by its socket first: the library would come back to one that was not there
 /// after seconds only.
