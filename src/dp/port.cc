@@ -15,6 +15,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -31,9 +33,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The kernel gives up the queue of an AF_XDP socket some time after that was closed: a worker
-// thread of its own does it. So a port that comes back at once finds it taken.
-constexpr std::uint64_t wait_for_queue_ns = 2'000'000'000;
+// The kernel gives up the queue of an AF_XDP socket some time after that was closed, in a thread of
+// its own. So a port that comes back at once may find it taken, and tries again for so long after
+// the last one went. One that is taken for another reason is refused at once: whoever waits here is
+// the thread that owns the tables.
+constexpr std::uint64_t queue_is_left_ns = 3'000'000'000;
+constexpr auto longest_pause = 100ms;
+
+/// When a port of AF_XDP that had the interface went. Thread: the one that adds and removes ports.
+std::map<std::string, std::uint64_t>& left_at() {
+  static std::map<std::string, std::uint64_t> times;
+  return times;
+}
 
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
@@ -72,12 +83,18 @@ unsigned largest_mtu(const rte_eth_dev_info& info) {
   return std::min<unsigned>(info.max_mtu, info.max_rx_pktlen - overhead);
 }
 
+/// The value of `key=` in devargs; empty where there is none.
+std::string text_in(const std::string& devargs, const std::string& key) {
+  const std::size_t at = devargs.find("," + key + "=");
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + key.size() + 2;
+  return devargs.substr(begin, devargs.find(',', begin) - begin);
+}
+
 /// The value of `key=` in devargs; `otherwise` where there is none.
 unsigned number_in(const std::string& devargs, const std::string& key, unsigned otherwise) {
-  const std::size_t at = devargs.find("," + key + "=");
-  return at == std::string::npos
-             ? otherwise
-             : static_cast<unsigned>(std::strtoul(&devargs[at + key.size() + 2], nullptr, 0));
+  const std::string text = text_in(devargs, key);
+  return text.empty() ? otherwise : static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 0));
 }
 
 result<void> validate_vlans(const port_config& config, const std::string& where) {
@@ -154,15 +171,19 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
 
 result<std::unique_ptr<port>> port::open_device(const port_config& config,
                                                 const port_limits& limits, bool is_member) {
-  const std::uint64_t until = now_ns() + wait_for_queue_ns;
-  for (auto pause = 10ms;; pause *= 2) {
+  for (auto pause = 10ms;; pause = std::min(2 * pause, longest_pause)) {
     std::unique_ptr<port> opened(new port);
     opened->config_ = config;
     opened->is_member_ = is_member;
     const eal_call call;
     const result<void> done = opened->open_steps(limits);
     if (done) return opened;
-    if (!opened->queue_is_taken_ || now_ns() >= until) return tl::unexpected(done.error());
+    const auto left = left_at().find(text_in(config.devargs, "iface"));
+    const bool was_ours = left != left_at().end() && now_ns() < left->second + queue_is_left_ns;
+    if (!opened->queue_is_taken_ || !was_ours) return tl::unexpected(done.error());
+    if (pause == 10ms)
+      log_info("%s: its queue is still that of the port that went: it waits",
+               opened->where().c_str());
     opened.reset();
     std::this_thread::sleep_for(pause);
   }
@@ -332,11 +353,12 @@ result<void> port::setup_rx_queue(std::uint16_t queue, unsigned node) {
   errno = 0;
   const int code = rte_eth_rx_queue_setup(device_, queue, rx_descriptors_, node, nullptr, packets_);
   if (code == 0) return {};
-  queue_is_taken_ = is_xdp() && errno == EBUSY;
+  queue_is_taken_ = is_xdp() && errno == EBUSY;  // the driver makes EINVAL of all that goes wrong
   auto e = failed("cannot set up receive queue " + std::to_string(queue), code);
-  if (queue_is_taken_) e.value().what += "; another AF_XDP socket has this queue of the interface";
-  // The driver of DPDK 22.11 forgets the packets that it had taken for a socket that came to
-  // nothing.
+  if (queue_is_taken_)
+    e.value().what += "; another AF_XDP socket has this queue, or a program the interface";
+  // The driver of DPDK 22.11 takes packets before it asks the kernel for the queue, and forgets
+  // them when that says no.
   if (is_xdp()) pool_.lose(pool_.in_use() - in_use);
   return e;
 }
@@ -537,10 +559,12 @@ void port::close() {
   rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
-  xdp_packets left_packets(xdp_files_.sockets(), rx_descriptors_);
+  const std::vector<int> sockets = xdp_files_.sockets();
+  xdp_packets left_packets(sockets, rx_descriptors_);
   rte_eth_dev_close(device_);
   left_packets.find(packets_);
   xdp_files_.close_left();
+  if (!sockets.empty()) left_at()[text_in(config_.devargs, "iface")] = now_ns();
   const unsigned lost = left_packets.give_back();
   if (pool_) pool_.lose(lost);
   close_left_memif_listeners();

@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 import unittest
 
 import frames
@@ -127,6 +128,7 @@ class xdp_socket:
             self.socket.setsockopt(self.LEVEL, ring, n)
         address = struct.pack("HHIII", self.FAMILY, 0, socket.if_nametoindex(interface), queue, 0)
         if ctypes.CDLL(None, use_errno=True).bind(self.socket.fileno(), address, len(address)):
+            self.socket.close()
             raise OSError(ctypes.get_errno(), "bind")
 
     def close(self):
@@ -151,17 +153,20 @@ class test_af_xdp(any_driver, veth_pairs):
         self.addCleanup(release.join)
         self.add_p2()
         self.wait_for_h2()
+        self.assertIn("port p2: its queue is still that of the port that went: it waits",
+                      self.switch.log.read_text())
 
     def test_y_a_queue_that_another_program_has(self):
         self.remove_p2()
         other = self.take_queue()
         try:
+            time.sleep(3)  # so long the port that went might have it
             devargs = self.config()["ports"][1]["devargs"]
             said = self.switch.coua("port", "add", "p2", devargs, "--vlan", "10", check=False)
         finally:
             other.close()
         self.assertIn("receive queue 0: ", said.stderr)
-        self.assertIn("another AF_XDP socket has this queue of the interface", said.stderr)
+        self.assertIn("another AF_XDP socket has this queue", said.stderr)
         self.assertNotIn("did not come back", self.switch.log.read_text())
         self.add_p2()
         self.wait_for_h2()
