@@ -4,7 +4,7 @@
 // the program or leaves memory behind, whatever the bytes are; every answer is a message, and an
 // error has the number of what it is about. The length and version of each message are put right,
 // so that the bytes reach the decoders. The kept inputs that are called session_* are all that
-// applications of os-ken, and Faucet, sent in a packet test each, as recorded on their way.
+// applications of os-ken, and Faucet, sent in packet tests, one file a connection, as recorded.
 #include "ctl/fake_pipeline.h"
 #include "ctl/openflow/conversation.h"
 #include "fuzz.h"

@@ -91,18 +91,18 @@ result<void> direct_form::finish() {
   }
   made->n_rows = static_cast<unsigned>(rows.size());
   constexpr std::size_t group = simd::direct_rules::group;
-  const std::size_t n_rows = (rows.size() + group - 1) / group * group;
+  const std::size_t n_padded = (rows.size() + group - 1) / group * group;
   const std::size_t n_words = layout->n_words();
-  made->values.assign(n_words * n_rows, simd::direct_rules::never);
-  made->masks.assign(n_words * n_rows, 0);
+  made->values.assign(n_words * n_padded, simd::direct_rules::never);
+  made->masks.assign(n_words * n_padded, 0);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (std::size_t w = 0; w < n_words; ++w) {
-      made->values[w * n_rows + r] = rows[r].value[w];
-      made->masks[w * n_rows + r] = rows[r].mask[w];
+      made->values[w * n_padded + r] = rows[r].value[w];
+      made->masks[w * n_padded + r] = rows[r].mask[w];
     }
   }
-  made->rows = {static_cast<unsigned>(n_words), static_cast<unsigned>(n_rows), made->values.data(),
-                made->masks.data()};
+  made->rows = {static_cast<unsigned>(n_words), static_cast<unsigned>(n_padded),
+                made->values.data(), made->masks.data()};
   stage_.direct.store(made.get(), std::memory_order_release);  // with look_up_direct
   if (table_ != nullptr) {
     in_.garbage.emplace_back([old = std::shared_ptr<const direct_table>(std::move(table_))] {});

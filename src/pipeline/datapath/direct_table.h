@@ -27,7 +27,7 @@ struct direct_table {
   std::vector<std::uint64_t> values, masks;
   simd::direct_rules rows{};  // of them; no words: every rule matches every packet
   unsigned n_rules = 0;       // 1 to rows_max
-  unsigned n_rows = 0;        // of all of them, 1 to rows_max
+  unsigned n_rows = 0;        // 1 to rows_max, without those that fill up `rows`
   std::uint8_t rule_of[rows_max] = {};
   std::unique_ptr<std::atomic<record_id>[]> heads;  // by rule, the highest priority first
   std::vector<rule_rank> ranks;                     // by rule

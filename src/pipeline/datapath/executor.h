@@ -391,7 +391,9 @@ class executor {
   bool some_clauses_ = false;                 // of the plan
   bool is_special_ = false;                   // look_up_specially() has to do
   bool some_called_ = false;                  // some packet of the burst was resubmitted
-  bool ends_differ_ = false;                  // some has written an action set, or lost a delivery
+  /// Some packet of the burst has written an action set, or lost a delivery: only then need those
+  /// of which all were sent (work::all_sent) be looked at when they come to their end.
+  bool ends_differ_ = false;
   unsigned bucket_nesting_ = 0;
   std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted
   std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up

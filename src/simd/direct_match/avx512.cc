@@ -8,7 +8,7 @@ namespace {
 
 struct avx512_rules {
   static constexpr unsigned n_rules = 8;
-  __m512i words;  // of what was found: how they differ
+  __m512i words;  // of a result: 0 where all agreed so far
 
   static avx512_rules all() noexcept { return {_mm512_setzero_si512()}; }
   static avx512_rules load(const std::uint64_t* from) noexcept {

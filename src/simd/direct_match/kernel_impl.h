@@ -8,9 +8,9 @@
 namespace coua::simd {
 namespace {
 
-/// `Vector`: as many words as rules are compared at once, with `n_rules` and load(). It is what was
-/// found of the words before, too: all(), agree(key, mask, value), and bits(), one for each rule
-/// with which all words agreed.
+/// `Vector`: as many words as rules are compared at once, with `n_rules` and load(). It also holds
+/// the result so far: all(), agree(key, mask, value), and bits(), one for each rule with which all
+/// words agreed.
 template <class Vector>
 struct direct_match_in {
   struct keys_in {

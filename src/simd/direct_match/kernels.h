@@ -8,8 +8,8 @@
 //            n_rules is a multiple of 8; what fills it up never matches (`never`)
 //   packet   matches rule r when (word w & mask) == value for all w; then bit r is set
 //
-// Two groups of rules, or the last one, are compared with a key at once, and with all keys before
-// the next ones are looked at.
+// With up to four words, two groups of rules, or the last one, are compared with a key at once, and
+// with all keys before the next ones are looked at.
 #pragma once
 
 #include <cstddef>
