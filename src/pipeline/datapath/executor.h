@@ -289,6 +289,9 @@ class executor {
   void look_up_exact(const table_stage& of, const packet_list& list,
                      const action_record** records) noexcept;
   class asked;
+  /// Bits of the rows that match, of each that was asked.
+  void find_rows(const direct_table& table, const asked& which, std::uint64_t* matched) noexcept;
+  const action_record* record_of(const direct_table& table, unsigned rule) const noexcept;
   template <class Find>
   bool find_records(const packet_list& list, const asked& which, const action_record** records,
                     Find find) const noexcept;

@@ -57,38 +57,44 @@ void executor::look_up(const table_stage& of, const packet_list& list,
   }
 }
 
-void executor::look_up_direct(const table_stage& of, const packet_list& list,
-                              const action_record** records) noexcept {
-  const direct_table& table = *of.direct.load(std::memory_order_acquire);
+void executor::find_rows(const direct_table& table, const asked& which,
+                         std::uint64_t* matched) noexcept {
   const std::size_t stride = table.layout.n_words();
-  const asked which(list, packets_, table.layout.needs());
   table.layout.take(packets_, which.slots_or_first(), which.n(), keys_, stride);
-  std::uint64_t matched[burst_max];
   if (table.rows.n_words != 0) {
     match_rows_(table.rows, keys_, stride, which.n(), matched);
   } else {
     std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
   }
-  const auto record_of = [&](unsigned row) {
-    const auto& head = table.heads[table.rule_of[row]];
-    return follows_.records->at(head.load(std::memory_order_acquire), version_);
-  };
+}
+
+const action_record* executor::record_of(const direct_table& table, unsigned rule) const noexcept {
+  return follows_.records->at(table.heads[rule].load(std::memory_order_acquire), version_);
+}
+
+void executor::look_up_direct(const table_stage& of, const packet_list& list,
+                              const action_record** records) noexcept {
+  const direct_table& table = *of.direct.load(std::memory_order_acquire);
+  const asked which(list, packets_, table.layout.needs());
+  std::uint64_t matched[burst_max];
+  find_rows(table, which, matched);
   if (which.n() != list.n) std::fill_n(records, list.n, nullptr);
   // Counters of so few rules are near: nothing is fetched.
-  const auto take = [&](auto of_row) {
+  const auto take = [&](auto record) {
     for (unsigned i = 0; i < which.n(); ++i) {
       const action_record* found = nullptr;
       for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
-        found = of_row(std::countr_zero(rows));
+        found = record(static_cast<unsigned>(std::countr_zero(rows)));
         if (found != nullptr) [[likely]]
           break;
       }
       records[which.which(i)] = found;
     }
   };
-  if (which.n() < table.n_rows) return take(record_of);
+  const auto of_row = [&](unsigned row) { return record_of(table, table.rule_of[row]); };
+  if (which.n() < table.n_rows) return take(of_row);
   const action_record* all[direct_table::rows_max];
-  for (unsigned row = 0; row < table.n_rows; ++row) all[row] = record_of(row);
+  for (unsigned row = 0; row < table.n_rows; ++row) all[row] = of_row(row);
   take([&all](unsigned row) { return all[row]; });
 }
 
@@ -219,22 +225,15 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, rank
 
 void executor::look_up_apart(const direct_table& table, const packet_list& list,
                              ranked* best) noexcept {
-  const std::size_t stride = table.layout.n_words();
   const asked which(list, packets_, table.layout.needs());
-  table.layout.take(packets_, which.slots_or_first(), which.n(), keys_, stride);
   std::uint64_t matched[burst_max];
-  if (table.rows.n_words != 0) {
-    match_rows_(table.rows, keys_, stride, which.n(), matched);
-  } else {
-    std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
-  }
+  find_rows(table, which, matched);
   for (unsigned i = 0; i < which.n(); ++i) {
     ranked& so_far = best[which.which(i)];
     for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
       const unsigned rule = table.rule_of[std::countr_zero(rows)];
       if (so_far.record != nullptr && table.ranks[rule] < so_far.rank) break;
-      const record_id head = table.heads[rule].load(std::memory_order_acquire);
-      const action_record* found = follows_.records->at(head, version_);
+      const action_record* found = record_of(table, rule);
       if (found == nullptr) continue;
       so_far = {found, table.ranks[rule]};
       break;
