@@ -17,15 +17,10 @@ namespace act = pipeline::act;
 using pipeline::test::add_rule;
 using pipeline::test::output;
 
-class no_memory : public packet_copier {
- public:
-  bool copy(const owned_packet&, owned_packet&) noexcept override { return false; }
-  void give_back(const owned_packet&) noexcept override {}
-};
-
 class no_copies : public ::testing::Test {
  protected:
   void SetUp() override {
+    buffers_.has_memory = false;
     bridge_params params;
     params.rules_max = 1024;
     auto made = running_bridge::create(params);
@@ -33,7 +28,7 @@ class no_copies : public ::testing::Test {
     bridge_ = std::move(*made);
     for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
     pipeline_compiler& compiler = bridge_->compiler();
-    auto worker = executor::create(compiler.published(), 0, compiler.counts(0), none_);
+    auto worker = executor::create(compiler.published(), 0, compiler.counts(0), buffers_);
     ASSERT_TRUE(worker.has_value());
     worker_ = std::move(*worker);
   }
@@ -57,7 +52,6 @@ class no_copies : public ::testing::Test {
   std::uint64_t drops(pipeline_drop why) { return bridge_->compiler().counts(0).drops(why); }
 
   static constexpr std::size_t n = 3;
-  no_memory none_;
   test_buffers buffers_;
   std::unique_ptr<running_bridge> bridge_;
   std::unique_ptr<executor> worker_;

@@ -23,6 +23,7 @@ class test_buffers : public pipeline::packet_copier {
   bool copy(const pipeline::owned_packet& from, pipeline::owned_packet& to) noexcept override;
   void give_back(const pipeline::owned_packet& copy) noexcept override;
 
+  bool has_memory = true;  // for copies
   /// That were made and not given back.
   std::size_t n_out = 0;
 };
