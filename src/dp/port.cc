@@ -15,15 +15,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "dp/devargs.h"
 #include "dp/eal.h"
 #include "dp/memif_listeners.h"
 #include "dp/xdp_packets.h"
@@ -33,18 +31,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The kernel gives up the queue of an AF_XDP socket some time after that was closed, in a thread of
-// its own. So a port that comes back at once may find it taken, and tries again for so long after
-// the last one went. One that is taken for another reason is refused at once: whoever waits here is
-// the thread that owns the tables.
-constexpr std::uint64_t queue_is_left_ns = 3'000'000'000;
-constexpr auto longest_pause = 100ms;
-
-/// When a port of AF_XDP that had the interface went. Thread: the one that adds and removes ports.
-std::map<std::string, std::uint64_t>& left_at() {
-  static std::map<std::string, std::uint64_t> times;
-  return times;
-}
+// Between two looks whether the kernel has given up the queue of the port that was there before.
+constexpr auto first_pause = 10ms, longest_pause = 100ms;
 
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
@@ -81,20 +69,6 @@ unsigned largest_mtu(const rte_eth_dev_info& info) {
   const unsigned overhead =
       told ? info.max_rx_pktlen - info.max_mtu : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   return std::min<unsigned>(info.max_mtu, info.max_rx_pktlen - overhead);
-}
-
-/// The value of `key=` in devargs; empty where there is none.
-std::string text_in(const std::string& devargs, const std::string& key) {
-  const std::size_t at = devargs.find("," + key + "=");
-  if (at == std::string::npos) return {};
-  const std::size_t begin = at + key.size() + 2;
-  return devargs.substr(begin, devargs.find(',', begin) - begin);
-}
-
-/// The value of `key=` in devargs; `otherwise` where there is none.
-unsigned number_in(const std::string& devargs, const std::string& key, unsigned otherwise) {
-  const std::string text = text_in(devargs, key);
-  return text.empty() ? otherwise : static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 0));
 }
 
 result<void> validate_vlans(const port_config& config, const std::string& where) {
@@ -169,19 +143,20 @@ result<std::unique_ptr<port>> port::open(const port_config& config, const port_l
   return config.bond.any() ? open_bond(config, limits) : open_device(config, limits, false);
 }
 
+/// A queue that the port before may still have is waited for. One that is taken for another reason
+/// is refused at once: whoever waits here is the thread that owns the tables.
 result<std::unique_ptr<port>> port::open_device(const port_config& config,
                                                 const port_limits& limits, bool is_member) {
-  for (auto pause = 10ms;; pause = std::min(2 * pause, longest_pause)) {
+  for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
     std::unique_ptr<port> opened(new port);
     opened->config_ = config;
     opened->is_member_ = is_member;
     const eal_call call;
     const result<void> done = opened->open_steps(limits);
     if (done) return opened;
-    const auto left = left_at().find(text_in(config.devargs, "iface"));
-    const bool was_ours = left != left_at().end() && now_ns() < left->second + queue_is_left_ns;
-    if (!opened->queue_is_taken_ || !was_ours) return tl::unexpected(done.error());
-    if (pause == 10ms)
+    if (done.error().code != errc::busy || !opened->xdp_interface_.was_left_lately())
+      return tl::unexpected(done.error());
+    if (pause == first_pause)
       log_info("%s: its queue is still that of the port that went: it waits",
                opened->where().c_str());
     opened.reset();
@@ -191,6 +166,10 @@ result<std::unique_ptr<port>> port::open_device(const port_config& config,
 
 /// The destructor undoes the steps that were taken.
 result<void> port::open_steps(const port_limits& limits) {
+  if (auto taken = xdp_interface::take(config_.devargs, where()))
+    xdp_interface_ = std::move(*taken);
+  else
+    return tl::unexpected(taken.error());
   if (auto done = probe(limits); !done) return done;
   if (auto done = configure(limits); !done) return done;
   if (is_xdp()) xdp_files_.begin();
@@ -353,10 +332,13 @@ result<void> port::setup_rx_queue(std::uint16_t queue, unsigned node) {
   errno = 0;
   const int code = rte_eth_rx_queue_setup(device_, queue, rx_descriptors_, node, nullptr, packets_);
   if (code == 0) return {};
-  queue_is_taken_ = is_xdp() && errno == EBUSY;  // the driver makes EINVAL of all that goes wrong
+  // The driver makes EINVAL of all that goes wrong.
+  const bool is_taken = is_xdp() && errno == EBUSY;
   auto e = failed("cannot set up receive queue " + std::to_string(queue), code);
-  if (queue_is_taken_)
+  if (is_taken) {
+    e.value().code = errc::busy;
     e.value().what += "; another AF_XDP socket has this queue, or a program the interface";
+  }
   // The driver of DPDK 22.11 takes packets before it asks the kernel for the queue, and forgets
   // them when that says no.
   if (is_xdp()) pool_.lose(pool_.in_use() - in_use);
@@ -564,7 +546,7 @@ void port::close() {
   rte_eth_dev_close(device_);
   left_packets.find(packets_);
   xdp_files_.close_left();
-  if (!sockets.empty()) left_at()[text_in(config_.devargs, "iface")] = now_ns();
+  if (!sockets.empty()) xdp_interface_.left_queue();
   const unsigned lost = left_packets.give_back();
   if (pool_) pool_.lose(lost);
   close_left_memif_listeners();

@@ -24,6 +24,7 @@
 #include "dp/switch.h"
 #include "dp/tx_lock.h"
 #include "dp/xdp_files.h"
+#include "dp/xdp_interface.h"
 
 struct rte_eth_dev_info;
 
@@ -155,7 +156,7 @@ class port {
   packet_pool pool_;
   rte_mempool* packets_ = nullptr;  // what the queues receive into
   xdp_files xdp_files_;
-  bool queue_is_taken_ = false;  // by another AF_XDP socket
+  xdp_interface xdp_interface_;
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
 };

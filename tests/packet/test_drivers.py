@@ -42,8 +42,11 @@ class veth_pairs(with_switch):
     def remove_p2(self):
         self.switch.coua("port", "remove", "p2")
 
-    def add_p2(self):
-        self.switch.coua("port", "add", "p2", self.config()["ports"][1]["devargs"], "--vlan", "10")
+    def words_for_p2(self):
+        return "port", "add", "p2", self.config()["ports"][1]["devargs"], "--vlan", "10"
+
+    def add_p2(self, **options):
+        return self.switch.coua(*self.words_for_p2(), **options)
 
     def wait_for_h2(self):
         lab.wait_for(lambda: self.hosts[0].pings("10.9.0.2", wait=1), what="h2 answers again")
@@ -143,12 +146,16 @@ class test_af_xdp(any_driver, veth_pairs):
                 return xdp_socket("v2")
         return lab.wait_for(take, what="the queue of v2")
 
+    def bring_p2_back(self):
+        """What another socket had is free a little later, and was no port's."""
+        lab.wait_for(lambda: "p2" in self.ports() or self.add_p2(check=False).returncode == 0, what="p2 is back")
+
     def test_y_a_queue_that_is_free_a_little_later(self):
         """The kernel gives it up some time after the last port was closed, the longer the busier it is."""
+        self.addCleanup(self.bring_p2_back)
         self.remove_p2()
         other = self.take_queue()
-        devargs = self.config()["ports"][1]["devargs"]
-        adding = lab.start([lab.COUA, "-s", self.switch.socket, "port", "add", "p2", devargs, "--vlan", "10"])
+        adding = lab.start([lab.COUA, "-s", self.switch.socket, *self.words_for_p2()], stdout=subprocess.DEVNULL)
         try:
             waits = "port p2: its queue is still that of the port that went: it waits"
             lab.wait_for(lambda: waits in self.switch.log.read_text(), timeout=10, what="the port waits")
@@ -158,20 +165,23 @@ class test_af_xdp(any_driver, veth_pairs):
         self.wait_for_h2()
 
     def test_y_a_queue_that_another_program_has(self):
+        self.addCleanup(self.bring_p2_back)
         self.remove_p2()
         other = self.take_queue()
-        try:
-            time.sleep(3)  # so long the port that went might have it
-            devargs = self.config()["ports"][1]["devargs"]
-            said = self.switch.coua("port", "add", "p2", devargs, "--vlan", "10", check=False)
-        finally:
-            other.close()
+        self.addCleanup(other.close)
+        time.sleep(3)  # so long the port that went might have it
+        said = self.add_p2(check=False)
+        other.close()
         self.assertIn("receive queue 0: ", said.stderr)
         self.assertIn("another AF_XDP socket has this queue", said.stderr)
         self.assertNotIn("did not come back", self.switch.log.read_text())
-        # Its queue, too, is free a little later, and it was not a port's.
-        lab.wait_for(lambda: self.switch.coua("port", "add", "p2", devargs, "--vlan", "10", check=False).returncode == 0,
-                     what="the port is back")
+        self.bring_p2_back()
+        self.wait_for_h2()
+
+    def test_y_an_interface_that_another_port_has(self):
+        """The driver would take the program of p1 away when it closes the port that is refused."""
+        said = self.switch.coua("port", "add", "p9", "net_af_xdp9,iface=v1", "--vlan", "10", check=False)
+        self.assertIn("port p9: interface v1 is that of port p1", said.stderr)
         self.wait_for_h2()
 
     def test_z_twenty_removals_leave_no_packets(self):
