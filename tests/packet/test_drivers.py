@@ -178,6 +178,14 @@ class test_af_xdp(any_driver, veth_pairs):
         self.bring_p2_back()
         self.wait_for_h2()
 
+    def test_y_what_is_wrong_is_not_waited_for(self):
+        self.addCleanup(self.bring_p2_back)
+        self.remove_p2()
+        before = self.switch.log.read_text().count("it waits")
+        said = self.switch.coua(*self.words_for_p2(), "--mtu", "9600", check=False)
+        self.assertIn("port p2: mtu: 9600 is not in", said.stderr)
+        self.assertEqual(self.switch.log.read_text().count("it waits"), before)
+
     def test_y_an_interface_that_another_port_has(self):
         """The driver would take the program of p1 away when it closes the port that is refused."""
         said = self.switch.coua("port", "add", "p9", "net_af_xdp9,iface=v1", "--vlan", "10", check=False)
