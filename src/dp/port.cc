@@ -24,7 +24,6 @@
 #include "dp/devargs.h"
 #include "dp/eal.h"
 #include "dp/memif_listeners.h"
-#include "dp/xdp_packets.h"
 
 namespace coua::dp {
 namespace {
@@ -175,7 +174,9 @@ result<void> port::open_steps(const port_limits& limits) {
   if (is_xdp()) xdp_files_.begin();
   if (auto done = setup_queues(limits); !done) return done;
   if (auto done = start(); !done) return done;
-  if (is_xdp()) xdp_files_.end();
+  if (!is_xdp()) return {};
+  xdp_files_.end();
+  xdp_packets_ = std::make_unique<xdp_packets>(xdp_files_.sockets(), rx_descriptors_);
   return {};
 }
 
@@ -542,12 +543,13 @@ void port::close() {
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
   const std::vector<int> sockets = xdp_files_.sockets();
-  xdp_packets left_packets(sockets, rx_descriptors_);
+  // Of a port that was not opened to its end.
+  if (!xdp_packets_) xdp_packets_ = std::make_unique<xdp_packets>(sockets, rx_descriptors_);
   rte_eth_dev_close(device_);
-  left_packets.find(packets_);
+  xdp_packets_->find(packets_);
   xdp_files_.close_left();
   if (!sockets.empty()) xdp_interface_.left_queue();
-  const unsigned lost = left_packets.give_back();
+  const unsigned lost = xdp_packets_->give_back();
   if (pool_) pool_.lose(lost);
   close_left_memif_listeners();
   if (known && info.device != nullptr && rte_dev_remove(info.device) != 0)

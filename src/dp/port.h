@@ -25,6 +25,7 @@
 #include "dp/tx_lock.h"
 #include "dp/xdp_files.h"
 #include "dp/xdp_interface.h"
+#include "dp/xdp_packets.h"
 
 struct rte_eth_dev_info;
 
@@ -156,6 +157,7 @@ class port {
   packet_pool pool_;
   rte_mempool* packets_ = nullptr;  // what the queues receive into
   xdp_files xdp_files_;
+  std::unique_ptr<xdp_packets> xdp_packets_;
   xdp_interface xdp_interface_;
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread

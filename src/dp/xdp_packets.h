@@ -4,8 +4,8 @@
 // port is closed.
 //
 // The rings are memory that the kernel shares with whoever owns the socket. So they can be looked
-// into without the driver: they are mapped here once more before the driver goes, and read after it
-// has gone.
+// into without the driver: they are mapped here once more as soon as they are there (those of a
+// socket whose interface has gone can be mapped no more), and read after the driver has gone.
 //
 //            fill                     receive
 //   driver ---------> kernel: copies ---------> driver, which hands the packet to a worker
@@ -38,8 +38,8 @@ namespace coua::dp {
 /// Thread: the one that adds and removes ports.
 class xdp_packets {
  public:
-  /// Before the driver closes the port: of its sockets, with so many `descriptors` in their receive
-  /// and transmit rings.
+  /// When the driver has opened the port: of its sockets, with so many `descriptors` in their
+  /// receive and transmit rings.
   xdp_packets(std::span<const int> sockets, unsigned descriptors);
   ~xdp_packets() { unmap(); }
   xdp_packets(const xdp_packets&) = delete;
