@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/port.h"
 
-#include <net/if.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -221,8 +220,7 @@ result<void> port::configure(const port_limits& limits) {
   if (const int error = rte_eth_dev_info_get(device_, &info); error != 0)
     return failed("cannot read the device's limits", error);
   driver_ = info.driver_name;
-  char name[IF_NAMESIZE];
-  if (driver_ == "net_tap" && if_indextoname(info.if_index, name) != nullptr) interface_ = name;
+  interface_ = kernel_interface::of(driver_, info.if_index);
   if (info.max_rx_queues == 0 || info.max_tx_queues == 0)
     return fail(errc::unsupported, where(), "the device cannot both receive and send");
   const auto clamp = [](unsigned n, unsigned most) {
@@ -393,7 +391,11 @@ result<void> port::set_link(bool up) {
   if (!members_.empty())
     return each_member([&](port& member) { return member.set_link(up); },
                        [&](port& member) { (void)member.set_link(!up); });
-  if (is_out_of_sight()) return {};
+  // Of a TAP that a host has, the host's; of what is gone, nobody's.
+  if (interface_.any()) {
+    const kernel_interface::state now = interface_.look();
+    if (now == kernel_interface::state::hidden || now == kernel_interface::state::gone) return {};
+  }
   const eal_call step;
   const int error = up ? rte_eth_dev_set_link_up(device_) : rte_eth_dev_set_link_down(device_);
   if (error == -ENOTSUP && !up)
@@ -488,26 +490,27 @@ tx_queue port::tx_queue_of(unsigned worker) const {
 
 unsigned port::longest_frame() const { return config_.mtu + header_bytes; }
 
-/// A TAP interface that was moved to another network namespace (a host's) answers the driver's
-/// question for its link no more, but it works. Its link counts as up: what the other namespace
-/// does with it cannot be seen from here.
-bool port::is_out_of_sight() const {
-  return !interface_.empty() && if_nametoindex(interface_.c_str()) == 0;
-}
-
-link_state port::link() const {
+/// Where the device stands on an interface of the kernel, the kernel knows better than the driver
+/// (kernel_interface.h). What a hidden one's link is cannot be seen from here: it works, as far as
+/// anybody knows, so it counts as up.
+link_state port::link() {
   link_state state;
+  auto of_kernel = kernel_interface::state::up;
+  if (interface_.any() && !lost_.load(std::memory_order_relaxed)) {
+    of_kernel = interface_.look();
+    if (of_kernel == kernel_interface::state::gone) lost_.store(true, std::memory_order_relaxed);
+  }
   if (lost_.load(std::memory_order_relaxed) || rte_eth_dev_is_removed(device_) == 1) {
     state.lost = true;
     return state;
   }
-  if (is_out_of_sight()) {
+  if (of_kernel == kernel_interface::state::hidden) {
     state.up = true;
     return state;
   }
   rte_eth_link link{};
   if (rte_eth_link_get_nowait(device_, &link) != 0) return state;
-  state.up = link.link_status == RTE_ETH_LINK_UP;
+  state.up = of_kernel == kernel_interface::state::up && link.link_status == RTE_ETH_LINK_UP;
   state.mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
   return state;
 }

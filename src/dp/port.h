@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "dp/bond/bond_state.h"
+#include "dp/kernel_interface.h"
 #include "dp/packet_pool.h"
 #include "dp/plan_builder.h"
 #include "dp/switch.h"
@@ -92,8 +93,8 @@ class port {
   const std::string& driver() const { return driver_; }
   const std::uint8_t* mac() const { return mac_; }
   bool strips_tags() const;
-  /// Of a device; what a bond's is, its state says (bond/bond_state.h).
-  link_state link() const;
+  /// Of a device; what a bond's is, its state says (bond/bond_state.h). One that is lost stays so.
+  link_state link();
   /// What the device counts itself: rx_missed, rx_errors, rx_no_mbuf, tx_errors.
   std::vector<counter> device_counters() const;
   /// What the device counts as received and sent.
@@ -132,7 +133,6 @@ class port {
   unsigned longest_received() const;
   result<void> set_mtu(unsigned mtu);
   result<void> set_promiscuous(bool on);
-  bool is_out_of_sight() const;
   tl::unexpected<error> failed(const std::string& step, int code) const;
   tl::unexpected<error> probe_failed(const std::string& name, int code) const;
   std::string where() const {
@@ -150,7 +150,7 @@ class port {
   unsigned tx_queues_ = 0;
   int numa_node_ = -1;
   std::string driver_;
-  std::string interface_;  // of a TAP port
+  kernel_interface interface_;
   std::uint8_t mac_[6] = {};
   std::uint16_t rx_descriptors_ = 0, tx_descriptors_ = 0;
   unsigned mbuf_bytes_ = 0;
@@ -160,7 +160,7 @@ class port {
   std::unique_ptr<xdp_packets> xdp_packets_;
   xdp_interface xdp_interface_;
   std::vector<std::unique_ptr<tx_lock>> locks_;
-  std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread
+  std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread, too
 };
 
 }  // namespace coua::dp
