@@ -106,6 +106,28 @@ TEST_F(switch_test, a_frame_that_cannot_take_a_tag_is_dropped_and_counted) {
   EXPECT_EQ(count("d", "forwarded"), 0u);
 }
 
+// Red when such a frame counts as flooded, or as one for whose copies there were no packets.
+TEST_F(switch_test, a_flood_that_cannot_take_a_tag_is_a_drop_of_its_frame) {
+  auto& a = access("a", 10);
+  auto& t = trunk("t", 0, {10});
+  auto& u = trunk("u", 0, {10});
+  a.leave_no_headroom();
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_TRUE(counts("a", "drop_no_headroom", 1));
+  EXPECT_EQ(count("a", "flooded"), 0u);
+  EXPECT_EQ(count("a", "drop_no_mbuf"), 0u);
+  EXPECT_TRUE(t.silent());
+  EXPECT_TRUE(u.silent());
+  // The copy for the trunks has room, whatever the frame has.
+  auto& b = access("b", 10);
+  ASSERT_TRUE(a.send(frame));
+  EXPECT_EQ(t.receive(), with_tag(frame, 10));
+  EXPECT_EQ(u.receive(), with_tag(frame, 10));
+  EXPECT_EQ(b.receive(), frame);
+  EXPECT_EQ(count("a", "drop_no_headroom"), 1u);
+}
+
 // As net_tap does, the driver stops at a frame that is too long. Red when the frames behind it are
 // dropped with it.
 TEST_F(switch_test, a_frame_too_long_for_its_port_is_dropped_alone) {
