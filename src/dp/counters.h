@@ -13,7 +13,9 @@
 //   forwarded + flood_copies + mirrored
 //                            = tx_packets + drop_tx_full + drop_tx_too_long
 //
-// What the controller sends without naming a port counts in the totals only.
+// What the controller sends without naming a port counts in the totals only. `drop_shut_down` of a
+// port is no worker's: what waited in its device when it came back from being shut down, and was
+// never received.
 #pragma once
 
 #include <cstddef>

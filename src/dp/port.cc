@@ -405,10 +405,10 @@ result<void> port::set_link(bool up) {
   return failed(up ? "cannot bring the link up" : "cannot take the link down", error);
 }
 
-void port::discard_received() {
-  for (const auto& each : members_) each->discard_received();
-  if (!members_.empty()) return;
-  if (lost_.load(std::memory_order_relaxed)) return;
+std::uint64_t port::discard_received() {
+  std::uint64_t freed = 0;
+  for (const auto& each : members_) freed += each->discard_received();
+  if (!members_.empty() || lost_.load(std::memory_order_relaxed)) return freed;
   for (unsigned q = 0; q < rx_queues_; ++q) {
     // No more than what was there: a source that never ends must not hold this thread.
     for (unsigned left = std::max<unsigned>(rx_descriptors_, descriptors_default); left > 0;) {
@@ -417,9 +417,11 @@ void port::discard_received() {
                                           static_cast<std::uint16_t>(frames.size()));
       if (n == 0) break;
       rte_pktmbuf_free_bulk(frames.data(), n);
+      freed += n;
       left -= std::min(left, n);
     }
   }
+  return freed;
 }
 
 result<void> port::set_promiscuous(bool on) {

@@ -64,8 +64,9 @@ class port {
 
   /// What the other end of the cable sees. A driver that cannot is no error.
   result<void> set_link(bool up);
-  /// Frees what came in while no worker polled the port. None may poll it now.
-  void discard_received();
+  /// Frees what came in while no worker polled the port, and says how many frames that were. None
+  /// may poll it now.
+  std::uint64_t discard_received();
 
   using member_list = std::vector<std::unique_ptr<port>>;
   /// Of a bond: its members, in the order of its configuration; of any other port: none.

@@ -94,6 +94,7 @@ class switch_impl final : public l2_switch {
     std::uint64_t recoveries = 0;  // how often it came back because its recover_s were over
     std::array<std::uint64_t, n_storm_kinds> storm_drops{};  // when they were looked at last
     bool discards = false;                                   // what came in while it was
+    std::uint64_t discarded = 0;                             //   so many frames
     bool learns = false;
     std::uint64_t learns_since = 0;  // cycles()
     unsigned serial = 0;             // of the port that has the number, or had it last

@@ -88,7 +88,7 @@ result<unsigned> switch_impl::add_port_here(port_config config, const shut_state
   }
   slot.last_mbps = 0;
   slot.flush.reset();
-  slot.shut_ns = slot.shut_downs = slot.recoveries = 0;
+  slot.shut_ns = slot.shut_downs = slot.recoveries = slot.discarded = 0;
   slot.discards = false;
   if (slot.is_shut()) keep_shut(*number, *again);
   slot.baseline.clear();
@@ -256,7 +256,7 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
 
 /// Of a port that comes back: what has waited in its device would shut it down again.
 void switch_impl::discard_received(port_slot& slot) {
-  if (std::exchange(slot.discards, false)) slot.device->discard_received();
+  if (std::exchange(slot.discards, false)) slot.discarded += slot.device->discard_received();
 }
 
 void switch_impl::tell_all(unsigned number) {

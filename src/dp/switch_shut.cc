@@ -181,7 +181,9 @@ void switch_impl::shut_port(unsigned number, const std::string& by, const std::s
 }
 
 std::vector<counter> switch_impl::shut_counters(const port_slot& slot) {
-  return {{"shut_downs", slot.shut_downs}, {"recoveries", slot.recoveries}};
+  return {{"shut_downs", slot.shut_downs},
+          {"recoveries", slot.recoveries},
+          {"drop_shut_down", slot.discarded}};
 }
 
 }  // namespace coua::dp

@@ -100,6 +100,10 @@ TEST_F(shut_test, a_storm_shuts_its_port_and_no_other) {
     ASSERT_EQ(status_of("a").shut_down, "");
   }
   EXPECT_EQ(count("a", "recoveries"), 0u);
+  // No frame is forgotten: what was not received was freed, and counted.
+  EXPECT_GE(count("a", "drop_shut_down"), std::size(kinds) * 100);
+  EXPECT_EQ(count("a", "rx_packets") + count("a", "drop_shut_down"),
+            std::size(kinds) * (100 + 20 + 50 + 100 + 20));
 }
 
 // Red nearly always without a look at the speed: links are watched less often than drops.

@@ -134,8 +134,8 @@ class with_switch(unittest.TestCase):
         name."""
         now = self.settle()
         received_drops = sum(now[name] for name in now if name.startswith("drop_")
-                             and name not in ("drop_no_mbuf", "drop_lacp_tx", "drop_mirror_no_mbuf", "drop_tx_full",
-                                             "drop_tx_too_long"))
+                             and name not in ("drop_no_mbuf", "drop_lacp_tx", "drop_mirror_no_mbuf", "drop_shut_down",
+                                             "drop_tx_full", "drop_tx_too_long"))
         self.assertEqual(now["rx_packets"] + now["from_controller"] + now["pipeline_copies"],
                          now["forwarded"] + now["flooded"] + now["to_controller"] + now["to_lacp"] + received_drops,
                          now)
