@@ -298,7 +298,7 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
   port_slot& slot = slots_[number];
   const char* name = slot.device->config().name.c_str();
   if (now.lost)
-    log_warning("port %s: the device went away; remove the port, or add it again when it is back",
+    log_warning("port %s: the device went away; remove the port, and add it again when it is back",
                 name);
   else
     log_info("port %s: link is %s", name, now.up ? "up" : "down");

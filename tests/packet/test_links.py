@@ -87,7 +87,7 @@ class links(with_switch):
         self.wait_state("lost")
         self.assertFalse(self.ports()["p2"]["link_up"])
         self.assertRegex(self.switch.coua("port", "list").stdout, r"(?m)^p2 .* lost ")
-        self.assertIn("port p2: the device went away", self.log())
+        self.assertIn("port p2: the device went away; remove the port, and add it again when it is back", self.log())
         self.assert_takes_nothing()
 
     def assert_stays_lost(self):
