@@ -2,7 +2,7 @@
 //
 // Plain words in plain memory, read and written atomically. Tables live in raw memory that an arena
 // gives out, so their words are not std::atomic objects; these are the accesses that tables use.
-// On x86 each but the exchange is one plain move.
+// On x86 each but the exchange is one plain instruction.
 //
 // The compiler's builtins are used instead of std::atomic_ref because they are always inlined: the
 // look-up kernels are compiled with different instruction sets, and an out-of-line copy of a
@@ -28,6 +28,18 @@ template <typename Word>
 template <typename Word>
 [[gnu::always_inline]] inline void store_relaxed(Word* word, Word value) noexcept {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+/// Of a word that only this thread writes. Relaxed: others see the one before or the new one.
+template <typename Word>
+[[gnu::always_inline]] inline void add_relaxed(Word* word, Word by) noexcept {
+#if defined(__x86_64__) && !defined(COUA_SANITIZED)
+  // An atomic load and an atomic store stay apart in what compilers make of them; this is one
+  // instruction, and as whole to other threads as the two are, because it needs no lock for that.
+  static_assert(sizeof(Word) == 8);
+  __asm__("addq %1, %0" : "+m"(*word) : "re"(by) : "cc");
+#else
+  store_relaxed(word, static_cast<Word>(load_relaxed(word) + by));
+#endif
 }
 /// True when `word` held `expected` and now holds `desired`. Release on success.
 template <typename Word>

@@ -8,18 +8,18 @@
 // not necessarily at the same one.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "base/atomic_word.h"
 #include "base/cache_line.h"
 #include "base/check.h"
 
 namespace coua {
 
 class counters {
-  using cell = std::atomic<std::uint64_t>;
+  using cell = std::uint64_t;
   static constexpr std::size_t cells_per_line = cache_line_bytes / sizeof(cell);
   struct alignas(cache_line_bytes) line {
     cell cells[cells_per_line] = {};
@@ -35,8 +35,7 @@ class counters {
     row() = default;
     void add(std::size_t index, std::uint64_t n = 1) const noexcept {
       COUA_ASSERT(index < n_counters_);
-      cell& counter = at(lines_, index);
-      counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+      add_relaxed(&at(lines_, index), n);
     }
 
    private:
@@ -61,7 +60,7 @@ class counters {
   /// One owner's counter. Any thread.
   std::uint64_t value(std::size_t owner, std::size_t index) const noexcept {
     COUA_ASSERT(index < n_counters_);
-    return at(first(owner), index).load(std::memory_order_relaxed);
+    return load_relaxed(&at(first(owner), index));
   }
 
   /// A counter summed over all owners. Any thread.

@@ -121,9 +121,7 @@ class worker_counts {
   }
 
  private:
-  static void bump(std::uint64_t& counter, std::uint64_t by) noexcept {
-    store_relaxed(&counter, load_relaxed(&counter) + by);
-  }
+  static void bump(std::uint64_t& counter, std::uint64_t by) noexcept { add_relaxed(&counter, by); }
 
   reserved_array<cell> cells_;
   std::array<table_cell, std::size_t{table_max} + 1> tables_{};
