@@ -6,6 +6,9 @@
 //
 // 2^16 is 1 modulo 0xffff, so wider words are summed as they are, and folded once. The result is
 // that of update_checksum (checksum.h) over the same words, to the bit.
+//
+// Words and checksums are taken as they lie in memory, without a swap: the sum is the same one with
+// its bytes swapped (RFC 1071, section 2).
 #pragma once
 
 #include <cstdint>
@@ -16,29 +19,30 @@ namespace coua::net {
 
 class checksum_change {
  public:
-  /// Words that start at an even distance from the first byte that the checksum covers.
+  /// As they lie in memory, at an even distance from the first byte that the checksum covers.
   void word16(std::uint16_t before, std::uint16_t after) noexcept {
     sum_ += (before ^ 0xffffU) + std::uint64_t{after};
   }
   void word32(std::uint32_t before, std::uint32_t after) noexcept {
     sum_ += std::uint64_t{~before} + after;
   }
-  void word48(std::uint64_t before, std::uint64_t after) noexcept {
-    sum_ += (before ^ mac_mask) + after;
+  /// Numbers that are big-endian in memory.
+  void mac(std::uint64_t before, std::uint64_t after) noexcept {
+    word16(swap16(before >> 32), swap16(after >> 32));
+    word32(swap32(before), swap32(after));
   }
-  void word128(uint128 before, uint128 after) noexcept {
+  void number128(uint128 before, uint128 after) noexcept {
     for (unsigned shift = 0; shift < 128; shift += 32) {
-      word32(static_cast<std::uint32_t>(before >> shift),
-             static_cast<std::uint32_t>(after >> shift));
+      word32(swap32(before >> shift), swap32(after >> shift));
     }
   }
 
   /// The new checksum; never 0xffff, which is another 0x0000.
   std::uint16_t apply(std::uint16_t checksum) const noexcept {
     // 1 to 0xffff, which is zero, whatever the checksum: worked out once for several of them. So
-    // the sum is not 0, nor what one fold makes of it.
+    // the sum is not 0, nor what one fold makes of it. Below 2^40 three folds are enough; that is a
+    // hundred words.
     std::uint64_t change = sum_ + 0xffff;
-    change = (change & 0xffff'ffff) + (change >> 32);
     change = (change & 0xffff) + (change >> 16);
     change = (change & 0xffff) + (change >> 16);
     change = (change & 0xffff) + (change >> 16);
@@ -54,6 +58,13 @@ class checksum_change {
   }
 
  private:
+  static std::uint16_t swap16(std::uint64_t value) noexcept {
+    return __builtin_bswap16(static_cast<std::uint16_t>(value));
+  }
+  static std::uint32_t swap32(uint128 value) noexcept {
+    return __builtin_bswap32(static_cast<std::uint32_t>(value));
+  }
+
   std::uint64_t sum_ = 0;
 };
 

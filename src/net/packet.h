@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "net/mac_pair.h"
 
 namespace coua::net {
 
@@ -44,15 +45,12 @@ inline void close_gap(packet& p, std::uint32_t at, std::uint32_t n) noexcept {
   p.contiguous -= n;
   p.length -= n;
 }
-/// The same at a place that is known: without a call, where a move of few bytes is all loads and
-/// then all stores.
-template <std::size_t At>
-[[gnu::always_inline]] inline void close_gap_at(packet& p, std::uint32_t n) noexcept {
-  COUA_ASSERT(At + n <= p.contiguous);
-  std::uint8_t moved[At];
-  std::memcpy(moved, p.bytes, At);
+/// The same behind the addresses of Ethernet: in two registers, without a call.
+[[gnu::always_inline]] inline void close_gap_behind_macs(packet& p, std::uint32_t n) noexcept {
+  COUA_ASSERT(2 * mac_bytes + n <= p.contiguous);
+  const mac_pair macs = mac_pair::load(p.bytes);
   p.bytes += n;
-  std::memcpy(p.bytes, moved, At);
+  macs.store(p.bytes);
   p.headroom += n;
   p.contiguous -= n;
   p.length -= n;

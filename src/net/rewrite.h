@@ -37,17 +37,17 @@ enum class rewrite_result : std::uint8_t {
 };
 
 /// Moves the transport checksum of a packet that is one of `kinds`, if it is whole.
-inline void change_transport_checksum(const packet& p, const layers& l, layer::bits kinds,
-                                      const checksum_change& change) noexcept {
+[[gnu::always_inline]] inline void change_transport_checksum(
+    const packet& p, const layers& l, layer::bits kinds, const checksum_change& change) noexcept {
   const layer::bits kind = l.present & kinds;
   std::uint8_t* const header = p.bytes + l.transport;
   if ((kind & layer::udp) != 0) {
-    store_be16(header + wire::udp::checksum,
-               change.apply_udp(load_be16(header + wire::udp::checksum)));
+    std::uint8_t* const at = header + wire::udp::checksum;
+    store_raw16(at, change.apply_udp(load_raw16(at)));
   } else if (kind != 0) {
-    std::uint8_t* const at =
-        header + ((kind & layer::tcp) != 0 ? wire::tcp::checksum : wire::icmp::checksum);
-    store_be16(at, change.apply(load_be16(at)));
+    const bool is_tcp = (kinds & ~(layer::tcp | layer::udp)) == 0 || (kind & layer::tcp) != 0;
+    std::uint8_t* const at = header + (is_tcp ? wire::tcp::checksum : wire::icmp::checksum);
+    store_raw16(at, change.apply(load_raw16(at)));
   }
 }
 

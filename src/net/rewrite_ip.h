@@ -9,15 +9,19 @@ namespace coua::net {
 
 namespace detail {
 
+inline void change_ipv4_checksum(std::uint8_t* header, const checksum_change& change) noexcept {
+  std::uint8_t* const at = header + wire::ipv4::checksum;
+  store_raw16(at, change.apply(load_raw16(at)));
+}
+
 /// Writes one word of an IPv4 header, and moves its checksum.
 inline void set_ipv4_word(std::uint8_t* header, std::size_t at, std::uint16_t value,
                           std::uint16_t mask) noexcept {
-  const std::uint16_t before = load_be16(header + at);
-  const std::uint16_t after = merge(before, value, mask);
+  const std::uint16_t before = load_raw16(header + at);
+  store_be16(header + at, merge(load_be16(header + at), value, mask));
   checksum_change change;
-  change.word16(before, after);
-  store_be16(header + at, after);
-  store_be16(header + wire::ipv4::checksum, change.apply(load_be16(header + wire::ipv4::checksum)));
+  change.word16(before, load_raw16(header + at));
+  change_ipv4_checksum(header, change);
 }
 /// The TTL is the upper half of its word.
 inline void set_ipv4_ttl(std::uint8_t* header, std::uint8_t ttl) noexcept {
@@ -52,12 +56,12 @@ inline rewrite_result set_ip_class(packet& p, const layers& l, unsigned value,
                                                               std::uint32_t mask) noexcept {
   if (!l.has(layer::ipv4)) return rewrite_result::no_header;
   std::uint8_t* const header = p.bytes + l.network;
-  const std::uint32_t before = load_be32(header + at);
-  const std::uint32_t after = merge(before, value, mask);
+  const std::uint32_t before = load_raw32(header + at);
+  const std::uint32_t after = merge(before, __builtin_bswap32(value), __builtin_bswap32(mask));
   checksum_change change;
   change.word32(before, after);
-  store_be32(header + at, after);
-  store_be16(header + wire::ipv4::checksum, change.apply(load_be16(header + wire::ipv4::checksum)));
+  store_raw32(header + at, after);
+  change_ipv4_checksum(header, change);
   change_transport_checksum(p, l, layer::tcp | layer::udp, change);
   return rewrite_result::done;
 }
@@ -69,7 +73,7 @@ inline rewrite_result set_ipv6_address(packet& p, const layers& l, std::size_t a
   const uint128 before = load_be128(address);
   const uint128 after = merge(before, value, mask);
   checksum_change change;
-  change.word128(before, after);
+  change.number128(before, after);
   store_be128(address, after);
   change_transport_checksum(p, l, covered_by, change);
   return rewrite_result::done;

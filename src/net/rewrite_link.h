@@ -3,6 +3,7 @@
 // Rewrites of the Ethernet header and its tags (rewrite.h has the rules).
 #pragma once
 
+#include "net/mac_pair.h"
 #include "net/rewrite.h"
 
 namespace coua::net {
@@ -18,6 +19,12 @@ inline rewrite_result set_eth_src(packet& p, const layers& l, std::uint64_t mac,
   if (!l.has(layer::ethernet)) return rewrite_result::no_header;
   std::uint8_t* const at = p.bytes + mac_bytes;
   store_mac(at, mask == mac_mask ? mac : merge(load_mac(at), mac, mask));
+  return rewrite_result::done;
+}
+/// Both.
+inline rewrite_result set_macs(packet& p, const layers& l, const mac_pair& macs) noexcept {
+  if (!l.has(layer::ethernet)) return rewrite_result::no_header;
+  macs.store(p.bytes);
   return rewrite_result::done;
 }
 
@@ -60,20 +67,21 @@ inline rewrite_result set_vlan_pcp(packet& p, layers& l, std::uint8_t pcp) noexc
 /// zeros. `ethertype` is 0x8100 or 0x88a8.
 rewrite_result push_vlan(packet& p, layers& l, std::uint16_t ethertype) noexcept;
 /// Takes the outermost tag away.
-inline rewrite_result pop_vlan(packet& p, layers& l) noexcept {
+[[gnu::always_inline]] inline rewrite_result pop_vlan(packet& p, layers& l) noexcept {
   constexpr std::uint32_t tag_bytes = vlan_tag_bytes;
   if (!l.has(layer::vlan)) return rewrite_result::no_header;
-  close_gap_at<ethertype_offset>(p, tag_bytes);
-  if (is_vlan_type(l.eth_type)) [[unlikely]]
-    return rewrite_result::parse_again;
-  if (l.transport != 0 && l.nd_option == 0) [[likely]] {
+  close_gap_behind_macs(p, tag_bytes);
+  if (!l.has(layer::second_vlan) && l.transport != 0 && l.nd_option == 0) [[likely]] {
     l.network = static_cast<std::uint16_t>(l.network - tag_bytes);
     l.transport = static_cast<std::uint16_t>(l.transport - tag_bytes);
     l.ip_end -= tag_bytes;
-  } else {
-    detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
+    l.vlan_tci = 0;
+    l.present &= ~layer::vlan;
+    return rewrite_result::done;
   }
-  if (!l.has(layer::second_vlan)) [[likely]] {
+  if (is_vlan_type(l.eth_type)) return rewrite_result::parse_again;
+  detail::move_offsets(l, static_cast<std::uint16_t>(-tag_bytes));
+  if (!l.has(layer::second_vlan)) {
     l.vlan_tci = 0;
     l.present &= ~layer::vlan;
     return rewrite_result::done;

@@ -11,11 +11,10 @@ rewrite_result set_word(packet& p, const layers& l, layer::bits kind, std::size_
                         std::uint16_t value, std::uint16_t mask) noexcept {
   if (!l.has(kind)) return rewrite_result::no_header;
   std::uint8_t* const to = p.bytes + l.transport + at;
-  const std::uint16_t before = load_be16(to);
-  const std::uint16_t after = merge(before, value, mask);
+  const std::uint16_t before = load_raw16(to);
+  store_be16(to, merge(load_be16(to), value, mask));
   checksum_change change;
-  change.word16(before, after);
-  store_be16(to, after);
+  change.word16(before, load_raw16(to));
   change_transport_checksum(p, l, kind, change);
   return rewrite_result::done;
 }
@@ -40,7 +39,7 @@ rewrite_result set_nd_option(packet& p, const layers& l, layer::bits which,
   if (!l.has(which)) return rewrite_result::no_header;
   std::uint8_t* const to = p.bytes + l.nd_option + wire::nd::option_address;
   checksum_change change;
-  change.word48(load_mac(to), mac & mac_mask);
+  change.mac(load_mac(to), mac & mac_mask);
   store_mac(to, mac);
   change_transport_checksum(p, l, layer::icmpv6, change);
   return rewrite_result::done;
@@ -73,7 +72,7 @@ rewrite_result set_nd_target(packet& p, const layers& l, uint128 target, uint128
   const uint128 before = load_be128(to);
   const uint128 after = merge(before, target, mask);
   checksum_change change;
-  change.word128(before, after);
+  change.number128(before, after);
   store_be128(to, after);
   change_transport_checksum(p, l, layer::icmpv6, change);
   return rewrite_result::done;

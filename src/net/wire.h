@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Big-endian numbers at any address, beside the 16 bits of ethernet.h. Each is one load or store
-// and one swap.
+// and one swap; raw ones go without the swap.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,24 @@
 namespace coua::net {
 
 using uint128 = unsigned __int128;
+
+/// As they lie in memory.
+inline std::uint16_t load_raw16(const std::uint8_t* bytes) noexcept {
+  std::uint16_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+inline void store_raw16(std::uint8_t* bytes, std::uint16_t value) noexcept {
+  std::memcpy(bytes, &value, sizeof value);
+}
+inline std::uint32_t load_raw32(const std::uint8_t* bytes) noexcept {
+  std::uint32_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+inline void store_raw32(std::uint8_t* bytes, std::uint32_t value) noexcept {
+  std::memcpy(bytes, &value, sizeof value);
+}
 
 inline std::uint32_t load_be32(const std::uint8_t* bytes) noexcept {
   std::uint32_t value;
