@@ -11,6 +11,7 @@ namespace {
 using pipeline::delivery;
 using pipeline::executor;
 using pipeline::owned_packet;
+using pipeline::port_no;
 
 constexpr std::uint32_t headroom = 128;  // as in DPDK's buffers
 
@@ -58,7 +59,8 @@ std::uint64_t case_replay::run_chunk(std::size_t chunk, pipeline::time_ns now) n
         static_cast<unsigned>(std::min<std::size_t>(batch_, case_frames::chunk_packets - at));
     copy(flows + at, n);
     worker_.run({burst_, n}, now);
-    worker_.each_delivery([&sum](const delivery& one, const owned_packet&) { sum += one.port; });
+    worker_.each_delivery([&sum](port_no to, const owned_packet&) { sum += to; },
+                          [&sum](const delivery& one, const owned_packet&) { sum += one.port; });
   }
   return sum;
 }

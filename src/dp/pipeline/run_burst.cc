@@ -5,7 +5,6 @@
 // packets the short way.
 #include <rte_mbuf.h>
 
-#include "base/clock.h"
 #include "dp/l2/retag.h"
 #include "dp/pipeline/mbuf_packet.h"
 #include "dp/pipeline/pipeline_owner.h"
@@ -20,7 +19,6 @@ namespace of = pipeline;
 
 void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
   of::executor::arrival arrivals[of::executor::burst_max];
-  const of::time_ns now = now_ns();
   const of::port_no in_port = bridge_port(b.port);
   const bool strips = plan_->ports[b.port].strips_tags;
   std::uint64_t bytes = 0;
@@ -35,7 +33,7 @@ void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
       }
       arrivals[n++] = {to_packet(frame), in_port};
     }
-    bridge.executor->run({arrivals, n}, now);
+    bridge.executor->run({arrivals, n}, of::executor::when_asked);
     if (const auto learned = bridge.executor->learned(); !learned.empty()) [[unlikely]]
       bridge.learned.tell(learned, now_);
     deliver_all(bridge, b.port, n);
@@ -62,22 +60,22 @@ void worker::deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexc
   normal_.n = 0;
   normal_.port = port;
   const port_set up = up_in(bridge);
-  ran.each_delivery([&](const of::delivery& one, const of::owned_packet& what) {
+  const auto send = [&](of::port_no to, const of::owned_packet& what) {
     ++n_delivered;
     rte_mbuf* frame = to_mbuf(what);
-    switch (one.to) {
-      case of::delivery::kind::port: {
-        const unsigned out = switch_port(one.port);
-        if ((up & port_bit(out)) == 0) [[unlikely]]
-          return send_to_port(bridge, port, one.port, frame);
-        ++n_forwarded;
-        return enqueue(out, frame, what.buffer.length);
-      }
-      case of::delivery::kind::controller: return punt(bridge, port, one, frame);
-      case of::delivery::kind::normal:
-        normal_.mbufs[normal_.n++] = frame;
-        if (normal_.n == max_burst) forward_normal();
-    }
+    const unsigned out = switch_port(to);
+    if ((up & port_bit(out)) == 0) [[unlikely]]
+      return send_to_port(bridge, port, to, frame);
+    ++n_forwarded;
+    enqueue(out, frame, what.buffer.length);
+  };
+  ran.each_delivery(send, [&](const of::delivery& one, const of::owned_packet& what) {
+    if (one.to == of::delivery::kind::port) return send(one.port, what);
+    ++n_delivered;
+    rte_mbuf* frame = to_mbuf(what);
+    if (one.to == of::delivery::kind::controller) return punt(bridge, port, one, frame);
+    normal_.mbufs[normal_.n++] = frame;
+    if (normal_.n == max_burst) forward_normal();
   });
   if (normal_.n != 0) forward_normal();
   if (plan_->drops_tapped) [[unlikely]] {

@@ -73,6 +73,26 @@ op compile_set_field(stored_ops& in, const act::set_field& to) {
   return made;
 }
 
+/// Both addresses, in either order, are written at once.
+void pair_macs(std::vector<op>& ops) {
+  const auto sets = [](const op& one, field which) {
+    return one.code == op_code::set && one.which == static_cast<std::uint8_t>(which);
+  };
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i, ++n) {
+    ops[n] = ops[i];
+    if (i + 1 == ops.size()) continue;
+    const bool to_first = sets(ops[i], field::eth_dst) && sets(ops[i + 1], field::eth_src);
+    if (!to_first && !(sets(ops[i], field::eth_src) && sets(ops[i + 1], field::eth_dst))) continue;
+    const net::mac_pair macs = to_first ? net::mac_pair::of(ops[i].value, ops[i + 1].value)
+                                        : net::mac_pair::of(ops[i + 1].value, ops[i].value);
+    ops[n] = make(op_code::set_macs, 0, macs.rest);
+    ops[n].number = macs.first;
+    ++i;
+  }
+  ops.resize(n);
+}
+
 }  // namespace
 
 op_list stored_ops::list() const {
@@ -144,7 +164,10 @@ stored_ops action_compiler::compile(const instructions& what, packet_in_reason r
     one.meter = references_.meter(*what.meter);
     made.ops.push_back(one);
   }
-  if (what.apply) add(made, *what.apply, reason, cookie);
+  if (what.apply) {
+    add(made, *what.apply, reason, cookie);
+    pair_macs(made.ops);
+  }
   if (what.clear_actions) made.ops.push_back(make(op_code::clear_set));
   if (what.write) {
     made.lists.push_back(compile_list(*what.write, packet_in_reason::action, no_cookie));

@@ -53,9 +53,7 @@ result<record_id> compile_context::make(const rule& of, record_id previous) {
   record.previous = previous;
   record.counters = number_of(of.id);
   record.shape = compiled.shape;
-  record.next_table = compiled.next_table;
-  record.is_metered = of.instructions.meter.has_value();
-  record.priority = of.priority;
+  record.traits = {compiled.next_table, of.instructions.meter.has_value(), of.priority};
   if (compiled.shared != nullptr) {
     record.shared = compiled.shared->ops.data();
   } else {
@@ -73,9 +71,7 @@ result<record_id> compile_context::make_gone(record_id previous) {
   record.previous = previous;
   record.counters = 0;
   record.shape = nullptr;
-  record.next_table = no_table;
-  record.is_metered = false;
-  record.priority = 0;
+  record.traits = {};
   return id;
 }
 

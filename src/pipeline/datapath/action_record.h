@@ -7,7 +7,7 @@
 //   counters   where workers count its packets
 //   shape      codes of its ops, the fields that they set, and whether another table follows:
 //              packets whose records have one shape are executed together (executor.h)
-//   next_table which one
+//   traits     which one, whether a meter comes first, and the priority
 //   ops        two of them in the record itself; longer lists are apart, and shared by records that
 //              have the same ones
 //
@@ -15,6 +15,7 @@
 // what matches next.
 #pragma once
 
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,18 @@ struct action_shape {
 /// Of one action_records; 0: none.
 using record_id = std::uint32_t;
 
+/// Four bytes that are compared as one word.
+struct record_traits {
+  std::uint8_t next_table = no_table;  // or no_table
+  bool is_metered = false;             // its first op is a meter
+  std::uint16_t priority = 0;          // of the rule
+
+  constexpr std::uint32_t bits() const noexcept { return std::bit_cast<std::uint32_t>(*this); }
+  static const std::uint32_t next_bits, metered_bits;
+};
+inline constexpr std::uint32_t record_traits::next_bits = record_traits{255, false, 0}.bits();
+inline constexpr std::uint32_t record_traits::metered_bits = record_traits{0, true, 0}.bits();
+
 struct alignas(64) action_record {
   static constexpr std::size_t n_inline = 2;
 
@@ -53,9 +66,7 @@ struct alignas(64) action_record {
   record_id previous;
   std::uint32_t counters;
   const action_shape* shape;  // null: the rule is gone
-  std::uint8_t next_table;    // or no_table
-  bool is_metered;            // its first op is a meter
-  std::uint16_t priority;     // of the rule
+  record_traits traits;
   union {
     op own[n_inline];
     const op* shared;  // instead, as its shape says

@@ -25,7 +25,7 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   std::unique_ptr<executor> made(new executor(follows, worker, counts, copier));
   auto reader = follows.grace.register_reader();
   if (!reader) return tl::unexpected(std::move(reader.error()));
-  auto deliveries = reserved_array<delivery>::create(deliveries_max + 1);
+  auto deliveries = reserved_array<delivery>::create(deliveries_max + burst_max + 1);
   if (!deliveries) return tl::unexpected(std::move(deliveries.error()));
   made->grace_ = std::move(*reader);
   made->deliveries_ = std::move(*deliveries);
@@ -115,11 +115,13 @@ void executor::clear_state() noexcept {
 
 void executor::finish() noexcept {
   // Mostly, all of them go somewhere.
-  if (std::count(borrowed_, borrowed_ + n_, std::uint32_t{0}) == 0) [[likely]]
+  std::uint32_t sent = sent_bit;
+  for (unsigned i = 0; i < n_; ++i) sent &= first_[i];
+  if (sent != 0) [[likely]]
     return;
   for (unsigned i = 0; i < n_; ++i) {
-    if (borrowed_[i] != 0) continue;
-    left_over_[n_left_over_++] = {packets_[i].buffer, owner_[i]};
+    if (is_sent(i) || borrowed_[i] != 0) continue;
+    left_over_[n_left_over_++] = packet_of(i);
   }
 }
 
@@ -234,30 +236,38 @@ std::uint32_t executor::count(const packet_list& list, const action_record* cons
   const worker_counts::cells cells = counts_.all();
   const action_record* const first = records[0];
   const action_shape* const shape = first != nullptr ? first->shape : nullptr;
-  const bool apart = shape != nullptr && shape->ops_apart;
-  const unsigned next = first != nullptr ? first->next_table : no_table;
+  const record_traits traits = first != nullptr ? first->traits : record_traits{};
   const unsigned n = list.n;
   std::uint32_t missed = 0;
-  std::uintptr_t differs = 0;
-  unsigned metered = 0, next_differs = 0;
-  for (unsigned k = 0; k < n; ++k) {
-    const action_record* const one = records[k];
-    if (one == nullptr) [[unlikely]] {
-      missed |= std::uint32_t{1} << k;
-      continue;
+  std::uintptr_t shape_differs = 0;
+  std::uint32_t traits_differ = 0;
+  const auto each = [&](auto ops_apart) {
+    for (unsigned k = 0; k < n; ++k) {
+      const action_record* const one = records[k];
+      if (one == nullptr) [[unlikely]] {
+        missed |= std::uint32_t{1} << k;
+        continue;
+      }
+      cells.add(one->counters, frame_bytes_[list.at[k]]);
+      shape_differs |=
+          reinterpret_cast<std::uintptr_t>(one->shape) ^ reinterpret_cast<std::uintptr_t>(shape);
+      traits_differ |= one->traits.bits() ^ traits.bits();
+      all.next[k] = one->traits.next_table;
+      // Where shapes differ, of another record perhaps what it has not: then nobody looks here.
+      all.ops[k] = ops_apart ? one->shared : one->own;
     }
-    cells.add(one->counters, frame_bytes_[list.at[k]]);
-    differs |=
-        reinterpret_cast<std::uintptr_t>(one->shape) ^ reinterpret_cast<std::uintptr_t>(shape);
-    metered |= unsigned{one->is_metered};
-    all.next[k] = one->next_table;
-    next_differs |= one->next_table ^ next;
-    all.ops[k] = apart ? one->shared : one->own;
+  };
+  if (shape != nullptr && shape->ops_apart) {
+    each(std::true_type());
+  } else {
+    each(std::false_type());
   }
   all.n = n;
-  all.next_differs = next_differs != 0;
+  all.is_in_a_row = list.is_in_a_row;
+  all.next_differs = (traits_differ & record_traits::next_bits) != 0;
   std::copy(std::begin(list.at), std::end(list.at), all.at);
-  are = {missed == 0 && differs == 0, metered != 0};
+  are = {missed == 0 && shape_differs == 0,
+         ((traits.bits() | traits_differ) & record_traits::metered_bits) != 0};
   if (missed == 0 && !list.is_mixed()) [[likely]] {
     counts_.add_table(list.tables[0].table, n, n);
   } else {
@@ -303,7 +313,7 @@ std::uint32_t executor::meter_all(const packet_list& list, const action_record* 
   std::uint32_t dropped = 0;
   for (std::uint32_t left = which; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
-    if (!records[k]->is_metered || pass_meter(list.at[k], records[k]->ops()[0])) continue;
+    if (!records[k]->traits.is_metered || pass_meter(list.at[k], records[k]->ops()[0])) continue;
     dropped |= std::uint32_t{1} << k;
   }
   return dropped;
@@ -361,6 +371,10 @@ void executor::send_on(const work& all) noexcept {
   if (n == 0) return;
   if (!all.next_differs) {
     const table_id next = all.next[0];
+    if (all.is_in_a_row) [[likely]] {
+      std::fill_n(table_, n, next);
+      return send_to((std::uint64_t{1} << n) - 1, next);
+    }
     std::uint64_t everyone = 0;
     for (unsigned k = 0; k < n; ++k) {
       const slot at = all.at[k];

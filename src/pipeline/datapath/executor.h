@@ -17,6 +17,9 @@
 // packet that is sent once, as the last thing, is never copied, whatever the actions looked like to
 // the compiler.
 //
+// Sent. Most packets go to one port, and nothing else happens to them: of these the port is noted
+// (first_), and a delivery is made only when something does.
+//
 // Order. The deliveries of one packet are in the order of its actions, and packets in that of the
 // burst. They are listed packet by packet (delivery::next) as they come, whatever the order of
 // tables in which they were made.
@@ -77,6 +80,8 @@ class executor {
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
 
+  /// Time that is read from the system's clock when a meter asks for it.
+  static constexpr time_ns when_asked = ~time_ns{0};
   /// Up to burst_max packets. Afterwards each of them is in a delivery, or left over.
   void run(std::span<const arrival> burst, time_ns now) noexcept;
   /// One packet through a list of actions, as a packet-out asks for; in_port may be
@@ -86,17 +91,12 @@ class executor {
   /// Calls `call(delivery, owned_packet)` for each of the last run, packet by packet.
   template <class Call>
   void each_delivery(Call call) const {
-    for (unsigned i = 0; i < n_; ++i) {
-      for (std::uint32_t at = first_[i]; at != 0;) {
-        const delivery& one = deliveries_[at];
-        if (at == borrowed_[i]) [[likely]] {
-          call(one, owned_packet{packets_[i].buffer, owner_[i]});
-        } else {
-          call(one, one.copy);
-        }
-        at = one.next;
-      }
-    }
+    each_sent_or_delivered([&](unsigned i) { call(sent_delivery(i), packet_of(i)); }, call);
+  }
+  /// The same, but `sent(port_no, owned_packet)` for packets that go to one port only.
+  template <class Sent, class Call>
+  void each_delivery(Sent sent, Call call) const {
+    each_sent_or_delivered([&](unsigned i) { sent(sent_to(i), packet_of(i)); }, call);
   }
   /// Packets of the last run that go nowhere.
   std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
@@ -108,7 +108,7 @@ class executor {
   template <class Call>
   void each_dropped(Call call) const {
     for (unsigned i = 0; i < n_; ++i)
-      if (first_[i] == 0) call(owned_packet{packets_[i].buffer, owner_[i]});
+      if (first_[i] == 0) call(packet_of(i));
   }
   /// Packets of the last run that are in no delivery: they were dropped.
   unsigned n_dropped() const {
@@ -162,6 +162,7 @@ class executor {
   struct work {
     unsigned n = 0;
     bool next_differs = false;  // it may
+    bool is_in_a_row = false;   // the first n slots
     bool all_sent = false;      // each is in a delivery
     slot at[burst_max];
     table_id next[burst_max];
@@ -169,13 +170,14 @@ class executor {
 
     void add(slot packet, const action_record& record) noexcept {
       at[n] = packet;
-      next[n] = record.next_table;
+      next[n] = record.traits.next_table;
       next_differs |= next[n] != next[0];
       ops[n++] = record.ops();
     }
     /// Those whose bits are set, by their place here.
     void leave_out(std::uint32_t some) noexcept {
       unsigned n_left = 0;
+      is_in_a_row = false;
       for (unsigned k = 0; k < n; ++k) {
         if ((some >> k & 1) != 0) continue;
         at[n_left] = at[k];
@@ -213,6 +215,26 @@ class executor {
   };
 
   executor(published_plan& follows, unsigned worker, worker_counts& counts, packet_copier& copier);
+
+  owned_packet packet_of(unsigned i) const noexcept { return {packets_[i].buffer, owner_[i]}; }
+  template <class Sent, class Call>
+  void each_sent_or_delivered(Sent sent, Call call) const {
+    for (unsigned i = 0; i < n_; ++i) {
+      if (is_sent(i)) [[likely]] {
+        sent(i);
+        continue;
+      }
+      for (std::uint32_t at = first_[i]; at != 0;) {
+        const delivery& one = deliveries_[at];
+        if (at == borrowed_[i]) [[likely]] {
+          call(one, packet_of(i));
+        } else {
+          call(one, one.copy);
+        }
+        at = one.next;
+      }
+    }
+  }
 
   // executor.cc
   void run_burst(std::span<const arrival> burst, time_ns now) noexcept;
@@ -343,6 +365,25 @@ class executor {
   std::optional<slot> copy_to_slot(slot at) noexcept;
   void leave_slot(slot copy) noexcept;
 
+  // Packets of the burst that are sent: the port is where the number of a delivery would be.
+  static constexpr std::uint32_t sent_bit = std::uint32_t{1} << 31;
+  static_assert(deliveries_max + burst_max < sent_bit);
+  bool is_sent(unsigned i) const noexcept { return (first_[i] & sent_bit) != 0; }
+  port_no sent_to(unsigned i) const noexcept { return first_[i] & ~sent_bit; }
+  delivery sent_delivery(unsigned i) const noexcept {
+    delivery made;
+    made.port = sent_to(i);
+    made.in_port = packets_[i].in_port;
+    made.queue = packets_[i].queue;
+    return made;
+  }
+  /// Before anything happens to a packet that is perhaps sent, or to its queue: its delivery is
+  /// made.
+  void note_sent(slot at) noexcept {
+    if (at < burst_max && is_sent(at)) make_sent_delivery(at);
+  }
+  void make_sent_delivery(slot at) noexcept;
+
   // executor_outputs.cc
   void run_output(const work& all, unsigned index) noexcept;
   void run_output_bits(const work& all, unsigned index) noexcept;
@@ -410,7 +451,7 @@ class executor {
 
   reserved_array<delivery> deliveries_;  // from 1
   std::uint32_t n_deliveries_ = 0;
-  std::uint32_t first_[burst_max], last_[burst_max];  // of a packet; 0: none
+  std::uint32_t first_[burst_max], last_[burst_max];  // of a packet; 0: none; or sent_bit
   std::vector<owned_packet> left_over_;
   std::size_t n_left_over_ = 0;
   std::vector<learned_values> learned_;

@@ -37,7 +37,7 @@ const action_record* executor::find_conjunction(table_id table, slot at, const a
   std::uint32_t priority = rank >> 16;
   n_conjunctions_ = 0;
   for (; head != 0; head = clauses.look_up_below(worker_, key, rank)) {
-    if (other != nullptr && rank >> 16 <= other->priority) break;
+    if (other != nullptr && rank >> 16 <= other->traits.priority) break;
     if (rank >> 16 != priority) {
       if (const action_record* found = settle_conjunctions(table, at)) return found;
       priority = rank >> 16;

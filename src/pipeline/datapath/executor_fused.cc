@@ -22,6 +22,8 @@ template <action_step Step>
   constexpr auto which = static_cast<field>(Step.field);
   if constexpr (Step.code == op_code::push_vlan) {
     return push_vlan(p, l, what.small);
+  } else if constexpr (Step.code == op_code::set_macs) {
+    return set_macs(p, l, macs_of(what));
   } else if constexpr (Step.code == op_code::pop_vlan) {
     return pop_vlan(p, l);
   } else if constexpr (Step.code == op_code::dec_ip_ttl) {
@@ -59,10 +61,8 @@ void executor::run_row(work& all, unsigned index) noexcept {
   constexpr std::size_t n_changes = sends ? row.n - 1 : row.n;
   if constexpr (n_changes != 0) own_frames(all);
   const port_list& ports = *plan_->ports;
-  delivery* const deliveries = deliveries_.data();
-  std::uint32_t number = n_deliveries_;
   std::uint32_t invalid = 0, sent_oddly = 0;
-  const bool has_room = deliveries_max - number >= all.n;
+  const bool has_copies = n_slots_ != n_;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     packet_state& p = packets_[at];
@@ -85,25 +85,16 @@ void executor::run_row(work& all, unsigned index) noexcept {
     }
     if constexpr (sends) {
       const port_no to = ops[n_changes].number;
-      const unsigned origin = origin_[at];
-      // What was not sent before is not borrowed either.
-      if (to == p.in_port || (ports.states(to) & port_list::sends) == 0 || first_[origin] != 0 ||
-          !has_room) [[unlikely]] {
+      if (to == p.in_port || (ports.states_if_near(to) & port_list::sends) == 0 || has_copies ||
+          first_[at] != 0) [[unlikely]] {
         sent_oddly |= std::uint32_t{1} << k;
         continue;
       }
-      delivery& one = deliveries[++number];
-      one.port = to;
-      one.in_port = p.in_port;
-      one.queue = p.queue;
-      one.next = 0;
-      one.to = delivery::kind::port;
-      borrowed_[at] = first_[origin] = last_[origin] = number;
+      first_[at] = sent_bit | to;
     }
   }
   if constexpr (sends) {
-    some_borrowed_ |= number != n_deliveries_;
-    n_deliveries_ = number;
+    some_borrowed_ = true;
     all.all_sent = (sent_oddly | invalid) == 0;
     for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {
       const int k = std::countr_zero(sent_oddly);
@@ -116,7 +107,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
 
 unsigned executor::run_fused(work& all, unsigned index, std::uint8_t which) noexcept {
   using run = void (executor::*)(work&, unsigned) noexcept;
-  constexpr auto rows = []<std::size_t... I>(std::index_sequence<I...>) {
+  static constexpr auto rows = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<run, sizeof...(I)>{&executor::run_row<I>...};
   }(std::make_index_sequence<fused::n>());
   (this->*rows[which - 1U])(all, index);

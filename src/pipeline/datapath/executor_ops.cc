@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 
+#include "base/clock.h"
 #include "net/rewrite_arp.h"
 #include "net/rewrite_ip.h"
 #include "net/rewrite_link.h"
@@ -56,7 +57,10 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
       return;
     case op_code::set_queue:
       some_state_ = true;
-      for (unsigned k = 0; k < all.n; ++k) packets_[all.at[k]].queue = all.ops[k][index].number;
+      for (unsigned k = 0; k < all.n; ++k) {
+        note_sent(all.at[k]);
+        packets_[all.at[k]].queue = all.ops[k][index].number;
+      }
       return;
     case op_code::meter: return;  // pass_meter, before all others
     case op_code::clear_set:
@@ -112,6 +116,8 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
     case op_code::push_vlan:
       return each([](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
     case op_code::pop_vlan: return each([](auto& p, auto& l, const op&) { return pop_vlan(p, l); });
+    case op_code::set_macs:
+      return each([](auto& p, auto& l, const op& o) { return set_macs(p, l, macs_of(o)); });
     case op_code::push_mpls:
       return each([](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
     case op_code::pop_mpls:
@@ -220,6 +226,7 @@ bool executor::pass_meter(slot at, const op& one) noexcept {
   if (meter == nullptr) return true;  // a rule never names one that is not there at its version
   counts_.add(meter->counters, n_bytes);
   std::optional<std::size_t> taken;
+  if (now_ == when_asked) now_ = now_ns();
   {
     const flag_lock hold(meter->lock);
     taken = meter->buckets.charge(n_bytes, now_);

@@ -5,7 +5,16 @@
 
 namespace coua::pipeline {
 
+void executor::make_sent_delivery(slot at) noexcept {
+  // Beyond deliveries_max there is room for one of each packet.
+  const std::uint32_t number = ++n_deliveries_;
+  delivery& one = deliveries_[number];
+  one = sent_delivery(at);
+  borrowed_[at] = first_[at] = last_[at] = number;
+}
+
 void executor::own_frame(slot at) noexcept {
+  note_sent(at);
   const std::uint32_t borrowed = std::exchange(borrowed_[at], 0);
   if (borrowed == 0) return;
   delivery& earlier = deliveries_[borrowed];
@@ -21,8 +30,9 @@ void executor::own_frame(slot at) noexcept {
 }
 
 delivery* executor::deliver(slot at, delivery::kind to) noexcept {
+  note_sent(static_cast<slot>(origin_[at]));
   if (borrowed_[at] != 0) own_frame(at);
-  if (n_deliveries_ == deliveries_max) [[unlikely]] {
+  if (n_deliveries_ >= deliveries_max) [[unlikely]] {
     counts_.add(pipeline_drop::too_many);
     return nullptr;
   }

@@ -27,27 +27,20 @@ struct fused_ops {
 namespace fused {
 
 constexpr action_step set(field which) { return {op_code::set, static_cast<std::uint8_t>(which)}; }
-inline constexpr action_step to_mac = set(field::eth_dst), from_mac = set(field::eth_src),
-                             to_ip = set(field::ipv4_dst), from_ip = set(field::ipv4_src),
-                             ttl{op_code::dec_ip_ttl}, out{op_code::output},
-                             push{op_code::push_vlan}, pop{op_code::pop_vlan},
-                             vid = set(field::vlan_vid);
+inline constexpr action_step macs{op_code::set_macs},
+    to_mac = set(field::eth_dst), from_mac = set(field::eth_src), to_ip = set(field::ipv4_dst),
+    from_ip = set(field::ipv4_src), ttl{op_code::dec_ip_ttl}, out{op_code::output},
+    push{op_code::push_vlan}, pop{op_code::pop_vlan}, vid = set(field::vlan_vid);
 
 /// An output is the last of a row: what comes behind it may change the frame that it borrows.
 inline constexpr fused_ops all[] = {
-    // A hop of a router, in the orders in which they are written.
-    {from_mac, to_mac, ttl, out},
-    {to_mac, from_mac, ttl, out},
-    {ttl, from_mac, to_mac, out},
-    {ttl, to_mac, from_mac, out},
-    {from_mac, to_mac, ttl},
-    {to_mac, from_mac, ttl},
-    {ttl, from_mac, to_mac},
-    {ttl, to_mac, from_mac},
-    {from_mac, to_mac, out},
-    {to_mac, from_mac, out},
-    {from_mac, to_mac},
-    {to_mac, from_mac},
+    // A hop of a router.
+    {macs, ttl, out},
+    {ttl, macs, out},
+    {macs, ttl},
+    {ttl, macs},
+    {macs, out},
+    {macs},
     // Tags.
     {push, vid, out},
     {push, vid},

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "net/mac_pair.h"
 #include "pipeline/model/field.h"
 #include "pipeline/model/port.h"
 
@@ -41,6 +42,7 @@ enum class op_code : std::uint8_t {
 
   // Headers, and what goes with the packet.
   push_vlan,  // small: the Ethernet type
+  set_macs,   // number, value: destination and source, as they lie in a frame (macs_of)
   pop_vlan,
   push_mpls,     // small
   pop_mpls,      // small: of what is below
@@ -96,6 +98,9 @@ static_assert(sizeof(op) == 16);
 constexpr bool sets_field(op_code code) noexcept {
   return code == op_code::set || code == op_code::set_bits || code == op_code::move;
 }
+
+/// Of set_macs.
+constexpr net::mac_pair macs_of(const op& one) noexcept { return {one.number, one.value}; }
 
 /// The frame is other bytes afterwards, or may be: a copy that was sent before must be one of its
 /// own.

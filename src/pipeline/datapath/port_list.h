@@ -17,6 +17,8 @@ class port_list {
   /// What is so of a port; of one that is not there: nothing.
   enum state : std::uint8_t { exists = 1, sends = 2, receives_nothing = 4, no_packet_in = 8 };
 
+  static constexpr port_no n_near = 1024;  // found without a search
+
   port_list() = default;
   /// By number, rising.
   explicit port_list(std::vector<port> ports) : ports_(std::move(ports)) {
@@ -31,14 +33,16 @@ class port_list {
   std::span<const port> all() const noexcept { return ports_; }
   /// Of ports 1 to 64, from the lowest bit on: packets to it are dropped.
   std::uint64_t no_fwd() const noexcept { return no_fwd_; }
+  /// Bits of `state`, of a port that is found without a search; of another one: nothing.
+  std::uint8_t states_if_near(port_no number) const noexcept {
+    return number < n_near ? near_[number] : std::uint8_t{0};
+  }
   /// Bits of `state`.
   std::uint8_t states(port_no number) const noexcept {
     return number < n_near ? near_[number] : states_of_far(number);
   }
 
  private:
-  static constexpr port_no n_near = 1024;  // found without a search
-
   static std::uint8_t state_of(const port& one) noexcept {
     unsigned made = exists;
     if (!one.no_fwd) made |= sends;

@@ -108,7 +108,8 @@ double pipeline_probe::run_bursts(bool alike) noexcept {
     copies_.clear();
     const std::uint64_t start = cycles();
     worker_->run(burst, 0);
-    worker_->each_delivery([&](const delivery& one, const owned_packet&) { sum += one.port; });
+    worker_->each_delivery([&](port_no to, const owned_packet&) { sum += to; },
+                           [&](const delivery& one, const owned_packet&) { sum += one.port; });
     took += cycles() - start - clock_cycles_;
   }
   // The sum is what keeps the compiler from leaving its loop out.
