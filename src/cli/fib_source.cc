@@ -28,6 +28,8 @@ std::string quoted(std::string_view word) {
 
 class file_source final : public fib_source {
  public:
+  explicit file_source(port_vlans known) : known_(std::move(known)) {}
+
   result<void> read(const std::string& path, bool all_static) {
     std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "re");
     if (file == nullptr) return fail(errc::io, path, std::strerror(errno));
@@ -109,7 +111,9 @@ class file_source final : public fib_source {
     if (n == 4 && words[3] != "static") return quoted(words[3]) + " is not 'static'";
     const bool is_static = n == 4 || all_static_;
     keys_.push_back(std::uint64_t{vlan} << 48 | *mac | (is_static ? fib_static_bit : 0));
-    return add_port(words[2]);
+    if (std::string reason = add_port(words[2]); !reason.empty()) return reason;
+    if (found_[last_] == nullptr) return quoted(words[2]) + " is no port of the switch";
+    return port_vlans::check(*found_[last_], vlan);
   }
 
   std::string add_port(std::string_view name) {
@@ -119,6 +123,7 @@ class file_source final : public fib_source {
         if (names_.size() == ports_max) return "has one port more than there can be";
         found = index_.emplace(name, static_cast<std::uint16_t>(names_.size())).first;
         names_.emplace_back(name);
+        found_.push_back(known_.find(name));
       }
       last_ = found->second;
     }
@@ -126,10 +131,12 @@ class file_source final : public fib_source {
     return {};
   }
 
+  const port_vlans known_;
   bool all_static_ = false;
   std::vector<std::uint64_t> keys_, sorted_;
   std::vector<std::uint16_t> ports_;
   std::vector<std::string> names_;
+  std::vector<const port_vlans::port*> found_;  // of each name
   std::map<std::string, std::uint16_t, std::less<>> index_;
   std::uint16_t last_ = 0;
   std::size_t at_ = 0;
@@ -168,14 +175,20 @@ class pattern_source final : public fib_source {
 
 }  // namespace
 
-result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool all_static) {
-  auto source = std::make_unique<file_source>();
+result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool all_static,
+                                                  const port_vlans& ports) {
+  auto source = std::make_unique<file_source>(ports);
   if (auto read = source->read(path, all_static); !read) return tl::unexpected(read.error());
   return source;
 }
 
-result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern) {
+result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern,
+                                                     const port_vlans& ports) {
   if (pattern.ports.empty()) return fail(errc::invalid, "--ports", "names no port");
+  for (const std::string& each : pattern.ports)
+    if (const port_vlans::port* found = ports.find(each))
+      if (const std::string reason = port_vlans::check(*found, pattern.vlan); !reason.empty())
+        return fail(errc::invalid, "--vlan", reason);
   if (pattern.base == 0 || (pattern.base >> 40 & 1) != 0)
     return fail(errc::invalid, "--base", net::format_mac(pattern.base) + " is no unicast address");
   const std::uint64_t last = pattern.base + pattern.count - 1;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/port_vlans.h"
 #include "coua/v1/fib.pb.h"
 
 namespace coua::cli {
@@ -34,7 +35,9 @@ class fib_source {
 
 /// Reads and checks a whole file, "-" for the standard input. Errors: io, invalid; the latter with
 /// the first ten wrong lines.
-result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool all_static);
+/// Ports are those that are there when it is read.
+result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool all_static,
+                                                  const port_vlans& ports);
 
 struct fib_pattern {
   std::uint64_t count = 0;
@@ -43,7 +46,9 @@ struct fib_pattern {
   std::vector<std::string> ports;
   bool is_static = false;
 };
-/// Errors: invalid (no port, addresses beyond the range of their first byte).
-result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern);
+/// Errors: invalid (no port, a port that does not carry the VLAN, addresses beyond the range of
+/// their first byte).
+result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern,
+                                                     const port_vlans& ports);
 
 }  // namespace coua::cli

@@ -13,10 +13,26 @@ namespace {
 
 constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
 
+/// p0 to p2, trunks of VLANs 5 to 20, and a mirror port.
+port_vlans ports() {
+  google::protobuf::RepeatedPtrField<v1::Port> made;
+  for (const char* name : {"p0", "p1", "p2", "span"}) {
+    v1::PortSpec& spec = *made.Add()->mutable_spec();
+    spec.set_name(name);
+    spec.mutable_vlans()->set_mode(v1::VLAN_MODE_TRUNK);
+    spec.mutable_vlans()->set_native(5);
+    v1::VlanRange& tagged = *spec.mutable_vlans()->add_tagged();
+    tagged.set_first(6);
+    tagged.set_last(20);
+    if (spec.name() == "span") spec.mutable_mirror()->add_sent("p0");
+  }
+  return port_vlans(made);
+}
+
 result<std::unique_ptr<fib_source>> from_text(const std::string& text, bool all_static = false) {
   const std::string path = "/tmp/coua-fib-source-" + std::to_string(getpid());
   std::ofstream(path) << text;
-  auto source = read_fib_file(path, all_static);
+  auto source = read_fib_file(path, all_static, ports());
   std::remove(path.c_str());
   return source;
 }
@@ -52,7 +68,7 @@ TEST(fib_source, counts_what_is_to_come_once_and_knows_it) {
   ASSERT_TRUE((*source)->next(batch));
   EXPECT_EQ(batch.keys_size(), 3);
 
-  source = make_fib_entries({2, 10, 0x020000000001, {"p0"}, true});
+  source = make_fib_entries({2, 10, 0x020000000001, {"p0"}, true}, ports());
   ASSERT_TRUE(source);
   EXPECT_EQ((*source)->distinct(), 2u);
   EXPECT_FALSE((*source)->has(first - 1));
@@ -76,6 +92,24 @@ TEST(fib_source, every_wrong_line_is_named_and_nothing_is_loaded) {
   EXPECT_EQ(text.find(":1:"), std::string::npos);
 }
 
+TEST(fib_source, a_line_whose_port_does_not_carry_its_vlan_is_named) {
+  const auto source = from_text(
+      "5 02:00:00:00:00:01 p0\n21 02:00:00:00:00:01 p0\n10 02:00:00:00:00:01 span\n"
+      "10 02:00:00:00:00:01 p\x1b\n");
+  ASSERT_FALSE(source);
+  EXPECT_NE(
+      source.error().what.find(":2: port p0 does not carry VLAN 21; it is trunk 6-20 native 5\n"),
+      std::string::npos);
+  for (const char* words : {":3: port span does not carry VLAN 10; it is a mirror port\n",
+                            ":4: 'p?' is no port of the switch\n"})
+    EXPECT_NE(source.error().what.find(words), std::string::npos) << source.error().what;
+  EXPECT_EQ(source.error().what.find(":1:"), std::string::npos);
+  const auto pattern = make_fib_entries({1, 4, 0x020000000000, {"p0"}, false}, ports());
+  ASSERT_FALSE(pattern);
+  EXPECT_EQ(pattern.error().message(),
+            "--vlan: port p0 does not carry VLAN 4; it is trunk 6-20 native 5");
+}
+
 TEST(fib_source, what_a_terminal_would_obey_is_not_shown) {
   const auto source = from_text("\x1b[2J 02:00:00:00:00:01 p0\n");
   ASSERT_FALSE(source);
@@ -91,7 +125,7 @@ TEST(fib_source, many_wrong_lines_are_counted) {
 }
 
 TEST(fib_source, a_file_that_is_not_there) {
-  EXPECT_EQ(read_fib_file("/nonexistent", false).error().code, errc::io);
+  EXPECT_EQ(read_fib_file("/nonexistent", false, ports()).error().code, errc::io);
 }
 
 TEST(fib_source, large_files_come_in_batches) {
@@ -117,7 +151,7 @@ TEST(fib_source, large_files_come_in_batches) {
 }
 
 TEST(fib_source, patterns_count_up_over_the_ports_in_turn) {
-  auto source = make_fib_entries({40'000, 5, 0x020000000010, {"a", "b", "c"}, false});
+  auto source = make_fib_entries({40'000, 5, 0x020000000010, {"p0", "p1", "p2"}, false}, ports());
   ASSERT_TRUE(source);
   v1::FibBatch batch;
   std::uint64_t n = 0;
@@ -131,10 +165,10 @@ TEST(fib_source, patterns_count_up_over_the_ports_in_turn) {
 }
 
 TEST(fib_source, patterns_stay_unicast) {
-  EXPECT_TRUE(make_fib_entries({1, 5, 0x02ffffffffff, {"a"}, false}));
-  EXPECT_FALSE(make_fib_entries({2, 5, 0x02ffffffffff, {"a"}, false}));
-  EXPECT_FALSE(make_fib_entries({1, 5, 0x010000000000, {"a"}, false}));
-  EXPECT_FALSE(make_fib_entries({1, 5, 0x020000000000, {}, false}));
+  EXPECT_TRUE(make_fib_entries({1, 5, 0x02ffffffffff, {"p0"}, false}, ports()));
+  EXPECT_FALSE(make_fib_entries({2, 5, 0x02ffffffffff, {"p0"}, false}, ports()));
+  EXPECT_FALSE(make_fib_entries({1, 5, 0x010000000000, {"p0"}, false}, ports()));
+  EXPECT_FALSE(make_fib_entries({1, 5, 0x020000000000, {}, false}, ports()));
 }
 
 }  // namespace

@@ -130,14 +130,18 @@ result<std::unique_ptr<fib_source>> open_source(const session& s) {
       return s.misuse(std::string("--") + name + " goes with --generate only");
   if (call.has("generate") && !call.has("ports"))
     return s.misuse("--generate needs --ports, such as --ports p0,p1");
-  if (call.has("FILE")) return read_fib_file(call.text("FILE"), call.has("static"));
+  const auto ports =
+      s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::ListPorts, v1::ListPortsRequest());
+  if (!ports) return tl::unexpected(ports.error());
+  const port_vlans known(ports->ports());
+  if (call.has("FILE")) return read_fib_file(call.text("FILE"), call.has("static"), known);
   fib_pattern pattern;
   pattern.count = call.number("generate");
   pattern.vlan = static_cast<unsigned>(call.number("vlan", 1));
   pattern.base = net::parse_mac(call.text("base", "02:00:00:00:00:00")).value_or(0);
   pattern.ports = call.words("ports");
   pattern.is_static = call.has("static");
-  return make_fib_entries(pattern);
+  return make_fib_entries(pattern, known);
 }
 
 result<bool> any_matches(const session& s, v1::ShowFibRequest request) {

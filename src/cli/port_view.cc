@@ -80,13 +80,6 @@ json bond_json(const v1::Port& port) {
           {"members", std::move(members)}};
 }
 
-std::string vlans_text(const v1::PortVlans& vlans) {
-  if (vlans.mode() != v1::VLAN_MODE_TRUNK) return "access " + std::to_string(vlans.native());
-  const std::string tagged = ranges_text(vlans.tagged());
-  return "trunk " + (tagged.empty() ? "-" : tagged) + " native " +
-         (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
-}
-
 std::string mbps_text(unsigned mbps) {
   if (mbps == 0) return "";
   return mbps % 1000 == 0 ? std::to_string(mbps / 1000) + "G" : std::to_string(mbps) + "M";
@@ -216,6 +209,13 @@ std::string mirror_text(const v1::MirrorSources& mirror) {
 }
 
 }  // namespace
+
+std::string vlans_text(const v1::PortVlans& vlans) {
+  if (vlans.mode() != v1::VLAN_MODE_TRUNK) return "access " + std::to_string(vlans.native());
+  const std::string tagged = ranges_text(vlans.tagged());
+  return "trunk " + (tagged.empty() ? "-" : tagged) + " native " +
+         (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
+}
 
 json port_json(const v1::Port& port) {
   const v1::PortSpec& spec = port.spec();

@@ -156,7 +156,9 @@ std::vector<verb> port_verbs() {
       {.path = "port set",
        .summary = "Changes a port while it runs",
        .details = "What is not given stays. --vlan makes it an access port; --tagged or --native "
-                  "make it a trunk port, and what of the two is not given stays.",
+                  "make it a trunk port, and what of the two is not given stays. A change that "
+                  "would leave static entries of the port in VLANs that it no longer carries is "
+                  "refused, with the first of them: remove them before.",
        .arguments = {port_name},
        .options = running_options + port_wait,
        .example = "coua port set uplink --tagged 10,20-30 --native 0",
@@ -185,7 +187,7 @@ std::vector<verb> fib_verbs() {
       {.path = "fib add",
        .summary = "Adds a static entry",
        .details = "An entry of the address, learned or static, is replaced. The same static entry "
-                  "is left as it is ('unchanged').",
+                  "is left as it is ('unchanged'). The port has to carry the VLAN.",
        .arguments = {vlan_number, mac_address,
                      of_ports({.name = "PORT", .help = "where the station is"})},
        .example = "coua fib add 10 02:00:00:00:00:01 p0",
@@ -211,8 +213,9 @@ std::vector<verb> fib_verbs() {
        .summary = "Loads entries from a file, or makes them up",
        .details = "The file has lines 'VLAN MAC PORT [static]'; '#' starts a comment, '-' is the "
                   "standard input. It is read and checked as a whole (10 bytes of memory per "
-                  "line) before anything is sent. Entries that are not static age like learned "
-                  "ones. With --generate, addresses count up from --base, over the ports in turn.",
+                  "line) before anything is sent; a port has to carry the VLANs of its entries. "
+                  "Entries that are not static age like learned ones. With --generate, addresses "
+                  "count up from --base, over the ports in turn.",
        .arguments =
            {{.name = "FILE", .help = "text file, or -", .optional = true, .names = thing::file}},
        .options = {option("generate", "COUNT", "make entries instead of reading them", kind::size,

@@ -66,17 +66,18 @@ void check_ports(config_reader& reader, const config& c) {
 
 void check_statics(config_reader& reader, const config& c) {
   std::vector<std::string> names;
-  std::map<std::string, std::string> bridge_of;  // of each port
-  for (const auto& port : c.ports) {
-    names.push_back(port.name);
-    bridge_of[port.name] = port.bridge;
+  std::map<std::string, std::size_t> port_of;  // by name
+  for (std::size_t i = 0; i < c.ports.size(); i++) {
+    names.push_back(c.ports[i].name);
+    port_of.emplace(c.ports[i].name, i);
   }
   std::map<std::string, std::string> nearest_to;  // of each unknown name, which may come often
   std::set<std::tuple<std::string, std::uint16_t, std::uint64_t>> seen;
   for (std::size_t i = 0; i < c.statics.size(); i++) {
     const auto& entry = c.statics[i];
     const std::string path = item_path("fib.static", i);
-    if (!entry.port.empty() && !bridge_of.contains(entry.port)) {
+    const auto at = port_of.find(entry.port);
+    if (!entry.port.empty() && at == port_of.end()) {
       const auto [found, fresh] = nearest_to.try_emplace(entry.port);
       if (fresh) found->second = nearest(entry.port, names);
       const std::string& near = found->second;
@@ -84,8 +85,12 @@ void check_statics(config_reader& reader, const config& c) {
                          "no port of this file is called '" + entry.port + "'" +
                              (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
-    if (!reader.troubled(path) &&
-        !seen.emplace(bridge_of[entry.port], entry.vlan, entry.mac).second)
+    if (reader.troubled(path) || at == port_of.end()) continue;
+    const dp::port_config& port = c.ports[at->second];
+    if (!reader.troubled(item_path("ports", at->second)))
+      if (const std::string reason = check_fib_vlan(port, entry.vlan); !reason.empty())
+        reader.complain_at(path + ".vlan", reason);
+    if (!seen.emplace(port.bridge, entry.vlan, entry.mac).second)
       reader.complain_at(path + ".mac", net::format_mac(entry.mac) + " in VLAN " +
                                             std::to_string(entry.vlan) + " is given twice");
   }

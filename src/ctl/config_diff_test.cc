@@ -33,19 +33,19 @@ TEST(config_diff, each_kind_of_change_reads_well) {
   const std::string after =
       "log: {level: debug}\nfib:\n  ageing_s: 60\n  entries: 2M\n  static:\n"
       "    - {vlan: 10, mac: 02:00:00:00:00:02, port: d}\n"
-      "    - {vlan: 10, mac: 02:00:00:00:00:03, port: e}\n"
+      "    - {vlan: 7, mac: 02:00:00:00:00:03, port: e}\n"
       "ports:\n  - {name: e, devargs: net_null4, vlan: 7}\n"
-      "  - {name: d, devargs: net_null3, mtu: 9000, vlans: {tagged: [5-7]}}\n"
+      "  - {name: d, devargs: net_null3, mtu: 9000, vlans: {tagged: [5-7, 10]}}\n"
       "  - {name: c, devargs: net_null9}\n  - {name: a, devargs: net_null0, vlan: 20}\n";
   EXPECT_EQ(texts(before, after),
             (lines{"static 10 02:00:00:00:00:01: removed", "port b: removed",
                    "port c: replaced: devargs: net_null2 -> net_null9", "port a: vlan: 10 -> 20",
                    "port d: mtu: 1500 -> 9000, vlan: 1 -> none, vlans: none -> {mode: trunk, "
-                   "native: 1, tagged: [5-7]}",
+                   "native: 1, tagged: [5-7, 10]}",
                    "log.level: info -> debug", "fib.ageing_s: 300 -> 60",
                    "port e: added: devargs: net_null4, vlan: 7",
                    "static 10 02:00:00:00:00:02: port: a -> d",
-                   "static 10 02:00:00:00:00:03: added: port: e",
+                   "static 7 02:00:00:00:00:03: added: port: e",
                    "fib.entries: 1000000 -> 2000000 (needs a restart)"}));
 }
 

@@ -207,9 +207,11 @@ const field_table<static_entry>& static_fields() {
     mac.type = "MAC address";
     mac.range = "unicast";
     return field_table<static_entry>{
-        vlan_field<static_entry>(
-            {.name = "vlan", .meaning = "VLAN of the entry", .example = "10", .required = true},
-            [](static_entry& e) -> auto& { return e.vlan; }),
+        vlan_field<static_entry>({.name = "vlan",
+                                  .meaning = "VLAN of the entry, which its port carries",
+                                  .example = "10",
+                                  .required = true},
+                                 [](static_entry& e) -> auto& { return e.vlan; }),
         {mac,
          [](config_reader& reader, const YAML::Node& node, static_entry& e) {
            std::string text;

@@ -343,7 +343,7 @@ TEST(config_document, the_example_of_each_field_is_valid) {
       else if (section.path == "ports[].vlans")
         text = port("vlans: {" + pair + (field.name == "mode" ? ", tagged: [5]}" : "}"));
       else if (section.path == "fib.static[]")
-        text = port("mtu: 1500") + "fib: {static: [{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]}";
+        text = port("vlan: 10") + "fib: {static: [{vlan: 10, mac: 02:00:00:00:00:01, port: p0}]}";
       else if (section.path == "bridges[]")
         text = "bridges: [{" + pair + (field.name == "name" ? "" : ", name: br1") + "}]";
       else if (section.path == "openflow.tables[]")
@@ -357,7 +357,7 @@ TEST(config_document, the_example_of_each_field_is_valid) {
                "}\nports: [{name: p1, devargs: net_null1}, {name: p2, devargs: net_null2}]";
       else
         text =
-            section.path + ": {" + pair + "}\n" + (field.name == "static" ? port("mtu: 1500") : "");
+            section.path + ": {" + pair + "}\n" + (field.name == "static" ? port("vlan: 10") : "");
       const auto parsed = parse_config(text, "f");
       EXPECT_TRUE(parsed) << text << "\n" << to_string(parsed.error().at(0), "f");
     }

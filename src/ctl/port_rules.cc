@@ -9,6 +9,8 @@
 namespace coua::ctl {
 namespace {
 
+constexpr std::size_t vlans_shown = 80;  // characters of a list of VLANs in an error
+
 bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
 }
@@ -163,6 +165,21 @@ std::string check_fib_mac(std::uint64_t mac) {
   if (mac == 0) return "is all zeros";
   if ((mac >> 40 & 1) != 0) return "is a group address (its first byte is odd), which is flooded";
   return {};
+}
+
+std::string check_fib_vlan(const dp::port_config& port, std::uint16_t vlan) {
+  if (port.mirror.any()) return "port " + port.name + " is a mirror port, which carries no VLAN";
+  const bool is_trunk = port.mode == dp::vlan_mode::trunk;
+  if (vlan == port.native_vlan || (is_trunk && std::ranges::binary_search(port.tagged, vlan)))
+    return {};
+  std::vector<std::uint16_t> carried;
+  if (port.native_vlan != 0) carried.push_back(port.native_vlan);
+  if (is_trunk) carried.insert(carried.end(), port.tagged.begin(), port.tagged.end());
+  normalise_vlans(carried);
+  std::string list = format_vlans(carried);
+  if (list.size() > vlans_shown) list = list.substr(0, list.rfind(',', vlans_shown)) + "...";
+  return "port " + port.name + " does not carry VLAN " + std::to_string(vlan) + "; it carries " +
+         list;
 }
 
 void normalise_vlans(std::vector<std::uint16_t>& vlans) {

@@ -36,6 +36,10 @@ std::vector<field_problem> check_port(const dp::port_config& port);
 /// Empty when a FIB entry may have this address, else the reason.
 std::string check_fib_mac(std::uint64_t mac);
 
+/// Empty when a FIB entry of this VLAN may be at the port, else the reason: a port drops what is
+/// sent to it in a VLAN that it does not carry. Expects `tagged` sorted.
+std::string check_fib_vlan(const dp::port_config& port, std::uint16_t vlan);
+
 /// Sorts and drops repetitions.
 void normalise_vlans(std::vector<std::uint16_t>& vlans);
 

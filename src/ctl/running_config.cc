@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "ctl/openflow_rules.h"
 #include "ctl/pipeline_bundle.h"
+#include "ctl/port_rules.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
@@ -153,23 +154,53 @@ result<config> running_config::read(const bridge_test& with_rules) {
     return fail(errc::no_room, "fib.static",
                 "there are " + std::to_string(fib.statics) +
                     " static entries, more than a file of 64 MiB can have");
-  dp::fib_filter filter;
-  filter.is_static = true;
-  for (int attempt = 1;; attempt++) {
-    out.statics.clear();
-    const auto read = switch_.fib_dump(filter, [&](std::span<const dp::fib_entry> entries) {
-      for (const dp::fib_entry& each : entries)
-        if (names.contains(each.port))
-          out.statics.push_back({each.vlan, each.mac, names[each.port]});
-      return true;
-    });
-    if (read) break;
-    if (read.error().code != errc::busy || attempt == reads_most)
-      return tl::unexpected(read.error());
-  }
+  const auto entries = statics({});
+  if (!entries) return tl::unexpected(entries.error());
+  for (const dp::fib_entry& each : *entries)
+    if (names.contains(each.port)) out.statics.push_back({each.vlan, each.mac, names[each.port]});
   std::ranges::sort(out.statics, {},
                     [](const static_entry& e) { return std::tie(e.vlan, e.mac, e.port); });
   return out;
+}
+
+/// Of those that the filter lets pass.
+result<std::vector<dp::fib_entry>> running_config::statics(dp::fib_filter filter) const {
+  filter.is_static = true;
+  std::vector<dp::fib_entry> found;
+  for (int attempt = 1;; attempt++) {
+    found.clear();
+    const auto read = switch_.fib_dump(filter, [&](std::span<const dp::fib_entry> entries) {
+      found.insert(found.end(), entries.begin(), entries.end());
+      return true;
+    });
+    if (read) return found;
+    if (read.error().code != errc::busy || attempt == reads_most)
+      return tl::unexpected(read.error());
+  }
+}
+
+result<void> running_config::check_statics_stay(const dp::port_status& now,
+                                                const dp::port_config& wanted) const {
+  const bool same_vlans =
+      now.config.mode == wanted.mode && now.config.native_vlan == wanted.native_vlan &&
+      now.config.tagged == wanted.tagged && now.config.mirror.any() == wanted.mirror.any();
+  if (same_vlans || switch_.fib().statics == 0) return {};
+  dp::fib_filter filter;
+  filter.port = now.number;
+  filter.port_serial = now.serial;
+  auto there = statics(filter);
+  if (!there) return tl::unexpected(there.error());
+  std::erase_if(
+      *there, [&](const dp::fib_entry& each) { return check_fib_vlan(wanted, each.vlan).empty(); });
+  if (there->empty()) return {};
+  const auto first = std::ranges::min(
+      *there, {}, [](const dp::fib_entry& each) { return std::tie(each.vlan, each.mac); });
+  return fail(errc::busy, "port " + wanted.name,
+              "has static entries in VLANs that it would no longer carry, " +
+                  std::to_string(there->size()) + " in all, the first of them " +
+                  std::to_string(first.vlan) + " " + net::format_mac(first.mac) +
+                  "; remove them before, as by 'fib flush --static --port " + wanted.name +
+                  " --vlan " + std::to_string(first.vlan) + "'");
 }
 
 result<std::string> running_config::print(config_format format, rules which) {

@@ -57,6 +57,10 @@ class running_config {
   result<void> add_bridge(const bridge_settings& bridge);
   result<void> remove_bridge(const std::string& name);
 
+  /// Whether a port can become `wanted` and leave no static entry in a VLAN that it no longer
+  /// carries; the caller holds changing(). Errors: busy, with such an entry.
+  result<void> check_statics_stay(const dp::port_status& now, const dp::port_config& wanted) const;
+
   /// Whether rules, groups and meters are told also when the file leaves them to others.
   enum class rules { if_said, always };
 
@@ -89,6 +93,7 @@ class running_config {
   /// Of a bridge as it is configured: whether its rules are read.
   using bridge_test = std::function<bool(const bridge_settings&)>;
   result<config> read(const bridge_test& with_rules);
+  result<std::vector<dp::fib_entry>> statics(dp::fib_filter filter) const;
   ofp::port_names names_of(const config& wanted, const std::string& bridge) const;
   config with_names(config wanted, const config& now) const;
   result<void> check_rules(const config& wanted, const config_difference& difference) const;

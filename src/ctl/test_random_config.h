@@ -174,7 +174,8 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
   for (unsigned i = 0; i < most_statics && !out.ports.empty(); i++) {
     const std::uint64_t mac = 0x020000000000 + *rc::gen::inRange(0u, 20u);
     const auto& at = out.ports[*rc::gen::inRange<std::size_t>(0, out.ports.size())];
-    if (places.emplace(at.bridge, mac).second) out.statics.push_back({10, mac, at.name});
+    if (places.emplace(at.bridge, mac).second)
+      out.statics.push_back({at.native_vlan, mac, at.name});
   }
   return out;
 }
@@ -284,10 +285,12 @@ inline config whole() {
     };
     if (std::ranges::all_of(devices_of(one), is_new)) out.ports.push_back(one);
   }
-  for (std::uint64_t i = 0; i < 5 && !out.ports.empty(); i++)
-    if (coin())
-      out.statics.push_back({number<std::uint16_t>(1, 4095, 10), 0x120000000000 + i,
-                             out.ports[i % out.ports.size()].name});
+  for (std::uint64_t i = 0; i < 5 && !out.ports.empty(); i++) {
+    const auto& at = *rc::gen::elementOf(out.ports);
+    const std::uint16_t vlan = number<std::uint16_t>(1, 4095, at.native_vlan);
+    if (coin() && check_fib_vlan(at, vlan).empty())
+      out.statics.push_back({vlan, 0x120000000000 + i, at.name});
+  }
   return out;
 }
 

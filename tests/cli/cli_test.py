@@ -144,11 +144,45 @@ class test_fib(cli_case):
         self.assertIn("-:2: '02:00:00:00:00:0g' is not a MAC address", done.stderr)
         self.assertEqual(self.macs(), [])
 
+    def test_an_entry_is_in_a_vlan_that_its_port_carries(self):
+        self.ports()
+        self.coua("port", "add", "lag", "--bond", "static", "--members", "net_null8 net_null9")
+        self.coua("port", "add", "span", "net_null7", "--mirror-vlans", 10)
+        mac = "02:00:00:00:00:01"
+        self.assertEqual(self.coua("fib", "add", 20, mac, "p0", status=1).stderr,
+                         "coua: vlan: port p0 does not carry VLAN 20; it carries 10\n")
+        self.assertIn("it carries 1\n", self.coua("fib", "add", 10, mac, "lag", status=1).stderr)
+        self.assertIn("is a mirror port", self.coua("fib", "add", 10, mac, "span", status=1).stderr)
+        self.assertIn("--vlan: port p0 does not carry VLAN 20; it is access 10",
+                      self.coua("fib", "load", "--generate", 10, "--vlan", 20, "--ports", "up,p0", status=1).stderr)
+        done = self.coua("fib", "load", "-", status=1, stdin=f"10 {mac} p0\n1 {mac} up\n10 {mac} span\n")
+        self.assertIn("-:2: port up does not carry VLAN 1; it is trunk 10,20-22 native none\n"
+                      "-:3: port span does not carry VLAN 10; it is a mirror port\nnothing was loaded", done.stderr)
+        self.assertEqual(self.macs(), [])
+        self.coua("fib", "add", 21, mac, "up")
+        self.coua("fib", "add", 1, mac, "lag")
+
+    def test_a_port_keeps_the_vlans_of_its_static_entries(self):
+        self.ports()
+        self.coua("fib", "add", 20, "02:00:00:00:00:02", "up")
+        self.coua("fib", "add", 20, "02:00:00:00:00:01", "up")
+        self.coua("fib", "add", 10, "02:00:00:00:00:01", "up")
+        before = self.json("port", "show", "up")
+        for change in (("--vlan", 10), ("--tagged", "10"), ("--mirror-vlans", 10)):
+            self.coua("port", "set", "up", *change, status=1)
+        self.assertIn("port up: has static entries in VLANs that it would no longer carry, 2 in all, the first of "
+                      "them 20 02:00:00:00:00:01; remove them before, as by 'fib flush --static --port up --vlan 20'",
+                      self.coua("port", "set", "up", "--vlan", 10, status=1).stderr)
+        self.assertEqual(self.json("port", "show", "up"), before)
+        self.coua("port", "set", "up", "--tagged", "10,20", "--mtu", 1400)
+        self.coua("fib", "flush", "--static", "--port", "up", "--vlan", 20)
+        self.coua("port", "set", "up", "--vlan", 10)
+
     def test_an_unknown_port_loads_nothing(self):
         self.ports()
         lines = "".join(f"10 02:00:00:00:{i >> 8:02x}:{i & 255:02x} p0\n" for i in range(1, 30000))
         done = self.coua("fib", "load", "-", status=1, stdin=lines + "10 02:00:00:01:00:00 nobody\n")
-        self.assertIn("nobody", done.stderr)
+        self.assertIn("-:30000: 'nobody' is no port of the switch", done.stderr)
         self.assertEqual(self.macs(), [])
 
     def test_generate_and_filter(self):
@@ -192,7 +226,7 @@ class test_full_table(cli_case):
         self.ports()
 
     def generate(self, count, base, **options):
-        return self.coua("fib", "load", "--generate", count, "--ports", "p0", "--base",
+        return self.coua("fib", "load", "--generate", count, "--vlan", 10, "--ports", "p0", "--base",
                          f"02:00:00:00:{base >> 8:02x}:{base & 255:02x}", **options)
 
     def test_a_load_without_room_stores_nothing(self):
@@ -211,7 +245,7 @@ class test_full_table(cli_case):
         self.assertEqual(self.json("fib", "stats")["entries"], 20000)
 
     def test_lines_that_come_again_need_no_room(self):
-        lines = "1 02:00:00:00:00:01 p0\n1 02:00:00:00:00:02 p0 static\n" * 12000
+        lines = "10 02:00:00:00:00:01 p0\n10 02:00:00:00:00:02 p0 static\n" * 12000
         self.assertEqual(self.json("fib", "load", "-", stdin=lines)["stored"], 24000)
         self.assertEqual(self.json("fib", "stats")["entries"], 2)
 
@@ -292,7 +326,7 @@ class test_shapes(cli_case):
                  "bridge del": ("nobody",),
                  "port list": (), "port show": ("p1",), "port add": ("p0", "net_null9", *limits),
                  "port remove": ("nobody",), "port set": ("uplink", "--tagged", "10,20"),
-                 "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p0"),
+                 "fib show": (), "fib add": (10, "02:00:00:00:00:01", "p1"),
                  "fib del": (10, "02:00:00:00:00:77"), "fib flush": (),
                  "fib load": ("--generate", 3, "--ports", "p0"), "fib stats": (),
                  "fib ageing": (600,),
@@ -354,7 +388,7 @@ class test_reaching(cli_case):
 
     def test_a_daemon_that_ends_during_a_dump(self):
         self.ports()
-        self.coua("fib", "load", "--generate", "1M", "--ports", "p0")
+        self.coua("fib", "load", "--generate", "1M", "--vlan", 10, "--ports", "p0")
         with subprocess.Popen([COUA, "-s", self.daemon.socket, "fib", "show"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
             dump.stdout.readline()

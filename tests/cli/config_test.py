@@ -16,7 +16,7 @@ from cli_case import COUA, DIFFERS, cli_case, main
 
 class test_config(cli_case):
     FILE = """# A comment.
-fib: {ageing_s: 60, static: [{vlan: 10, mac: "02:00:00:00:00:01", port: p0}]}
+fib: {ageing_s: 60, static: [{vlan: 20, mac: "02:00:00:00:00:01", port: p0}]}
 ports:
   - {name: p0, devargs: net_null0, vlan: 20}
   - {name: p1, devargs: net_null1, vlan: 10}
@@ -59,7 +59,7 @@ ports:
         self.ports()
         expected = ["port up: removed", "port p0: vlan: 10 -> 20", "fib.ageing_s: 300 -> 60",
                     "port p2: added: devargs: net_null7",
-                    "static 10 02:00:00:00:00:01: added: port: p0"]
+                    "static 20 02:00:00:00:00:01: added: port: p0"]
         self.assertEqual(
             self.coua("config", "diff", self.file, status=DIFFERS).stdout.splitlines(), expected)
         differs = json.loads(self.coua("config", "diff", self.file, "-j", status=DIFFERS).stdout)

@@ -223,7 +223,7 @@ class test_life(daemon_case):
         file = self.directory / "couad.yaml"
         self.assertIn("0 changes", self.hang_up(process)[-1])
         good = file.read_text()
-        file.write_text(good.replace("vlan: 10}", "vlan: 20}", 1).replace("ports:", """
+        file.write_text(good.replace("tagged: [10]", "tagged: [10, 20]").replace("ports:", """
 ports:
   - {name: p2, devargs: "net_null2,no-rx=1"}"""))
         lines = self.hang_up(process)
@@ -301,7 +301,7 @@ class test_killed(daemon_case):
     @staticmethod
     def large(n):
         """Many things of each kind, so that there is much to be in the middle of."""
-        ports = "".join(f"  - {{name: q{i}, devargs: 'net_null{10 + i},no-rx=1', mac_limit: {n}}}\n" for i in range(12))
+        ports = "".join(f"  - {{name: q{i}, devargs: 'net_null{10 + i},no-rx=1', vlan: 10, mac_limit: {n}}}\n" for i in range(12))
         statics = ", ".join(f"{{vlan: 10, mac: '02:00:00:{n:02x}:{i >> 8:02x}:{i & 255:02x}', port: q{i % 12}}}"
                             for i in range(3000))
         flows = ", ".join(f"'priority={i},tcp,tp_dst={i},actions=output:q{i % 12},group:{n}'" for i in range(2000))

@@ -138,7 +138,7 @@ class test_entries(cli_case):
                               stdout=subprocess.PIPE) as waiting:
             time.sleep(0.3)
             self.assertIsNone(waiting.poll())
-            self.coua("fib", "add", 1, "02:00:00:00:00:09", "p0")
+            self.coua("fib", "add", 10, "02:00:00:00:00:09", "p0")
             said = json.loads(waiting.communicate(timeout=60)[0])
         self.assertEqual((waiting.returncode, said["count"]), (0, 1))
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/fib_load.h"
 
+#include <bitset>
+
 #include "ctl/port_rules.h"
 #include "ctl/ranges.h"
 #include "net/mac.h"
@@ -42,10 +44,37 @@ result<void> fib_load::store() {
   if (auto named = take_names(); !named) return named;
   if (auto decoded = decode(); !decoded) return decoded;
   const auto hold = core_.running.changing();
+  if (auto carried = check_vlans(); !carried) return carried;
   auto stored = core_.sw.fib_insert(entries_);
   if (!stored) return tl::unexpected(name_gone_port(std::move(stored.error())));
   stored_ += *stored;
   batches_++;
+  return {};
+}
+
+/// Each port carries the VLANs of its entries. Those of ports that are gone, the switch refuses.
+result<void> fib_load::check_vlans() const {
+  const auto ports = core_.sw.ports();
+  struct verdict {
+    const dp::port_status* port = nullptr;
+    std::bitset<limits::vlan_max + 1> good;
+  };
+  std::vector<verdict> verdicts;  // by number
+  for (const dp::port_status& each : ports) {
+    if (each.number >= verdicts.size()) verdicts.resize(each.number + 1);
+    verdicts[each.number].port = &each;
+  }
+  for (const dp::fib_entry& each : entries_) {
+    if (each.port >= verdicts.size()) continue;
+    auto& [port, good] = verdicts[each.port];
+    if (port == nullptr || port->serial != each.port_serial || good[each.vlan]) continue;
+    std::string reason = check_fib_vlan(port->config, each.vlan);
+    if (!reason.empty())
+      return fail(errc::invalid,
+                  "entry " + std::to_string(each.vlan) + " " + net::format_mac(each.mac),
+                  std::move(reason));
+    good.set(each.vlan);
+  }
   return {};
 }
 

@@ -26,6 +26,7 @@ class fib_load final : public grpc::ServerReadReactor<v1::FibBatch> {
   result<void> store();
   result<void> take_names();
   result<void> decode();
+  result<void> check_vlans() const;
   error name_gone_port(error refusal) const;
 
   api_core& core_;

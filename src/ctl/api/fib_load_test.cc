@@ -68,6 +68,8 @@ TEST_F(fib_load_api, a_bad_batch_is_refused_as_a_whole_and_named) {
     EXPECT_EQ(sw_.fib().entries, 1u);
   };
   refuse([](auto& b) { b.add_keys(std::uint64_t{1} << 63 | vlan10 | mac1); }, "keys[1]");
+  refuse([](auto& b) { b.add_keys(std::uint64_t{11} << 48 | mac1); },
+         "entry 11 02:00:00:00:00:01: port p0 does not carry VLAN 11; it carries 10");
   refuse([](auto& b) { b.add_keys(mac1); }, "keys[1]: VLAN 0");
   refuse([](auto& b) { b.add_keys(std::uint64_t{4095} << 48 | mac1); }, "VLAN 4095");
   refuse([](auto& b) { b.add_keys(vlan10 | 0x010000000000); }, "group address");

@@ -4,6 +4,7 @@
 #include "ctl/api/convert.h"
 #include "ctl/api/fib_dump.h"
 #include "ctl/api/fib_load.h"
+#include "ctl/port_rules.h"
 #include "ctl/ranges.h"
 
 namespace coua::ctl {
@@ -27,6 +28,8 @@ result<void> fib_service::add(const v1::AddFibEntryRequest& request,
   const auto ports = core_.sw.ports();
   const dp::port_status* now = find_port(ports, *port);
   if (now == nullptr) return removed_meanwhile(request.port());
+  if (std::string reason = check_fib_vlan(now->config, *vlan); !reason.empty())
+    return fail(errc::invalid, "vlan", std::move(reason));
   const auto there = core_.sw.fib_find(now->config.bridge, *vlan, *mac);
   response.set_changed(!there || !there->is_static || there->port != port->number);
   if (!response.changed()) return {};

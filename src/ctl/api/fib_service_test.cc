@@ -57,6 +57,18 @@ TEST_F(api, static_entries_come_and_go_once) {
   EXPECT_FALSE(good(*fib_, &v1::FibService::Stub::DeleteFibEntry, remove).changed());
 }
 
+TEST_F(api, an_entry_is_in_a_vlan_that_its_port_carries) {
+  add_ports();
+  v1::AddFibEntryRequest add;
+  add.set_vlan(20);
+  add.set_mac("02:00:00:00:00:01");
+  add.set_port("p0");
+  EXPECT_EQ(
+      refused(*fib_, &v1::FibService::Stub::AddFibEntry, add, grpc::StatusCode::INVALID_ARGUMENT),
+      "vlan");
+  EXPECT_EQ(sw_.fib().entries, 0u);
+}
+
 TEST_F(api, flush_takes_learned_or_static_entries) {
   add_ports();
   fill(10);

@@ -77,6 +77,7 @@ result<void> port_service::set(const v1::SetPortRequest& request, v1::SetPortRes
   const bool differs = !same_port(there->config, *wanted);
   response.set_changed(differs || reopens);
   if (differs) {
+    if (auto stays = core_.running.check_statics_stay(*there, *wanted); !stays) return stays;
     if (auto updated = core_.sw.update_port(*wanted); !updated) return updated;
   }
   if (reopens) {
