@@ -101,6 +101,27 @@ error at(const coua::ctl::config& config, const std::string& path, error e) {
   return e;
 }
 
+/// An error of which the place begins with a field.
+error at_its_field(const coua::ctl::config& config, error e) {
+  const std::string one = "bridges[0].";
+  if (!config.lists_bridges() && e.where.starts_with(one)) e.where.erase(0, one.size());
+  const std::size_t end = std::min(e.where.find(": "), e.where.size());
+  e.where = config.place(e.where.substr(0, end)) + e.where.substr(end);
+  return e;
+}
+
+result<void> use_tls(const coua::ctl::config& config) {
+  const coua::ctl::tls_files& tls = config.tls;
+  if (!tls.any()) return {};
+  const auto used = coua::ofp::use_tls(tls.key, tls.certificate, tls.authority);
+  if (used) return {};
+  const std::string& file = used.error().where;
+  const char* field = file == tls.key           ? "key"
+                      : file == tls.certificate ? "certificate"
+                                                : "authority";
+  return tl::unexpected(at(config, std::string("openflow.tls.") + field, used.error()));
+}
+
 result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
                        daemon_signals& signals, std::vector<unsigned>& numbers) {
   for (std::size_t i = 0; i < config.ports.size() && !signals.came(); i++) {
@@ -203,16 +224,13 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
-  if (!claim) return tl::unexpected(claim.error());
-  if (const auto& tls = config.tls; tls.any()) {
-    auto read = coua::ofp::use_tls(tls.key, tls.certificate, tls.authority);
-    if (!read) return tl::unexpected(at(config, "openflow.tls", read.error()));
-  }
+  if (!claim) return tl::unexpected(at(config, "api.socket", claim.error()));
+  if (auto used = use_tls(config); !used) return used;
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
   if (signals.came()) return {};
   const auto sw = coua::dp::l2_switch::create(*environment, coua::ctl::switch_settings(config));
-  if (!sw) return tl::unexpected(sw.error());
+  if (!sw) return tl::unexpected(at_its_field(config, sw.error()));
   std::vector<unsigned> numbers;
   if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
   if (signals.came()) return {};
@@ -229,7 +247,7 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   });
   if (auto started = running.start_bridges(config); !started) return started;
   const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
-  if (!api) return tl::unexpected(api.error());
+  if (!api) return tl::unexpected(at(config, "api.socket", api.error()));
   const auto metrics = serve_metrics(config, **sw, bridges);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());

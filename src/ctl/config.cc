@@ -157,6 +157,7 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
 }  // namespace
 
 std::string config::place(const std::string& path) const {
+  if (file.empty()) return path;
   const int line = nearest_line(lines, path);
   return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + path;
 }

@@ -86,7 +86,8 @@ struct config {
   std::vector<static_entry> statics;
   std::map<std::string, int> lines;  // field path ("ports[2].devargs") -> line, of what is there
 
-  /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file.
+  /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file; the path
+  /// alone when there is no file.
   std::string place(const std::string& path) const;
   /// A list of bridges says what they are; else the sections of the file's top are those of the one
   /// bridge, which is called br0.
@@ -123,8 +124,8 @@ enum class config_format { yaml, json };
 std::string print_config(config config, config_format format = config_format::yaml);
 
 /// What the DPDK environment and the switch start with. Here the configuration meets the machine:
-/// cores that are not there and huge pages that are required but missing are errors that name
-/// their line.
+/// cores and NUMA nodes that are not there and huge pages that are required but missing are errors
+/// that name their line.
 result<dp::eal_params> resolve_environment(const config& config);
 
 }  // namespace coua::ctl

@@ -56,6 +56,9 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       return result<void>();
     };
   };
+  const auto open_wanted = [this, &wanted](std::size_t index) {
+    return [this, &wanted, index] { return open_bridge(wanted, index); };
+  };
   const auto open_as = [this](const bridge_settings& bridge) {
     return [this, bridge] {
       bridges_.note(bridge);
@@ -70,12 +73,17 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
     } else if (each.comes()) {
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
-      opening.push_back({wanted.place(path + "openflow"), open(name), close(name)});
+      opening.push_back({"", open_wanted(each.index), close(name)});
     } else if (each.opens_anew()) {
       // Those that change are closed before any opens: one may take what another one had.
       const std::string place = wanted.place(wanted.bridge_path(each.index) + "openflow");
       closing.push_back({place, close(name), open_as(*each.before)});
-      opening.push_back({place, open_as(*each.after), close(name)});
+      opening.push_back({"",
+                         [this, after = *each.after, open = open_wanted(each.index)] {
+                           bridges_.note(after);
+                           return open();
+                         },
+                         close(name)});
     }
   }
 }

@@ -29,6 +29,14 @@ result<void> check_cores(const config& config, const std::vector<unsigned>& allo
   return {};
 }
 
+result<void> check_numa_node(const config& config) {
+  const int node = config.tables.fib_numa_node;
+  if (node < 0 || numa_node_exists(node)) return {};
+  return fail(errc::invalid, config.place("fib.numa_node"),
+              "NUMA node " + std::to_string(node) + " does not exist; " +
+                  std::to_string(numa_nodes_online()) + " online");
+}
+
 // DPDK asks for memory of one page size: what is free of another does not help.
 std::uint64_t free_huge_bytes() {
   return std::max(read_huge_page_pool(mib2, -1).free * mib2,
@@ -63,6 +71,7 @@ result<dp::eal_params> resolve_environment(const config& config) {
   const std::vector<unsigned> allowed = allowed_cpus();
   if (auto good = check_cores(config, allowed); !good)
     return tl::unexpected(std::move(good.error()));
+  if (auto good = check_numa_node(config); !good) return tl::unexpected(std::move(good.error()));
   if (auto good = check_packet_memory(config); !good)
     return tl::unexpected(std::move(good.error()));
   dp::eal_params params;

@@ -43,6 +43,19 @@ dp::switch_config switch_settings(const config& from) {
   return made;
 }
 
+std::string openflow_field(const openflow_config& of, const error& e) {
+  for (std::size_t i = 0; i < of.listen.size(); i++)
+    if (of.listen[i] == e.where || of.listen[i] == "punix:" + e.where)
+      return item_path("openflow.listen", i);
+  // Of the socket, its lock or its directory.
+  const bool is_management = of.management == e.where || of.management + ".lock" == e.where ||
+                             (!e.where.empty() && of.management.starts_with(e.where + "/"));
+  if (!of.management.empty() && is_management) return "openflow.management";
+  if (of.datapath_id != 0 && e.where == "datapath id " + format_datapath_id(of.datapath_id))
+    return "openflow.datapath_id";
+  return "openflow";
+}
+
 running_bridges::entry_ptr running_bridges::known(const std::string& name) const {
   const auto at =
       std::ranges::find(all_, name, [](const entry_ptr& one) { return one->settings.name; });

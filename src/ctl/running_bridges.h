@@ -27,6 +27,9 @@ namespace coua::ctl {
 /// What a switch starts with.
 dp::switch_config switch_settings(const config& from);
 
+/// The field that an error of opening a bridge is about: "openflow.listen[1]", or "openflow".
+std::string openflow_field(const openflow_config& of, const error& e);
+
 /// How others reach a bridge, which no two bridges have in common.
 struct openflow_place {
   std::uint64_t datapath_id = 0;    // 0: it is not open, and nobody can

@@ -92,14 +92,19 @@ result<void> running_config::start_bridges(const config& from) {
   for (std::size_t i = 0; i < from.bridges.size(); i++) {
     if (from.bridges[i].rules.given)
       if (auto done = bring_texts(from, i); !done) return done;
-    auto opened = bridges_.open(from.bridges[i].name);
-    if (opened) continue;
-    error& e = opened.error();
-    e.where =
-        from.place(from.bridge_path(i) + "openflow") + (e.where.empty() ? "" : ": " + e.where);
-    return opened;
+    if (auto opened = open_bridge(from, i); !opened) return opened;
   }
   return {};
+}
+
+/// It speaks with its controllers; an error has its place in the file.
+result<void> running_config::open_bridge(const config& from, std::size_t index) {
+  auto opened = bridges_.open(from.bridges[index].name);
+  if (opened) return opened;
+  error& e = opened.error();
+  e.where = from.place(from.bridge_path(index) + openflow_field(from.bridges[index].openflow, e)) +
+            (e.where.empty() ? "" : ": " + e.where);
+  return opened;
 }
 
 result<void> running_config::add_bridge(const bridge_settings& bridge) {

@@ -92,6 +92,7 @@ class running_config {
 
   /// Of a bridge as it is configured: whether its rules are read.
   using bridge_test = std::function<bool(const bridge_settings&)>;
+  result<void> open_bridge(const config& from, std::size_t index);
   result<config> read(const bridge_test& with_rules);
   result<std::vector<dp::fib_entry>> statics(dp::fib_filter filter) const;
   ofp::port_names names_of(const config& wanted, const std::string& bridge) const;

@@ -104,8 +104,9 @@ TEST_F(running_config_with_bridges, speak_with_other_controllers_without_a_resta
   fakes_.refuse_to_open(error{errc::busy, "/run/z", "somebody listens there"});
   const auto taken = running_.apply(with("punix:/run/z", x));
   ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error().message(),
-            "f:1: bridges[0].openflow: /run/z: somebody listens there; nothing was changed");
+  EXPECT_EQ(
+      taken.error().message(),
+      "f:1: bridges[0].openflow.listen[0]: /run/z: somebody listens there; nothing was changed");
   EXPECT_EQ(listens("br0"), names{y});
   EXPECT_EQ(listens("br1"), names{x});
   EXPECT_TRUE(runs(running_, swapped));

@@ -24,6 +24,7 @@ struct call_state {
   unsigned depth = 0;
   std::string partial;
   std::string first_error;
+  std::vector<std::string> printed;  // on the standard error stream
 };
 thread_local call_state this_call;
 
@@ -52,16 +53,56 @@ ssize_t log_write(void*, const char* text, size_t bytes) {
   return static_cast<ssize_t>(bytes);
 }
 
+/// Null: there is no memory.
+FILE* stream_of_lines(cookie_write_function_t* write) {
+  cookie_io_functions_t functions{};
+  functions.write = write;
+  FILE* file = fopencookie(nullptr, "w", functions);
+  if (file != nullptr) setvbuf(file, nullptr, _IOLBF, 0);
+  return file;
+}
+
 void capture_log() {
-  static FILE* stream = [] {
-    cookie_io_functions_t functions{};
-    functions.write = log_write;
-    FILE* file = fopencookie(nullptr, "w", functions);
-    if (file != nullptr) setvbuf(file, nullptr, _IOLBF, 0);
-    return file;
-  }();
+  static FILE* stream = stream_of_lines(log_write);
   if (stream != nullptr) rte_openlog_stream(stream);
 }
+
+ssize_t print_write(void*, const char* text, size_t bytes) {
+  std::string_view left(text, bytes);
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find('\n'), left.size());
+    if (end > 0) this_call.printed.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return static_cast<ssize_t>(bytes);
+}
+
+ssize_t discard(void*, const char*, size_t bytes) { return static_cast<ssize_t>(bytes); }
+
+/// At a wrong argument DPDK prints a hundred lines of usage, and only getopt says which one it is,
+/// on the standard error stream. While this lives, the first are discarded, and what getopt and
+/// others print in this thread is kept. The streams that it puts in their place stay: a thread that
+/// DPDK made may be about to print.
+class quiet_streams {
+ public:
+  quiet_streams() {
+    static FILE* out = stream_of_lines(discard);
+    static FILE* err = stream_of_lines(print_write);
+    if (out != nullptr) stdout = out;
+    if (err != nullptr) stderr = err;
+  }
+  ~quiet_streams() {
+    std::fflush(stderr);
+    stdout = out_;
+    stderr = err_;
+  }
+  quiet_streams(const quiet_streams&) = delete;
+  quiet_streams& operator=(const quiet_streams&) = delete;
+
+ private:
+  FILE* const out_ = stdout;
+  FILE* const err_ = stderr;
+};
 
 /// MiB of free huge pages of one size.
 std::uint64_t free_huge_mib(const char* kib, std::uint64_t page_mib) {
@@ -102,10 +143,11 @@ result<std::vector<unsigned>> choose_cores(const eal_params& params,
   }
   for (const unsigned core : params.cores) {
     if (std::find(allowed.begin(), allowed.end(), core) == allowed.end())
-      return fail(errc::invalid, "worker core " + std::to_string(core),
-                  "this process may not run there; it may use cores " + cpu_list(allowed));
+      return fail(errc::invalid, "workers.cores",
+                  std::to_string(core) + ": this process may not run there; it may use cores " +
+                      cpu_list(allowed));
     if (std::count(params.cores.begin(), params.cores.end(), core) > 1)
-      return fail(errc::invalid, "worker core " + std::to_string(core), "named twice");
+      return fail(errc::invalid, "workers.cores", std::to_string(core) + " is named twice");
   }
   return params.cores;
 }
@@ -142,9 +184,11 @@ class runtime_folder {
   std::optional<std::string> before_;
 };
 
+constexpr const char* program = "coua";
+
 std::vector<std::string> arguments(const eal_params& params, const memory_plan& memory,
                                    const std::vector<unsigned>& control) {
-  std::vector<std::string> list{"coua", "--no-telemetry", "--iova-mode=va",
+  std::vector<std::string> list{program, "--no-telemetry", "--iova-mode=va",
                                 "--lcores=0@(" + cpu_list(control) + ")"};
   list.push_back(memory.huge ? "--in-memory" : "--no-huge");
   if (!memory.huge) list.push_back("--no-shconf");
@@ -159,7 +203,30 @@ int init_on_this_thread(std::vector<std::string> list) {
   for (std::string& word : list) argv.push_back(word.data());
   argv.push_back(nullptr);
   const runtime_folder folder;
+  const quiet_streams quiet;
   return rte_eal_init(static_cast<int>(list.size()), argv.data()) < 0 ? rte_errno : 0;
+}
+
+/// What getopt said of a wrong argument; empty: nothing.
+std::string said_by_getopt() {
+  const std::string start = std::string(program) + ": ";
+  for (const std::string& line : this_call.printed)
+    if (line.starts_with(start)) return line.substr(start.size());
+  return "";
+}
+
+/// The field of the argument of which the reason names most, the option or its value.
+std::string field_of_argument(const std::vector<std::string>& extra, const std::string& reason) {
+  std::size_t most = 1, found = extra.size() == 1 ? 0 : extra.size();
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    const std::size_t equals = extra[i].find('=');
+    for (const std::string& part : {extra[i].substr(0, equals), extra[i].substr(equals + 1)}) {
+      if (part.size() <= most || reason.find(part) == std::string::npos) continue;
+      most = part.size();
+      found = i;
+    }
+  }
+  return "dpdk.arguments" + (found < extra.size() ? "[" + std::to_string(found) + "]" : "");
 }
 
 result<void> init(const eal_params& params, const memory_plan& memory,
@@ -174,6 +241,9 @@ result<void> init(const eal_params& params, const memory_plan& memory,
     const eal_call call;
     error = init_on_this_thread(arguments(params, memory, control));
     if (error != 0) reason = eal_call::reason(rte_strerror(error));
+    if (const std::string more = said_by_getopt(); error != 0 && !more.empty()) reason = more;
+    for (const std::string& line : this_call.printed)
+      error == 0 ? log_warning("dpdk: %s", line.c_str()) : log_debug("dpdk: %s", line.c_str());
   });
   starter.join();
   if (!pinned) return pinned;
@@ -182,7 +252,10 @@ result<void> init(const eal_params& params, const memory_plan& memory,
   if (short_memory)
     reason += "; " + std::to_string(params.memory_mib) + " MiB were asked for packets on " +
               memory.text + ": lower memory.packet_mib or free memory";
-  return fail(short_memory ? errc::no_memory : errc::io, "DPDK start", reason);
+  const std::string field = short_memory           ? "memory.packet_mib"
+                            : params.extra.empty() ? "dpdk"
+                                                   : field_of_argument(params.extra, reason);
+  return fail(short_memory ? errc::no_memory : errc::io, field, "DPDK does not start: " + reason);
 }
 
 struct running_eal {
@@ -209,13 +282,14 @@ result<eal_info> start_eal(const eal_params& params) {
     const eal_params& old = now->params;
     if (old.memory_mib != params.memory_mib || old.pci != params.pci || old.extra != params.extra ||
         old.huge_pages != params.huge_pages)
-      return fail(errc::unsupported, "DPDK start",
+      return fail(errc::unsupported, "dpdk",
                   "DPDK runs in this process with other parameters, and starts only once");
     return eal_info{now->memory.huge, now->memory.text, *cores, control};
   }
   static bool failed = false;
   if (failed)
-    return fail(errc::unsupported, "DPDK start", "it failed before, and starts once per process");
+    return fail(errc::unsupported, "dpdk",
+                "the start of DPDK failed before, and starts once per process");
 
   capture_log();
   const memory_plan memory = choose_memory(params);

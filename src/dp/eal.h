@@ -27,8 +27,9 @@ struct eal_info {
 
 /// Starts the environment, or returns the running one when `params` asks for the same memory and
 /// devices (the cores may differ). Errors: invalid (no such core), no_memory (says how much is
-/// missing), unsupported (already running with other parameters), io (the reason DPDK gives). The
-/// calling thread keeps its CPU affinity. One thread at a time.
+/// missing), unsupported (already running with other parameters), io (the reason DPDK gives). Their
+/// place is the field of the configuration, "memory.packet_mib". The calling thread keeps its CPU
+/// affinity. One thread at a time.
 result<eal_info> start_eal(const eal_params& params);
 
 /// Around calls of DPDK by a control thread. Most of them return a bare number and put the reason

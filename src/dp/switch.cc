@@ -99,7 +99,11 @@ result<void> switch_impl::start() {
   for (const bridge_config& each : config_.bridges) {
     auto made = switch_bridge::create(each, free_bridge_number(),
                                       static_cast<unsigned>(places_.size()), eal_.control);
-    if (!made) return tl::unexpected(std::move(made.error()));
+    if (!made) {
+      error& e = made.error();
+      e.where = "bridges[" + std::to_string(bridges_.size()) + "].pipeline: " + e.where;
+      return tl::unexpected(std::move(e));
+    }
     bridges_.push_back(std::move(*made));
   }
   coua_fib_stats stats{};
@@ -116,7 +120,7 @@ result<void> switch_impl::start() {
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
     coua_fib_reader* reader = nullptr;
     if (coua_fib_reader_create(owner_->fib(), &reader) != 0)
-      return fail(errc::no_memory, "FIB", "no memory for a reader");
+      return fail(errc::no_memory, "fib.entries", "no memory for a reader");
     auto quiescence = shared_.readers.register_reader();
     if (!quiescence) return tl::unexpected(quiescence.error());
     workers_.push_back(std::make_unique<worker>(shared_, params, reader, std::move(*quiescence)));

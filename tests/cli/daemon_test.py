@@ -444,6 +444,37 @@ class test_refusals(daemon_case):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"{file}:3: workers.cores: CPU 1023 is not one", done.stderr)
 
+    def test_a_value_that_the_machine_refuses_has_its_place(self):
+        """Of a file that is good; in line 4, whichever field it is."""
+        for text, field, reason in (
+                ("fib: {entries: 1T}", "fib.entries", "1000000000000 entries: memory: "),
+                ("fib: {numa_node: 63}", "fib.numa_node", "NUMA node 63 does not exist"),
+                ("dpdk: {arguments: [--nonsense]}", "dpdk.arguments[0]", "unrecognized option '--nonsense'"),
+                ("dpdk: {arguments: [-b, '0000:00:00.0', --block]}", "dpdk.arguments[2]", "option '--block' requires"),
+                ("dpdk: {arguments: ['--log-level=8', '--socket-mem=x']}", "dpdk.arguments[1]",
+                 "EAL: invalid parameters for --socket-mem"),
+                ("dpdk: {arguments: [-d, /no/such.so]}", "dpdk.arguments[1]", "EAL: /no/such.so: cannot open"),
+                ("metrics: {listen: '192.0.2.1:1'}", "metrics.listen", "cannot listen"),
+                ("openflow: {management: /proc/x/y}", "openflow.management", "/proc/x: cannot make"),
+                ("openflow: {management: /proc/y}", "openflow.management", "/proc/y.lock: cannot be opened"),
+                (f"openflow: {{listen: ['punix:{self.directory}/of', 'ptcp:6653:192.0.2.1']}}",
+                 "openflow.listen[1]", "ptcp:6653:192.0.2.1: Cannot assign"),
+                ("bridges: [{name: b, openflow: {listen: ['punix:/proc/x/y']}}]",
+                 "bridges[0].openflow.listen[0]", "punix:/proc/x/y: No such file"),
+                ("openflow: {tls: {key: /proc/version, certificate: /none, authority: /proc/version}}",
+                 "openflow.tls.certificate", "/none: No such file")):
+            with self.subTest(text):
+                file = self.config(text + "\n")
+                done = self.run_couad("--config", file)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                errors = [line for line in done.stderr.splitlines() if " info: " not in line]
+                self.assertEqual(len(errors), 1, errors)
+                self.assertIn(f" error: {file}:4: {field}: ", errors[0])
+                self.assertIn(reason, errors[0])
+        for path, said in (("/proc/x/y.sock", "/proc/x: cannot make"), ("/tmp", "/tmp: is there already")):
+            file = self.write(f"log: {{level: info}}\napi:\n  socket: {path}\n")
+            self.assertIn(f"error: {file}:3: api.socket: {said}", self.run_couad("--config", file).stderr)
+
     def test_command_line(self):
         self.assertEqual(self.run_couad("--confg", "x").returncode, 2)
         self.assertIn("did you mean --config?", self.run_couad("--confg", "x").stderr)

@@ -50,11 +50,11 @@ result<std::unique_ptr<fib_owner>> fib_owner::create(const fib_owner_params& par
   }
   if (error != 0) error = coua_fib_create(&table, &owner->fib_, message, sizeof message);
   if (error != 0)
-    return fail(error == -ENOMEM ? errc::no_memory : errc::invalid,
-                "FIB of " + std::to_string(params.entries) + " entries",
-                message[0] != 0 ? message : "cannot be created");
+    return fail(error == -ENOMEM ? errc::no_memory : errc::invalid, "fib.entries",
+                std::to_string(params.entries) +
+                    " entries: " + (message[0] != 0 ? message : "the FIB cannot be created"));
   if (coua_fib_reader_create(owner->fib_, &owner->reader_) != 0)
-    return fail(errc::no_memory, "FIB", "no memory for a reader");
+    return fail(errc::no_memory, "fib.entries", "no memory for a reader");
   coua_fib_stats stats{};
   stats.size = sizeof stats;
   coua_fib_get_stats(owner->fib_, &stats);
