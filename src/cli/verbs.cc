@@ -214,8 +214,10 @@ std::vector<verb> fib_verbs() {
        .details = "The file has lines 'VLAN MAC PORT [static]'; '#' starts a comment, '-' is the "
                   "standard input. It is read and checked as a whole (10 bytes of memory per "
                   "line) before anything is sent; a port has to carry the VLANs of its entries. "
-                  "Entries that are not static age like learned ones. With --generate, addresses "
-                  "count up from --base, over the ports in turn.",
+                  "Entries that are not static age like learned ones, and count as such: a "
+                  "port's mac_limit does not refuse them, but with as many of them the port "
+                  "learns nothing more. With --generate, addresses count up from --base, over the "
+                  "ports in turn.",
        .arguments =
            {{.name = "FILE", .help = "text file, or -", .optional = true, .names = thing::file}},
        .options = {option("generate", "COUNT", "make entries instead of reading them", kind::size,

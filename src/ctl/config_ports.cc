@@ -223,7 +223,8 @@ const field_table<port>& port_fields() {
           {.name = "learning", .meaning = "Learn source addresses", .example = "true"},
           [](port& p) -> auto& { return p.learning; }),
       integer_field<port>({.name = "mac_limit",
-                           .meaning = "Addresses that are learned at most; 0: no limit",
+                           .meaning = "Addresses that the port learns at most; 0: no limit. Those "
+                                      "that `coua fib load` brings are not refused, but count",
                            .example = "1000",
                            .unit = "addresses"},
                           0, limits::mac_limit_max, [](port& p) -> auto& { return p.mac_limit; }),

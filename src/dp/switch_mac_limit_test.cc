@@ -162,6 +162,21 @@ TEST_F(mac_limit_test, drop_in_untagged_bursts) {
   EXPECT_TRUE(b.silent());
 }
 
+TEST_F(mac_limit_test, what_is_loaded_is_not_refused_and_counts) {
+  auto& a = access("a");
+  access("b");
+  limit("a", 2, limit_action::drop);
+  const fib_entry loaded[] = {{1, host(1), numbers_["a"], false, 0},
+                              {1, host(2), numbers_["a"], false, 0},
+                              {1, host(3), numbers_["a"], false, 0}};
+  ASSERT_EQ(switch_->fib_insert(loaded).value(), 3u);
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(99))));
+  EXPECT_TRUE(counts("a", "drop_mac_limit", 1));
+  ASSERT_TRUE(a.send(make_frame(broadcast, host(3))));
+  EXPECT_TRUE(counts("a", "flooded", 1));
+  EXPECT_EQ(switch_->fib().entries, 3u);
+}
+
 // Static entries are known, here and elsewhere; an address that was learned at another port is not.
 TEST_F(mac_limit_test, who_is_a_stranger) {
   auto& a = access("a");
