@@ -14,6 +14,8 @@ namespace coua::bench {
 namespace {
 
 constexpr double whisker = 4;
+constexpr double most_stretch = 4;  // a limit further above would leave the rest too little room
+constexpr double tick_line = 13;    // between two lines of numbers below the plot
 constexpr std::size_t text_chart_limit = 14;  // characters of a category before it is tilted
 // Colours that stay apart for colour-blind readers (Okabe and Ito, 2008), then darker ones.
 constexpr std::array<const char*, 12> colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -51,7 +53,8 @@ struct layout {
   double width, height;
   double left, right, top, bottom;  // of the plot
   double legend_x, legend_y;        // of its first line
-  double tick_room;                 // between the middles of two numbers below the plot
+  double digit_width;               // of a number below the plot
+  double x_label_y;                 // below the plot
   double line_height;               // of bars that lie
 };
 constexpr double legend_line = 19;
@@ -63,7 +66,8 @@ constexpr layout picture = {.width = 860,
                             .bottom = 390,
                             .legend_x = 658,
                             .legend_y = 54,
-                            .tick_room = 34,
+                            .digit_width = 7,
+                            .x_label_y = 62,
                             .line_height = 0};
 
 /// As narrow as a telephone shows it, its legend below.
@@ -72,7 +76,8 @@ layout in_page(const chart& what) {
   made.width = 480, made.height = 330;
   made.left = 52, made.right = 456, made.top = 12, made.bottom = 280;
   made.legend_x = 56, made.legend_y = 340;
-  made.tick_room = 44;
+  made.digit_width = 7.5;
+  made.x_label_y = 46;
   made.line_height = 24;
   if (what.categories.empty()) {
     if (what.series.size() > 1)
@@ -119,18 +124,19 @@ class drawing {
  public:
   explicit drawing(const chart& what)
       : chart_(what), at_(what.in_page ? in_page(what) : picture), canvas_(at_, what.in_page) {
-    double most = 0;
+    double most = 0, limit = 0;
     double least_x = 0, most_x = 0;
     bool first = true;
     for (const chart_series& each : chart_.series) {
       for (const chart_point& point : each.points) {
-        if (!each.dashed) most = std::max(most, point.y + point.spread);
+        double& highest = each.dashed ? limit : most;
+        highest = std::max(highest, point.y + point.spread);
         least_x = first ? point.x : std::min(least_x, point.x);
         most_x = first ? point.x : std::max(most_x, point.x);
         first = false;
       }
     }
-    steps_ = round_steps(most);
+    steps_ = round_steps(limit <= most_stretch * most || most == 0 ? std::max(most, limit) : most);
     from_ = least_x;
     to_ = most_x > least_x ? most_x : least_x + 1;
   }
@@ -186,8 +192,8 @@ class drawing {
     canvas_.text(0, 0, chart_.y_label,
                  "text-anchor=\"middle\" transform=\"translate(" + y_label_x + "," + middle +
                      ") rotate(-90)\"");
-    canvas_.text((at_.left + at_.right) / 2, at_.bottom + (chart_.in_page ? 42 : 62),
-                 chart_.x_label, "text-anchor=\"middle\"");
+    canvas_.text((at_.left + at_.right) / 2, at_.bottom + at_.x_label_y, chart_.x_label,
+                 "text-anchor=\"middle\"");
   }
 
   void number_ticks() {
@@ -195,17 +201,22 @@ class drawing {
     for (const chart_series& each : chart_.series) {
       for (const chart_point& point : each.points) values.insert(point.x);
     }
-    double last = -1000;
+    // Where the last number of each line ends: one that the first has no room for goes below.
+    std::array<double, 2> ends{};
     for (const double value : values) {
       const double x = place_x(value);
       canvas_.line(x, at_.bottom, x, at_.bottom + 5, stroke(ink()));
-      if (x - last < at_.tick_room) continue;
-      last = x;
       const auto whole = static_cast<std::uint64_t>(value);
       const std::string words = value != std::floor(value) ? number(value)
                                 : chart_.bytes             ? format_bytes(whole)
                                                            : format_count(whole);
-      canvas_.text(x, at_.bottom + 20, words, "text-anchor=\"middle\"");
+      const double half = at_.digit_width * static_cast<double>(words.size()) / 2;
+      const auto free = std::find_if(ends.begin(), ends.end(),
+                                     [&](double end) { return end + at_.digit_width <= x - half; });
+      if (free == ends.end()) continue;
+      *free = x + half;
+      canvas_.text(x, at_.bottom + 20 + tick_line * static_cast<double>(free - ends.begin()), words,
+                   "text-anchor=\"middle\"");
     }
   }
 
@@ -236,25 +247,46 @@ class drawing {
     canvas_.line(x - whisker, high, x + whisker, high, stroke(colour));
   }
 
+  bool is_inside(const chart_point& point) const { return point.y <= steps_.back(); }
+
+  /// What is left of the line through these points where it is cut off at the top of the plot.
+  std::vector<std::string> visible_parts(const std::vector<chart_point>& points) const {
+    std::vector<std::string> out;
+    const auto add = [&out](double x, double y) {
+      out.back() += number(x) + "," + number(y) + " ";
+    };
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double x = place_x(points[i].x), y = place_y(points[i].y);
+      const bool inside = is_inside(points[i]);
+      const bool crosses = i > 0 && inside != is_inside(points[i - 1]);
+      if (inside && (i == 0 || crosses)) out.emplace_back();
+      if (crosses) {
+        const double x_before = place_x(points[i - 1].x), y_before = place_y(points[i - 1].y);
+        add(x_before + (x - x_before) * (at_.top - y_before) / (y - y_before), at_.top);
+      }
+      if (inside) add(x, y);
+    }
+    return out;
+  }
+
+  /// With how far the series goes where that is not to be seen.
+  std::string legend_text(const chart_series& of) const {
+    double most = 0;
+    for (const chart_point& point : of.points) most = std::max(most, point.y);
+    return of.name + (most > steps_.back() ? " (above: up to " + number(most) + ")" : "");
+  }
+
   void draw_line(std::size_t index) {
     const chart_series& each = chart_.series[index];
     std::vector<chart_point> points = each.points;
     std::sort(points.begin(), points.end(),
               [](const chart_point& a, const chart_point& b) { return a.x < b.x; });
-    std::string path;
-    for (const chart_point& point : points) {
-      path += number(place_x(point.x)) + "," + number(place_y(point.y)) + " ";
+    for (const std::string& path : visible_parts(points)) {
+      canvas_.raw("<polyline fill=\"none\" " + stroke(colour(index), 2) +
+                  (each.dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + path + "\"/>");
     }
-    // An inner picture cuts off what lies outside, and needs no name that a page could have twice.
-    const std::string room = number(at_.left) + " " + number(at_.top) + " " +
-                             number(at_.right - at_.left) + " " + number(at_.bottom - at_.top);
-    canvas_.raw("<svg x=\"" + number(at_.left) + "\" y=\"" + number(at_.top) + "\" width=\"" +
-                number(at_.right - at_.left) + "\" height=\"" + number(at_.bottom - at_.top) +
-                "\" viewBox=\"" + room + "\"><polyline fill=\"none\" " + stroke(colour(index), 2) +
-                (each.dashed ? " stroke-dasharray=\"6 4\"" : "") + " points=\"" + path +
-                "\"/></svg>");
     for (const chart_point& point : points) {
-      if (place_y(point.y) < at_.top) continue;
+      if (!is_inside(point)) continue;
       whiskers(place_x(point.x), point, colour(index));
       canvas_.raw("<circle cx=\"" + number(place_x(point.x)) + "\" cy=\"" +
                   number(place_y(point.y)) + "\" r=\"3\" fill=\"" + colour(index) + "\"/>");
@@ -298,7 +330,7 @@ class drawing {
       canvas_.line(
           at_.legend_x, y, at_.legend_x + 22, y,
           stroke(colour(i), 3) + (chart_.series[i].dashed ? " stroke-dasharray=\"6 4\"" : ""));
-      canvas_.text(at_.legend_x + 28, y + 4, chart_.series[i].name,
+      canvas_.text(at_.legend_x + 28, y + 4, legend_text(chart_.series[i]),
                    chart_.in_page ? "" : "font-size=\"11\"");
     }
   }

@@ -25,7 +25,8 @@ struct chart_point {
 struct chart_series {
   std::string name;
   std::vector<chart_point> points;
-  // A limit: it does not stretch the y axis, and is cut off where it lies above.
+  // A limit: where it lies so far above the others that they would be flattened, it does not
+  // stretch the y axis, is cut off at the top of the plot, and the legend says how far it goes.
   bool dashed = false;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace coua::bench {
 namespace {
 
@@ -176,14 +178,74 @@ TEST(chart, svg_escapes_and_places_points_inside) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
-TEST(chart, a_limit_far_above_does_not_flatten_the_rest) {
+/// The values of an attribute, wherever it stands.
+std::vector<std::string> all_of(const std::string& svg, const std::string& attribute) {
+  std::vector<std::string> out;
+  const std::string start = attribute + "=\"";
+  for (std::size_t at = 0; (at = svg.find(start, at)) != std::string::npos;) {
+    at += start.size();
+    out.push_back(svg.substr(at, svg.find('"', at) - at));
+  }
+  return out;
+}
+
+chart with_limit(double first, double second) {
   chart what;
   what.series.push_back({"one", {{1, 10, 0}, {2, 8, 0}}, false});
-  const std::string before = draw_svg(what);
-  what.series.push_back({"limit", {{1, 1000, 0}, {2, 9, 0}}, true});
-  const std::string after = draw_svg(what);
-  const std::string line = before.substr(before.find("<polyline"), 120);
-  EXPECT_NE(after.find(line), std::string::npos) << "drawn where it was";
+  what.series.push_back({"limit", {{1, first, 0}, {2, second, 0}}, true});
+  return what;
+}
+
+TEST(chart, the_axis_holds_everything_that_is_drawn) {
+  for (const auto& [first, second] :
+       {std::pair(9.0, 7.0), {19.0, 39.0}, {1000.0, 9.0}, {9.0, 1000.0}, {70.0, 1000.0}}) {
+    for (const bool in_page : {false, true}) {
+      chart what = with_limit(first, second);
+      what.in_page = in_page;
+      const std::string svg = draw_svg(what);
+      const double top = in_page ? 12 : 46, bottom = in_page ? 280 : 390;
+      std::vector<std::string> heights = all_of(svg, "cy");
+      for (const std::string& line : all_of(svg, " points")) {
+        for (std::size_t at = 0; (at = line.find(',', at)) != std::string::npos;)
+          heights.push_back(line.substr(++at));
+      }
+      EXPECT_GE(heights.size(), 4U);
+      for (const std::string& each : heights) {
+        const double y = std::strtod(each.c_str(), nullptr);
+        EXPECT_TRUE(y >= top && y <= bottom) << y << " with a limit of " << first;
+      }
+    }
+  }
+}
+
+TEST(chart, a_limit_stretches_the_axis_until_it_would_flatten_the_rest) {
+  EXPECT_NE(draw_svg(with_limit(39, 20)).find(">40</text>"), std::string::npos);
+  EXPECT_NE(draw_svg(with_limit(39, 20)).find(">limit</text>"), std::string::npos);
+  chart alone = with_limit(0, 0);
+  alone.series.pop_back();
+  const std::string line = all_of(draw_svg(alone), " points").front();
+  for (const double second : {9.0, 70.0}) {
+    const std::string both = draw_svg(with_limit(1000, second));
+    EXPECT_EQ(all_of(both, " points").front(), line) << "drawn where it was";
+    EXPECT_EQ(all_of(both, " points").size(), second > 10 ? 1U : 2U) << "what is above is cut off";
+    EXPECT_NE(both.find(">limit (above: up to 1000)</text>"), std::string::npos);
+  }
+}
+
+TEST(chart, close_ticks_have_their_numbers_as_well) {
+  chart what = with_limit(20, 20);
+  what.logarithmic = true;
+  what.series.front().points.clear();
+  for (const double batch : {1, 2, 4, 8, 14, 16, 32})
+    what.series.front().points.push_back({batch, batch, 0});
+  for (const bool in_page : {false, true}) {
+    what.in_page = in_page;
+    const std::string svg = draw_svg(what);
+    for (const char* each : {"1", "2", "4", "8", "14", "16", "32"})
+      EXPECT_NE(svg.find("text-anchor=\"middle\">" + std::string(each) + "</text>"),
+                std::string::npos)
+          << each;
+  }
 }
 
 TEST(chart, svg_of_nothing_and_of_one_point_has_no_infinite_number) {
