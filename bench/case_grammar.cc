@@ -209,9 +209,11 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
                        {"ovs-smc", ovs_caches::signature_match},
                        {"ovs-none", ovs_caches::none}},
                       out.ovs);
-  app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
-      ->check(CLI::IsMember({8U, 9U, 10U}));
-  app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")->check(CLI::IsMember({2U, 3U}));
+  CLI::Option* const figure = app->add_option("--figure", out.figure, "Of CuckooSwitch: 8, 9 or 10")
+                                  ->check(CLI::IsMember({8U, 9U, 10U}));
+  app->add_option("--table", out.table, "Of CuckooSwitch: 2 or 3")
+      ->check(CLI::IsMember({2U, 3U}))
+      ->excludes(figure);
   add_case_variants(*app, out.which);
   add_common(*app, out.run);
   app->final_callback([app, &out, masks] {

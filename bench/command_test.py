@@ -16,7 +16,10 @@ CPU_FLAGS = pathlib.Path("/proc/cpuinfo").read_text().split()
 
 class CommandLineTest(unittest.TestCase):
     def test_refusals_name_the_option(self):
-        for words, named in ((("fib", "--entries", "12Q"), "--entries 12Q"),
+        for words, named in ((("foo",), "foo is no subcommand: there are limit, fib, "),
+                             (("--foo", "fib"), "--foo is no subcommand: there are limit, fib, "),
+                             ((), "A subcommand is required: there are limit, fib, "),
+                             (("fib", "--entries", "12Q"), "--entries 12Q"),
                              (("fib", "--load", "1.5"), "--load 1.5"),
                              (("fib", "--mode", "wrong"), "--mode wrong"),
                              (("fib", "--peers", "nobody"), "--peers nobody"),
@@ -29,6 +32,8 @@ class CommandLineTest(unittest.TestCase):
                              (("flow", "--table", "1", "--peers"), "--peers: has no meaning"),
                              (("flow", "--table", "2", "--figure", "2"), "--figure"),
                              (("flow", "--table", "3"), "--table"),
+                             (("setsep", "--table", "1", "--figure", "7"), "--figure excludes --table"),
+                             (("forward", "--figure", "8", "--table", "2"), "--figure excludes --table"),
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
                              (("forward", "--users", "5"), "--users: has no meaning"),

@@ -360,6 +360,21 @@ CLI::App* add_plot(CLI::App& root, plot_options& out) {
   return app;
 }
 
+/// CLI11 would say of a wrong word no more than that a subcommand is missing.
+void check_subcommand(const CLI::App& root, int count, char** arguments) {
+  const std::string word = count > 1 ? arguments[1] : "";
+  if (root.get_option_no_throw(word) != nullptr) return;
+  std::string all;
+  for (const CLI::App* const each : root.get_subcommands({})) {
+    if (each->get_name() == word) return;
+    all += (all.empty() ? "" : ", ") + each->get_name();
+  }
+  throw CLI::RequiredError(
+      (word.empty() ? "A subcommand is required" : word + " is no subcommand") + ": there are " +
+          all,
+      CLI::ExitCodes::RequiredError);
+}
+
 }  // namespace
 
 request parse_command_line(int count, char** arguments) {
@@ -392,6 +407,7 @@ request parse_command_line(int count, char** arguments) {
     const CLI::App* const is_traffic = add_traffic(root, traffic);
     const CLI::App* const is_rules = add_rules(root, rules);
     add_plot(root, plot);
+    check_subcommand(root, count, arguments);
     root.parse(count, arguments);
     if (is_limit->parsed()) return limit;
     if (is_fib->parsed()) return fib;
