@@ -9,6 +9,7 @@
 #include "bench/forward/forward_command.h"
 #endif
 #include "bench/grammar.h"
+#include "bench/harness/leftovers.h"
 #include "bench/harness/machine.h"
 #include "bench/limit/limit_command.h"
 #include "bench/lpm/lpm_command.h"
@@ -26,6 +27,7 @@ using namespace coua;
 using namespace coua::bench;
 
 int show(const result<report>& done, const run_options& run) {
+  wait_for_end();
   if (!done) {
     std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
     return 1;
@@ -41,6 +43,7 @@ int show(const result<report>& done, const run_options& run) {
 }
 
 int show_text(const result<std::string>& done) {
+  wait_for_end();
   if (!done) {
     std::fprintf(stderr, "coua-bench: %s\n", done.error().message().c_str());
     return 1;
@@ -85,4 +88,7 @@ struct runner {
 
 }  // namespace
 
-int main(int count, char** words) { return std::visit(runner{}, parse_command_line(count, words)); }
+int main(int count, char** words) {
+  end_tidily_on_signals();
+  return std::visit(runner{}, parse_command_line(count, words));
+}

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bench/forward/worker_cores.h"
+#include "bench/harness/leftovers.h"
 #include "dp/bench_hooks.h"
 #include "dp/eal.h"
 
@@ -47,6 +48,7 @@ port_plan plan_ports(const packet_source& source, unsigned serial, unsigned work
 }
 
 result<void> start_eal_for(const forward_options& options, const packet_memory& memory) {
+  const leftovers::locked until_done;  // it has a folder of its own meanwhile
   const auto running = dp::start_eal(eal_of(options, memory));
   if (!running) return tl::unexpected(running.error());
   return {};
@@ -58,6 +60,8 @@ result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config con
                                                            const packet_memory& memory) {
   std::unique_ptr<bench_switch> made(new bench_switch);
   const dp::eal_params eal = eal_of(options, memory);
+  if (auto running = start_eal_for(options, memory); !running)
+    return tl::unexpected(running.error());
   // Where nobody else needs its CPU, no packet waits for a worker to wake up.
   config.idle =
       options.measure == forward_measure::latency ? dp::idle_mode::spin : dp::idle_mode::sleep;

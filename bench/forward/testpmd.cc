@@ -23,6 +23,7 @@
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
 #include "bench/harness/foreign_program.h"
+#include "bench/harness/leftovers.h"
 #include "bench/harness/scratch_folder.h"
 
 namespace coua::bench {
@@ -74,6 +75,7 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  allow_signals();
   execvp(program, arguments.data());
   _exit(127);
 }
@@ -95,9 +97,13 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   // Without a terminal it would keep its answers in a buffer.
   termios mode{};
   cfmakeraw(&mode);
-  made->process_ = forkpty(&made->terminal_, nullptr, &mode, nullptr);
-  if (made->process_ == 0) become(words);
-  if (made->process_ < 0) return fail(errc::io, program, std::strerror(errno));
+  {
+    const leftovers::locked now;
+    made->process_ = forkpty(&made->terminal_, nullptr, &mode, nullptr);
+    if (made->process_ == 0) become(words);
+    if (made->process_ < 0) return fail(errc::io, program, std::strerror(errno));
+    now->programs.insert(made->process_);
+  }
   fcntl(made->terminal_, F_SETFD, FD_CLOEXEC);
   if (auto ready = made->read_until_prompt(ready_seconds); !ready) {
     return tl::unexpected(ready.error());
@@ -116,8 +122,10 @@ std::uint64_t testpmd::memory_mib(const port_plan& ports) { return ports.memory_
 testpmd::~testpmd() {
   if (terminal_ >= 0) close(terminal_);
   if (process_ <= 0) return;
+  const leftovers::locked now;
   kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
+  now->programs.erase(process_);
 }
 
 void testpmd::stop() {

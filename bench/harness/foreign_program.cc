@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "bench/harness/leftovers.h"
 
 namespace coua::bench {
 namespace {
@@ -42,19 +43,41 @@ result<pid_t> spawn(const word_list& words, const word_list& environment, int ou
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  sigset_t none;
+  sigemptyset(&none);  // we hold some back for ourselves
+  posix_spawnattr_setsigmask(&attributes, &none);
   pid_t process = -1;
+  const leftovers::locked now;
   const int code = posix_spawnp(&process, words[0].c_str(), &files, &attributes,
                                 pointers(words).data(), pointers(settings).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (code != 0) return fail(errc::io, words[0], std::strerror(code));
+  now->programs.insert(process);
   return process;
 }
 
+/// What waitpid() answers, of a process that is ending, or with WNOHANG.
+pid_t wait_for(pid_t process, int& status, int flags) {
+  const leftovers::locked now;
+  const pid_t found = waitpid(process, &status, flags);
+  if (found == process && !WIFSTOPPED(status)) now->programs.erase(process);
+  return found;
+}
+
 void end(pid_t process) {
+  int status = 0;
   kill(process, SIGKILL);
-  waitpid(process, nullptr, 0);
+  wait_for(process, status, 0);
+}
+
+/// Whether it ended well.
+bool has_succeeded(pid_t process) {
+  siginfo_t ended;
+  waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT);
+  int status = 0;
+  return wait_for(process, status, 0) == process && status == 0;
 }
 
 /// Until all that may write have closed it.
@@ -101,9 +124,7 @@ result<std::string> run_program(const word_list& words, const word_list& environ
     end(*process);
     return fail(errc::io, words[0], "does not end; it said: " + said);
   }
-  int status = 0;
-  if (waitpid(*process, &status, 0) != *process || status != 0)
-    return fail(errc::io, words[0], "failed: " + said);
+  if (!has_succeeded(*process)) return fail(errc::io, words[0], "failed: " + said);
   return text;
 }
 
@@ -122,7 +143,8 @@ foreign_program::~foreign_program() {
 }
 
 bool foreign_program::has_ended() {
-  if (process_ > 0 && waitpid(process_, nullptr, WNOHANG) == process_) process_ = -1;
+  int status = 0;
+  if (process_ > 0 && wait_for(process_, status, WNOHANG) == process_) process_ = -1;
   return process_ < 0;
 }
 
@@ -130,7 +152,7 @@ void foreign_program::pause() {
   if (process_ <= 0) return;
   kill(process_, SIGSTOP);
   int status = 0;
-  if (waitpid(process_, &status, WUNTRACED) == process_ && !WIFSTOPPED(status)) process_ = -1;
+  if (wait_for(process_, status, WUNTRACED) == process_ && !WIFSTOPPED(status)) process_ = -1;
 }
 
 void foreign_program::go_on() {

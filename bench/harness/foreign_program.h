@@ -23,7 +23,7 @@ std::string find_program(const std::string& name);
 result<std::string> run_program(const word_list& words, const word_list& environment,
                                 double seconds);
 
-/// Runs until this, or this process, goes, and is then killed.
+/// Runs until this, or this process, goes, and is then killed; when a signal ends us, before that.
 class foreign_program {
  public:
   /// Errors: io. What it prints is lost.

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bench/harness/leftovers.h"
+
 namespace coua::bench {
 namespace {
 
@@ -17,13 +19,17 @@ constexpr const char* eal_variable = "RUNTIME_DIRECTORY";
 result<std::unique_ptr<scratch_folder>> scratch_folder::create() {
   const char* const parent = std::getenv("TMPDIR");
   std::string path = std::string(parent == nullptr ? "/tmp" : parent) + "/coua-bench-XXXXXX";
+  const leftovers::locked now;
   if (mkdtemp(path.data()) == nullptr) return fail(errc::io, path, std::strerror(errno));
+  now->folders.insert(path);
   return std::unique_ptr<scratch_folder>(new scratch_folder(std::move(path)));
 }
 
 scratch_folder::~scratch_folder() {
+  const leftovers::locked now;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+  now->folders.erase(path_);
 }
 
 result<std::unique_ptr<eal_folder>> eal_folder::create() {

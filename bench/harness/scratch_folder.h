@@ -9,7 +9,7 @@
 
 namespace coua::bench {
 
-/// A folder in $TMPDIR, or /tmp, that goes with all that is in it.
+/// A folder in $TMPDIR, or /tmp, that goes with all that is in it, also when a signal ends us.
 class scratch_folder {
  public:
   /// Errors: io.

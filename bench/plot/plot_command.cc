@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "bench/harness/foreign_program.h"
+#include "bench/harness/scratch_folder.h"
 #include "bench/plot/figure.h"
 
 namespace coua::bench {
@@ -37,17 +38,18 @@ result<void> write_file(const std::string& path, const std::string& text) {
   return {};
 }
 
-/// The SVG goes to a file beside the picture first.
+/// The SVG goes to a file first.
 result<void> write_png(const std::string& path, const std::string& svg) {
   const std::string tool = find_program("rsvg-convert");
   if (tool.empty()) {
     return fail(errc::not_found, path,
                 "PNG needs rsvg-convert (Debian's package librsvg2-bin); or write an .svg");
   }
-  const std::string source = path + ".svg";
+  const auto folder = scratch_folder::create();
+  if (!folder) return tl::unexpected(folder.error());
+  const std::string source = (*folder)->path() + "/picture.svg";
   if (result<void> done = write_file(source, svg); !done) return done;
   const auto drawn = run_program({tool, "-o", path, source}, {}, convert_seconds);
-  std::remove(source.c_str());
   if (!drawn) return tl::unexpected(drawn.error());
   return {};
 }
