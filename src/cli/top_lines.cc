@@ -52,8 +52,8 @@ text_lines worker_lines(const top_view& view) {
     std::string line =
         format("%-6u %4u %5.1f%% %10s %7s %6.1f ", each.number, each.core, 100 * each.busy,
                each.cycles_per_packet > 0 ? format("%.1f", each.cycles_per_packet).c_str() : "-",
-               short_number(each.pps).c_str(), each.mean_burst);
-    for (const double share : each.bursts) line += format("%5.0f%%", 100 * share);
+               short_number(each.pps).c_str(), each.bursts.mean);
+    for (const double share : each.bursts.shares) line += format("%5.0f%%", 100 * share);
     out.push_back(std::move(line));
   }
   return out;

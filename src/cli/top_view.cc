@@ -69,17 +69,7 @@ top_worker worker_view(const v1::Worker* before, const v1::Worker& after, double
   out.pps = packets / seconds;
   if (busy + idle > 0) out.busy = busy / (busy + idle);
   if (packets > 0) out.cycles_per_packet = busy / packets;
-  double polls = 0, in_them = 0;
-  for (int n = 1; n < after.burst_histogram_size(); ++n) {
-    const bool known = before != nullptr && n < before->burst_histogram_size();
-    const double more = grown(known ? before->burst_histogram(n) : 0, after.burst_histogram(n));
-    polls += more;
-    in_them += more * n;
-    out.bursts[burst_class(static_cast<std::size_t>(n))] += more;
-  }
-  if (polls == 0) return out;
-  out.mean_burst = in_them / polls;
-  for (double& share : out.bursts) share /= polls;
+  out.bursts = bursts_between(before, after);
   return out;
 }
 
@@ -104,6 +94,22 @@ json to_json(const top_port& port) {
 }
 
 }  // namespace
+
+burst_sizes bursts_between(const v1::Worker* before, const v1::Worker& after) {
+  burst_sizes out;
+  double polls = 0, in_them = 0;
+  for (int n = 1; n < after.burst_histogram_size(); ++n) {
+    const bool known = before != nullptr && n < before->burst_histogram_size();
+    const double more = grown(known ? before->burst_histogram(n) : 0, after.burst_histogram(n));
+    polls += more;
+    in_them += more * n;
+    out.shares[burst_class(static_cast<std::size_t>(n))] += more;
+  }
+  if (polls == 0) return out;
+  out.mean = in_them / polls;
+  for (double& share : out.shares) share /= polls;
+  return out;
+}
 
 top_view make_top_view(const top_reading& before, const top_reading& after) {
   top_view out;
@@ -213,13 +219,13 @@ json top_view::to_json() const {
   for (const top_worker& worker : workers) {
     json bursts_of = json::object();
     for (std::size_t i = 0; i < burst_classes; ++i)
-      bursts_of[burst_class_names[i]] = worker.bursts[i];
+      bursts_of[burst_class_names[i]] = worker.bursts.shares[i];
     of_workers.push_back({{"number", worker.number},
                           {"core", worker.core},
                           {"busy", worker.busy},
                           {"cycles_per_packet", worker.cycles_per_packet},
                           {"pps", worker.pps},
-                          {"mean_burst", worker.mean_burst},
+                          {"mean_burst", worker.bursts.mean},
                           {"bursts", std::move(bursts_of)}});
   }
   return {{"seconds", seconds},

@@ -46,13 +46,20 @@ inline constexpr std::size_t burst_classes = 5;
 inline constexpr std::array<const char*, burst_classes> burst_class_names{"1", "2-7", "8-15",
                                                                           "16-31", "32+"};
 
+/// Of polls that found packets.
+struct burst_sizes {
+  double mean = 0;                             // packets
+  std::array<double, burst_classes> shares{};  // all 0: there were none
+};
+/// Those between two readings of a worker; no `before`: all.
+burst_sizes bursts_between(const v1::Worker* before, const v1::Worker& after);
+
 struct top_worker {
   unsigned number = 0, core = 0;
   double busy = 0;               // share of the cycles in rounds that found packets
   double cycles_per_packet = 0;  // of those rounds; 0: no packets
   double pps = 0;
-  double mean_burst = 0;                       // packets; of polls that found some
-  std::array<double, burst_classes> bursts{};  // shares of those polls
+  burst_sizes bursts;
 };
 
 struct top_view {

@@ -81,9 +81,9 @@ TEST(top_view, rates_are_of_the_time_between_the_readings) {
   ASSERT_EQ(view.workers.size(), 1u);
   EXPECT_DOUBLE_EQ(view.workers[0].busy, 0.3);
   EXPECT_DOUBLE_EQ(view.workers[0].cycles_per_packet, 100);
-  EXPECT_DOUBLE_EQ(view.workers[0].mean_burst, 16.5);
-  EXPECT_DOUBLE_EQ(view.workers[0].bursts[0], 0.5);
-  EXPECT_DOUBLE_EQ(view.workers[0].bursts[4], 0.5);
+  EXPECT_DOUBLE_EQ(view.workers[0].bursts.mean, 16.5);
+  EXPECT_DOUBLE_EQ(view.workers[0].bursts.shares[0], 0.5);
+  EXPECT_DOUBLE_EQ(view.workers[0].bursts.shares[4], 0.5);
   ASSERT_EQ(view.drops.size(), 2u);
   EXPECT_EQ(view.drops[0].name, "drop_hairpin");
   EXPECT_DOUBLE_EQ(view.drops[0].per_second, 20);
@@ -94,6 +94,16 @@ TEST(top_view, rates_are_of_the_time_between_the_readings) {
 }
 
 // Red when a counter that went back makes a rate of 10^19.
+TEST(top_view, bursts_of_a_worker_since_its_start) {
+  const burst_sizes all = bursts_between(nullptr, reading(3).workers.workers(0));
+  EXPECT_DOUBLE_EQ(all.mean, 16.5);
+  EXPECT_DOUBLE_EQ(all.shares[0], 0.5);
+  EXPECT_DOUBLE_EQ(all.shares[4], 0.5);
+  const burst_sizes none = bursts_between(nullptr, reading(0).workers.workers(0));
+  EXPECT_EQ(none.mean, 0);
+  EXPECT_EQ(none.shares[0], 0);
+}
+
 TEST(top_view, another_daemon_and_another_port_count_from_zero) {
   const top_view view = make_top_view(reading(1000), reading(4));
   EXPECT_LE(port_of(view, "p0").rx_pps, 4000);

@@ -287,8 +287,10 @@ std::vector<verb> system_verbs() {
        .id = stats_show},
       {.path = "worker list",
        .summary = "Lists the workers: cores, queues, load",
-       .details = "Cycles per packet and the busy share are of the last second. Element n of the "
-                  "histogram counts bursts of n packets.",
+       .details = "Cycles per packet and the busy share are of the last second. The text has the "
+                  "mean of the packets in a burst, and of bursts with so many packets the shares, "
+                  "since the start; coua top has those of a moment. Element n of the histogram "
+                  "counts bursts of n packets.",
        .example = "coua worker list",
        .json = R"({"workers": [{"number": 0, "core": 1, "numa_node": 0, "queues": ["p0:0"],
   "cycles_per_packet": 97.5, "busy": 0.31, "burst_histogram": [100, 7],

@@ -285,7 +285,12 @@ class test_system(cli_case):
         self.ports()
         worker = self.json("worker", "list")["workers"][0]
         self.assertEqual(worker["queues"], ["p0:0", "p1:0", "up:0"])
-        self.assertIn("25.0%", self.text("worker", "list"))
+        head, row = (line.split() for line in self.text("worker", "list").splitlines())
+        shown = dict(zip(head, row))
+        self.assertEqual(shown["BUSY"], "25.0%")
+        self.assertEqual((worker["burst_histogram"][32], sum(worker["burst_histogram"])), (7, 7))
+        self.assertEqual({name: shown[name] for name in ("BURST", "1", "2-7", "8-15", "16-31", "32+")},
+                         {"BURST": "32.0", "1": "0%", "2-7": "0%", "8-15": "0%", "16-31": "0%", "32+": "100%"})
         version = self.json("version")
         self.assertEqual(version["daemon"]["version"], "0.0.0-fake")
         self.assertEqual(version["daemon"]["pid"], self.daemon.process.pid)
