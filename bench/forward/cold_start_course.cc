@@ -58,7 +58,7 @@ std::vector<row> make_rows(const cold_course& of, const std::vector<cold_course>
       return (to.packets - from.packets) / (to.seconds - from.seconds) / 1e6;
     }));
     made.set_rate(rate.median, workers);
-    if (of.turns.size() > 1) made.spread = rate.spread;
+    made.spread = rate.spread;
     const std::vector<double> packets = by_turn(of, i, so_far);
     made.more["packets"] = median(packets);
     for (const cold_course& peer : peers) {
@@ -66,7 +66,7 @@ std::vector<row> make_rows(const cold_course& of, const std::vector<cold_course>
       if (ratio.median <= 0) continue;  // one of the two sent nothing
       const std::string field = peer_field("ratio_to", peer.name);
       made.more[field] = ratio.median;
-      if (of.turns.size() > 1) made.more[field + "_spread"] = ratio.spread;
+      made.put(field + "_spread", ratio.spread);
     }
     if (of.name != "coua") {
       made.more["misses"] = median(by_turn(

@@ -82,7 +82,7 @@ result<void> forward_case::compare_with(forward_case& first, progress& shown) {
   }
   const summary ratio = paired_ratio(own, of_first);
   to_first_ = {{"ratio_to_first", ratio.median},
-               {"ratio_spread", ratio.spread},
+               {"ratio_spread", ratio.spread ? json(*ratio.spread) : json()},
                {"first_mops", median(of_first)},
                {"pairs", own.size()}};
   return {};
@@ -106,14 +106,14 @@ void forward_case::add_cost(row& to) const {
   if (costs.empty()) return;
   const summary ns = summarise(costs);
   to.more["cost_ns"] = ns.median;
-  to.more["cost_spread"] = ns.spread;
+  to.put("cost_spread", ns.spread);
   if (const double other = rate_of("testpmd-mac"); other > 0) {
     to.more["testpmd_ns"] = ns_by_mops / other;
   }
 }
 
 row forward_case::make_row(const std::string& name, std::uint64_t updates, double mops,
-                           double spread) const {
+                           std::optional<double> spread) const {
   row out;
   out.name = name;
   out.params = params();

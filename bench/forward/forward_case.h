@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,8 @@ class forward_case {
   /// Around the windows with updates.
   virtual void set_churning(bool) {}
 
-  row make_row(const std::string& name, std::uint64_t updates, double mops, double spread) const;
+  row make_row(const std::string& name, std::uint64_t updates, double mops,
+               std::optional<double> spread) const;
   double rate_of(const std::string& name) const { return median(rates_of(name)); }
   std::vector<double> rates_of(const std::string& name) const;
   /// What switching adds to raw I/O.

@@ -21,7 +21,7 @@ struct churn_pairs {
   double updates_per_s = 0;           // while the writer was at work
 
   summary rate() const { return summarise(with); }
-  /// The further fields of a row that has this rate.
+  /// The further fields of a row that has this rate: null is not known.
   json fields() const;
 };
 

@@ -19,7 +19,8 @@ void put(json& object, const char* name, const std::optional<double>& value) {
   if (value) object[name] = rounded(*value);
 }
 
-json row_json(const row& each) {
+/// With nulls for what is not known.
+json all_of(const row& each) {
   json out = {{"name", each.name}, {"params", each.params}};
   put(out, "mops", each.mops);
   put(out, "ns_per_op", each.ns_per_op);
@@ -27,13 +28,24 @@ json row_json(const row& each) {
   put(out, "ratio_to_limit", each.ratio_to_limit);
   put(out, "bytes_per_entry", each.bytes_per_entry);
   put(out, "spread", each.spread);
+  if (each.mops && !each.spread) out["spread"] = nullptr;
   for (const auto& [name, value] : each.more.items()) {
     out[name] = value.is_number_float() ? json(rounded(value.get<double>())) : value;
   }
   return out;
 }
 
+json row_json(const row& each) {
+  json out = json::object();
+  const json all = all_of(each);
+  for (const auto& [name, value] : all.items()) {
+    if (!value.is_null()) out[name] = value;
+  }
+  return out;
+}
+
 std::string cell(const json& value) {
+  if (value.is_null()) return "-";
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_number_float()) return value.dump();
   char text[32];
@@ -60,7 +72,7 @@ std::vector<std::string> columns(const std::vector<json>& rows) {
 json flat(const row& each) {
   json out = {{"name", each.name}};
   out.update(each.params);
-  const json numbers = row_json(each);
+  const json numbers = all_of(each);
   for (const auto& [name, value] : numbers.items()) {
     if (name != "name" && name != "params") out[name] = value;
   }

@@ -26,6 +26,10 @@ struct row {
   std::optional<double> spread;           // median absolute deviation, as a share of the median
   json more = json::object();             // further numbers, by name, on the level of `mops`
 
+  /// One of `more`; nothing: it is not known.
+  void put(const std::string& name, const std::optional<double>& value) {
+    more[name] = value ? json(*value) : json();
+  }
   void set_rate(double millions_per_second, unsigned threads = 1);
   void set_limit(double millions_per_second);  // after set_rate
 };
@@ -41,11 +45,11 @@ struct report {
 report start_report(std::string bench, const run_options&, unsigned pairs);
 
 /// {"bench", "params", "machine", "rows"}, and "notes" where there are any; numbers rounded to six
-/// significant digits.
+/// significant digits. What is not known (null) is left out.
 json to_json(const report&, const json& machine);
 
 /// Columns for what differs between the rows; what is the same everywhere stands above, notes
-/// below.
+/// below. What is not known is "-": also the spread of a rate that was measured once.
 std::string to_table(const report&, const json& machine);
 
 }  // namespace coua::bench

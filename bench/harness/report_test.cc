@@ -55,6 +55,21 @@ TEST(report, table_shows_small_shares_that_are_not_zero) {
   EXPECT_NE(table.find("  0.000\n"), std::string::npos) << table;
 }
 
+TEST(report, what_is_not_known_is_a_dash_and_no_field) {
+  report out = example();
+  out.rows[0].spread = 0.25;
+  out.rows[0].put("ratio_spread", 0.125);
+  out.rows[1].put("ratio_spread", std::nullopt);
+  const json rows = to_json(out, {})["rows"];
+  EXPECT_EQ(rows[0]["spread"], 0.25);
+  EXPECT_EQ(rows[0]["ratio_spread"], 0.125);
+  EXPECT_FALSE(rows[1].contains("spread")) << "its rate was measured once";
+  EXPECT_FALSE(rows[1].contains("ratio_spread"));
+  const std::string table = to_table(out, {{"cpu", "x"}, {"cpus", 2}});
+  EXPECT_NE(table.find("0.250    1.235         0.125\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("    -    1.235             -\n"), std::string::npos) << table;
+}
+
 TEST(report, notes_stand_below_the_table_and_in_json) {
   report out = example();
   EXPECT_FALSE(to_json(out, {}).contains("notes"));

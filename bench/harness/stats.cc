@@ -26,6 +26,7 @@ double median_absolute_deviation(std::span<const double> values) {
 
 summary summarise(std::span<const double> values) {
   const double centre = median(values);
+  if (values.size() < 2) return {centre, std::nullopt};
   return {centre, centre == 0 ? 0 : median_absolute_deviation(values) / std::fabs(centre)};
 }
 

@@ -4,6 +4,7 @@
 // disturbance is an outlier and not a shift, and the median absolute deviation as their spread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,8 @@ double median_absolute_deviation(std::span<const double> values);
 
 struct summary {
   double median = 0;
-  double spread = 0;  // median absolute deviation, as a share of the median
+  /// Median absolute deviation, as a share of the median; nothing of fewer than two values.
+  std::optional<double> spread;
 };
 summary summarise(std::span<const double> values);
 

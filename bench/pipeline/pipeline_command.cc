@@ -206,7 +206,7 @@ class pipeline_run {
     const summary ratio = paired_ratio(split->ns, each.ns);
     if (ratio.median <= 0) return;
     to.more["ratio_to_split"] = ratio.median;
-    to.more["ratio_spread"] = ratio.spread;
+    to.put("ratio_spread", ratio.spread);
   }
 
   const pipeline_options& options_;
