@@ -166,5 +166,23 @@ TEST_F(uncollected, copies_beyond_those_of_a_burst_are_dropped_and_counted) {
   in_.check_counters();
 }
 
+// Red when packets that are only noted as sent do not count.
+TEST_F(uncollected, a_packet_that_is_sent_once_is_a_copy_of_the_burst) {
+  constexpr std::size_t n_each = executor::deliveries_max / (executor::burst_max - 1) + 1;
+  must({add_rule(0, 5, {}, pipeline::test::apply(action_list(n_each, output(2)))),
+        add_rule(0, 6, pipeline::test::where({exact(field::in_port, 3)}),
+                 pipeline::test::apply({output(2)}))});
+  std::vector<packet> all(executor::burst_max,
+                          pipeline::test::from_port_1(pipeline::test::frames()[3]));
+  for (const std::size_t single : {std::size_t{0}, all.size() - 1}) {
+    std::vector<packet> burst = all;
+    burst[single].in_port = 3;
+    const std::uint64_t before = in_.n_outputs;
+    in_.receive(burst);
+    EXPECT_EQ(in_.n_outputs - before, executor::deliveries_max);
+    in_.check_counters();
+  }
+}
+
 }  // namespace
 }  // namespace coua::test

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packets that are sent and changed afterwards, where there is no memory for the copy that was to
-// be sent: it is lost, and counted, and so is the packet if that was all that it came to.
+// An executor by itself: packets that are sent and changed afterwards, where there is no memory for
+// the copy that was to be sent: it is lost, and counted, and so is the packet if that was all that
+// it came to. And the clock of the system, which a meter asks for.
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
 
 #include "pipeline/compiler/running_bridge.h"
 #include "pipeline/datapath/test_frames.h"
@@ -38,11 +42,15 @@ class no_copies : public ::testing::Test {
     ASSERT_TRUE(done.has_value()) << done.error().message();
   }
   /// Sends a burst through one rule. The ports of what is delivered.
-  std::vector<port_no> send(const action_list& actions) {
+  std::vector<port_no> send(const action_list& actions, std::size_t n_packets = n) {
     must({add_rule(0, 1, {}, pipeline::test::apply(actions))});
+    return send(n_packets, 0);
+  }
+  std::vector<port_no> send(std::size_t n_packets, time_ns now) {
     std::vector<executor::arrival> burst;
-    while (burst.size() < n) burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
-    worker_->run(burst, 0);
+    while (burst.size() < n_packets)
+      burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
+    worker_->run(burst, now);
     std::vector<port_no> ports;
     worker_->each_delivery(
         [&](const delivery& one, const owned_packet&) { ports.push_back(one.port); });
@@ -72,6 +80,36 @@ TEST_F(no_copies, drop_what_is_not_sent_again) {
   EXPECT_EQ(drops(pipeline_drop::no_output), n);
   EXPECT_EQ(worker_->n_dropped(), n);
   EXPECT_EQ(worker_->left_over().size(), n);
+}
+
+// Red, or out of bounds, when a packet that is noted as sent does not count as a delivery.
+TEST_F(no_copies, count_as_deliveries_of_the_burst) {
+  constexpr std::size_t n_each = executor::deliveries_max / executor::burst_max + 1000;
+  action_list list;
+  for (std::size_t i = 0; i < n_each; ++i) {
+    list.push_back(output(2));
+    list.push_back(change);
+  }
+  EXPECT_EQ(send(list, executor::burst_max), std::vector<port_no>());
+  EXPECT_EQ(drops(pipeline_drop::no_buffer), executor::deliveries_max);
+  EXPECT_EQ(drops(pipeline_drop::too_many), executor::burst_max * 1000);
+}
+
+// Red when the clock is not read.
+TEST_F(no_copies, of_metered_packets_by_the_clock_of_the_system) {
+  meter_band band;
+  band.rate = 1000;
+  band.burst_size = 2;
+  meter_mod meter = pipeline::test::add_meter(1, meter_unit::pktps, {band});
+  meter.what.has_burst = true;
+  rule_mod metered = add_rule(0, 1, {}, pipeline::test::apply({output(2)}));
+  metered.instructions.meter = 1;
+  must({meter, metered});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_LT(send(executor::burst_max, executor::when_asked).size(), executor::burst_max);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(send(2, executor::when_asked).size(), 2U);
+  }
 }
 
 }  // namespace

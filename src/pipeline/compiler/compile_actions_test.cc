@@ -69,6 +69,32 @@ TEST_F(shared_ops, are_apart_where_an_op_says_whose_rule_it_is) {
   EXPECT_NE(ops_of(with(list, 1, 0)), first) << "the miss rule has another reason";
 }
 
+using codes = std::vector<op_code>;
+
+codes codes_of(const action_list& list) {
+  action_compiler compiler{{}};
+  const compiled_rule made = compiler.compile(with(list));
+  codes found;
+  for (const action_step& each : made.shape->steps) found.push_back(each.code);
+  compiler.release(made.shape);
+  return found;
+}
+
+TEST(both_addresses, are_one_op_where_nothing_is_between_them) {
+  using enum op_code;
+  const action to = act::set(field::eth_dst, 0x0200'0000'0001);
+  const action from = act::set(field::eth_src, 0x0200'0000'0002);
+  const action some_bits = act::set_field{field::eth_src, 1, 1};
+  EXPECT_EQ(codes_of({to, from}), codes{set_macs});
+  EXPECT_EQ(codes_of({from, to, test::output(1)}), (codes{set_macs, output}));
+  EXPECT_EQ(codes_of({from, to, from}), (codes{set_macs, set}));
+  EXPECT_EQ(codes_of({to, to, from}), (codes{set, set_macs}));
+  EXPECT_EQ(codes_of({to, from, to, from}), (codes{set_macs, set_macs}));
+  EXPECT_EQ(codes_of({from, act::dec_ip_ttl{}, to}), (codes{set, dec_ip_ttl, set}));
+  EXPECT_EQ(codes_of({some_bits, to}), (codes{set_bits, set}));
+  EXPECT_EQ(codes_of({from}), codes{set});
+}
+
 TEST(learned_values, lead_to_a_rule_or_it_is_said_why_not) {
   using not_learned = running_bridge::not_learned;
   auto made = running_bridge::create();

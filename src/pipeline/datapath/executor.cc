@@ -25,7 +25,7 @@ result<std::unique_ptr<executor>> executor::create(published_plan& follows, unsi
   std::unique_ptr<executor> made(new executor(follows, worker, counts, copier));
   auto reader = follows.grace.register_reader();
   if (!reader) return tl::unexpected(std::move(reader.error()));
-  auto deliveries = reserved_array<delivery>::create(deliveries_max + burst_max + 1);
+  auto deliveries = reserved_array<delivery>::create(deliveries_max + 1);
   if (!deliveries) return tl::unexpected(std::move(deliveries.error()));
   made->grace_ = std::move(*reader);
   made->deliveries_ = std::move(*deliveries);
@@ -62,7 +62,7 @@ void executor::begin(time_ns now) noexcept {
 void executor::load(std::span<const arrival> burst) noexcept {
   COUA_ASSERT(burst.size() <= burst_max);
   n_ = n_slots_ = static_cast<unsigned>(burst.size());
-  n_deliveries_ = 0;
+  n_deliveries_ = n_numbers_ = 0;
   n_left_over_ = 0;
   n_learned_ = 0;
   some_borrowed_ = false;

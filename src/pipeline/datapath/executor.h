@@ -30,7 +30,7 @@
 // not a rule's (buckets, packet-outs) wait for the packet instead: it goes alone.
 //
 // Versions, docs/pipeline.md; counters, worker_counts.h. Nothing here allocates, waits, or calls
-// the system, but the copier and the lock of a meter.
+// the system, but the copier, and a meter: its lock, and the clock.
 //
 // Thread rules: one thread at a time, a reader of the plan's grace periods. Between two runs it
 // holds nothing of the plan, but deliveries of the last run are valid until the next one.
@@ -93,7 +93,7 @@ class executor {
   void each_delivery(Call call) const {
     each_sent_or_delivered([&](unsigned i) { call(sent_delivery(i), packet_of(i)); }, call);
   }
-  /// The same, but `sent(port_no, owned_packet)` for packets that go to one port only.
+  /// The same, but `sent(port_no, owned_packet)` for most packets that go to one port only.
   template <class Sent, class Call>
   void each_delivery(Sent sent, Call call) const {
     each_sent_or_delivered([&](unsigned i) { sent(sent_to(i), packet_of(i)); }, call);
@@ -163,7 +163,7 @@ class executor {
     unsigned n = 0;
     bool next_differs = false;  // it may
     bool is_in_a_row = false;   // the first n slots
-    bool all_sent = false;      // each is in a delivery
+    bool all_sent = false;      // each is in a delivery, or noted
     slot at[burst_max];
     table_id next[burst_max];
     const op* ops[burst_max];
@@ -367,7 +367,7 @@ class executor {
 
   // Packets of the burst that are sent: the port is where the number of a delivery would be.
   static constexpr std::uint32_t sent_bit = std::uint32_t{1} << 31;
-  static_assert(deliveries_max + burst_max < sent_bit);
+  static_assert(deliveries_max < sent_bit && port_list::n_near <= sent_bit);
   bool is_sent(unsigned i) const noexcept { return (first_[i] & sent_bit) != 0; }
   port_no sent_to(unsigned i) const noexcept { return first_[i] & ~sent_bit; }
   delivery sent_delivery(unsigned i) const noexcept {
@@ -414,15 +414,15 @@ class executor {
   version_no version_ = 0;
   time_ns now_ = 0;
   net::parse_depth depth_ = net::parse_depth::link;
-  unsigned n_ = 0;        // packets
-  unsigned n_slots_ = 0;  // in use: copies are behind the burst
-  bool some_borrowed_ = false;
+  unsigned n_ = 0;              // packets
+  unsigned n_slots_ = 0;        // in use: copies are behind the burst
+  bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
   bool some_state_ = false;   // what load() leaves as it is may be another one than 0
   unsigned port_states_ = 0;  // all that is so of some port of the burst
   // By slot.
   void* owner_[n_slots];
-  std::uint32_t borrowed_[n_slots];     // by this delivery; 0: by none
+  std::uint32_t borrowed_[n_slots];     // by this delivery; 0: by none that was made
   std::uint32_t frame_bytes_[n_slots];  // as it came
   std::uint16_t n_sets_[n_slots];       // action sets written since the last clear
   std::uint16_t n_calls_[n_slots];      // resubmits that it has to come back to
@@ -450,7 +450,8 @@ class executor {
   alignas(64) std::uint64_t keys_[burst_max * key_words::max];
 
   reserved_array<delivery> deliveries_;  // from 1
-  std::uint32_t n_deliveries_ = 0;
+  std::uint32_t n_deliveries_ = 0;       // with those that are only noted: each can be made once
+  std::uint32_t n_numbers_ = 0;          // of those that were made
   std::uint32_t first_[burst_max], last_[burst_max];  // of a packet; 0: none; or sent_bit
   std::vector<owned_packet> left_over_;
   std::size_t n_left_over_ = 0;

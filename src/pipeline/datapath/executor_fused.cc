@@ -62,7 +62,8 @@ void executor::run_row(work& all, unsigned index) noexcept {
   if constexpr (n_changes != 0) own_frames(all);
   const port_list& ports = *plan_->ports;
   std::uint32_t invalid = 0, sent_oddly = 0;
-  const bool has_copies = n_slots_ != n_;
+  // Copies of packets, or many deliveries: one by one.
+  const bool oddly = n_slots_ != n_ || deliveries_max - n_deliveries_ < all.n;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     packet_state& p = packets_[at];
@@ -85,7 +86,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
     }
     if constexpr (sends) {
       const port_no to = ops[n_changes].number;
-      if (to == p.in_port || (ports.states_if_near(to) & port_list::sends) == 0 || has_copies ||
+      if (to == p.in_port || (ports.states_if_near(to) & port_list::sends) == 0 || oddly ||
           first_[at] != 0) [[unlikely]] {
         sent_oddly |= std::uint32_t{1} << k;
         continue;
@@ -95,7 +96,9 @@ void executor::run_row(work& all, unsigned index) noexcept {
   }
   if constexpr (sends) {
     some_borrowed_ = true;
-    all.all_sent = (sent_oddly | invalid) == 0;
+    const std::uint32_t others = sent_oddly | invalid;
+    n_deliveries_ += all.n - (others == 0 ? 0 : static_cast<unsigned>(std::popcount(others)));
+    all.all_sent = others == 0;
     for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {
       const int k = std::countr_zero(sent_oddly);
       output_by_number(all.at[k], all.ops[k][index + n_changes].number);

@@ -6,8 +6,7 @@
 namespace coua::pipeline {
 
 void executor::make_sent_delivery(slot at) noexcept {
-  // Beyond deliveries_max there is room for one of each packet.
-  const std::uint32_t number = ++n_deliveries_;
+  const std::uint32_t number = ++n_numbers_;
   delivery& one = deliveries_[number];
   one = sent_delivery(at);
   borrowed_[at] = first_[at] = last_[at] = number;
@@ -32,11 +31,12 @@ void executor::own_frame(slot at) noexcept {
 delivery* executor::deliver(slot at, delivery::kind to) noexcept {
   note_sent(static_cast<slot>(origin_[at]));
   if (borrowed_[at] != 0) own_frame(at);
-  if (n_deliveries_ >= deliveries_max) [[unlikely]] {
+  if (n_deliveries_ == deliveries_max) [[unlikely]] {
     counts_.add(pipeline_drop::too_many);
     return nullptr;
   }
-  const std::uint32_t number = ++n_deliveries_;
+  ++n_deliveries_;
+  const std::uint32_t number = ++n_numbers_;
   borrowed_[at] = number;
   some_borrowed_ = true;
   const unsigned origin = origin_[at];

@@ -18,13 +18,18 @@ atom atom_of(field written) {
   }
 }
 
+bool writes_mac(const action& one, field which) {
+  const auto* set = std::get_if<act::set_field>(&one);
+  return set != nullptr && set->which == which && set->mask == full_mask(which);
+}
+
 }  // namespace
 
 op_costs::counts op_costs::of(const instructions& what) {
   counts made{};
   double n_sent = 0;
   if (what.meter) ++count_of(made, atom::meter);
-  if (what.apply) add(made, *what.apply, n_sent);
+  if (what.apply) add_applied(made, *what.apply, n_sent);
   if (what.clear_actions) ++count_of(made, atom::note);
   if (what.write) {
     ++count_of(made, atom::write_set);
@@ -39,6 +44,21 @@ void op_costs::add_outputs(counts& to, double n, double& n_sent) const {
   // The first one needs no copy.
   count_of(to, atom::copy) += std::max(n_sent + n - 1, 0.0) - std::max(n_sent - 1, 0.0);
   n_sent += n;
+}
+
+/// The compiler makes one op of both addresses of Ethernet, where they are written one after the
+/// other.
+void op_costs::add_applied(counts& to, const action_list& list, double& n_sent) {
+  action_list left;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool is_pair =
+        i + 1 < list.size() &&
+        ((writes_mac(list[i], field::eth_dst) && writes_mac(list[i + 1], field::eth_src)) ||
+         (writes_mac(list[i], field::eth_src) && writes_mac(list[i + 1], field::eth_dst)));
+    left.push_back(list[i]);
+    if (is_pair) ++i;
+  }
+  add(to, left, n_sent);
 }
 
 void op_costs::add(counts& to, const action_list& list, double& n_sent) {

@@ -25,6 +25,7 @@ class op_costs {
  private:
   /// `n_sent`: copies that the packet has been sent to before.
   void add(counts& to, const action_list& list, double& n_sent);
+  void add_applied(counts& to, const action_list& list, double& n_sent);
   void add_outputs(counts& to, double n, double& n_sent) const;
   void add_group(counts& to, group_id id, double& n_sent);
 

@@ -107,7 +107,7 @@ double pipeline_probe::run_bursts(bool alike) noexcept {
     }
     copies_.clear();
     const std::uint64_t start = cycles();
-    worker_->run(burst, 0);
+    worker_->run(burst, executor::when_asked);
     worker_->each_delivery([&](port_no to, const owned_packet&) { sum += to; },
                            [&](const delivery& one, const owned_packet&) { sum += one.port; });
     took += cycles() - start - clock_cycles_;
