@@ -161,12 +161,14 @@ void worker::switch_burst(burst& b) noexcept {
     b.n = 0;
     return;
   }
+  // Its headers are on their way meanwhile, if the held burst does not wait for its addresses.
+  if (!params_.look_ahead) forward_held(nullptr);
   const unsigned n = b.n;
   const plan_port& port = plan_->ports[b.port];
   if (port.trunk || port.strips_tags || !classify_untagged(b)) classify_any(b);
   count_received(b.port, n, b.bytes);
   if (!by_rules) bridge.executor->count_normal(rule, n, b.bytes);
-  forward_held(params_.look_ahead ? &b : nullptr);
+  forward_held(&b);
   held_ ^= 1;
 }
 

@@ -15,9 +15,10 @@
 // depend on it. Only when a grace period begins (the plan has changed) the worker lets go of all of
 // them, passes a quiescent state, and takes the plan that is current then.
 //
-// A burst of the L2 switch is held for one poll: while the next one is fetched and its headers are
-// on their way from memory, the burst before it is looked up. When a poll brings nothing, the held
-// burst goes at once.
+// A burst of the L2 switch is held for one poll. While the headers of the next one are on their way
+// from memory, the burst before it is forwarded; but where the FIB is larger than the caches
+// (look_ahead) the next one's addresses are taken first, and their lines are on their way while the
+// burst before it is looked up. When a poll brings nothing, the held burst goes at once.
 //
 // The thread allocates, locks, logs and calls the system nowhere while packets come. (A transmit
 // queue that several workers must share has a spin lock: the driver's rule, and only where a port
