@@ -55,11 +55,11 @@ TEST(checksum_change, equals_the_sum_over_all) {
 
     checksum_change change;
     const auto word = static_cast<std::uint16_t>(pick());
-    change.word16(load_raw16(&before[2]), word);
-    store_raw16(&after[2], word);
+    change.word16(load_raw<std::uint16_t>(&before[2]), word);
+    store_raw(&after[2], word);
     const auto address = static_cast<std::uint32_t>(pick());
-    change.word32(load_raw32(&before[6]), address);
-    store_raw32(&after[6], address);
+    change.word32(load_raw<std::uint32_t>(&before[6]), address);
+    store_raw(&after[6], address);
     const std::uint64_t mac = pick() & mac_mask;
     change.mac(load_mac(&before[12]), mac);
     store_mac(&after[12], mac);

@@ -43,11 +43,11 @@ enum class rewrite_result : std::uint8_t {
   std::uint8_t* const header = p.bytes + l.transport;
   if ((kind & layer::udp) != 0) {
     std::uint8_t* const at = header + wire::udp::checksum;
-    store_raw16(at, change.apply_udp(load_raw16(at)));
+    store_raw(at, change.apply_udp(load_raw<std::uint16_t>(at)));
   } else if (kind != 0) {
     const bool is_tcp = (kinds & ~(layer::tcp | layer::udp)) == 0 || (kind & layer::tcp) != 0;
     std::uint8_t* const at = header + (is_tcp ? wire::tcp::checksum : wire::icmp::checksum);
-    store_raw16(at, change.apply(load_raw16(at)));
+    store_raw(at, change.apply(load_raw<std::uint16_t>(at)));
   }
 }
 

@@ -11,16 +11,16 @@ namespace detail {
 
 inline void change_ipv4_checksum(std::uint8_t* header, const checksum_change& change) noexcept {
   std::uint8_t* const at = header + wire::ipv4::checksum;
-  store_raw16(at, change.apply(load_raw16(at)));
+  store_raw(at, change.apply(load_raw<std::uint16_t>(at)));
 }
 
 /// Writes one word of an IPv4 header, and moves its checksum.
 inline void set_ipv4_word(std::uint8_t* header, std::size_t at, std::uint16_t value,
                           std::uint16_t mask) noexcept {
-  const std::uint16_t before = load_raw16(header + at);
+  const std::uint16_t before = load_raw<std::uint16_t>(header + at);
   store_be16(header + at, merge(load_be16(header + at), value, mask));
   checksum_change change;
-  change.word16(before, load_raw16(header + at));
+  change.word16(before, load_raw<std::uint16_t>(header + at));
   change_ipv4_checksum(header, change);
 }
 /// The TTL is the upper half of its word.
@@ -56,11 +56,11 @@ inline rewrite_result set_ip_class(packet& p, const layers& l, unsigned value,
                                                               std::uint32_t mask) noexcept {
   if (!l.has(layer::ipv4)) return rewrite_result::no_header;
   std::uint8_t* const header = p.bytes + l.network;
-  const std::uint32_t before = load_raw32(header + at);
+  const std::uint32_t before = load_raw<std::uint32_t>(header + at);
   const std::uint32_t after = merge(before, __builtin_bswap32(value), __builtin_bswap32(mask));
   checksum_change change;
   change.word32(before, after);
-  store_raw32(header + at, after);
+  store_raw(header + at, after);
   change_ipv4_checksum(header, change);
   change_transport_checksum(p, l, layer::tcp | layer::udp, change);
   return rewrite_result::done;

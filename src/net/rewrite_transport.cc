@@ -11,10 +11,10 @@ rewrite_result set_word(packet& p, const layers& l, layer::bits kind, std::size_
                         std::uint16_t value, std::uint16_t mask) noexcept {
   if (!l.has(kind)) return rewrite_result::no_header;
   std::uint8_t* const to = p.bytes + l.transport + at;
-  const std::uint16_t before = load_raw16(to);
+  const std::uint16_t before = load_raw<std::uint16_t>(to);
   store_be16(to, merge(load_be16(to), value, mask));
   checksum_change change;
-  change.word16(before, load_raw16(to));
+  change.word16(before, load_raw<std::uint16_t>(to));
   change_transport_checksum(p, l, kind, change);
   return rewrite_result::done;
 }

@@ -4,6 +4,7 @@
 // and one swap; raw ones go without the swap.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -13,42 +14,32 @@ namespace coua::net {
 
 using uint128 = unsigned __int128;
 
-/// As they lie in memory.
-inline std::uint16_t load_raw16(const std::uint8_t* bytes) noexcept {
-  std::uint16_t value;
+static_assert(std::endian::native == std::endian::little);
+
+/// As it lies in memory.
+template <typename Word>
+inline Word load_raw(const std::uint8_t* bytes) noexcept {
+  Word value;
   std::memcpy(&value, bytes, sizeof value);
   return value;
 }
-inline void store_raw16(std::uint8_t* bytes, std::uint16_t value) noexcept {
-  std::memcpy(bytes, &value, sizeof value);
-}
-inline std::uint32_t load_raw32(const std::uint8_t* bytes) noexcept {
-  std::uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-inline void store_raw32(std::uint8_t* bytes, std::uint32_t value) noexcept {
+template <typename Word>
+inline void store_raw(std::uint8_t* bytes, Word value) noexcept {
   std::memcpy(bytes, &value, sizeof value);
 }
 
 inline std::uint32_t load_be32(const std::uint8_t* bytes) noexcept {
-  std::uint32_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return __builtin_bswap32(value);
+  return __builtin_bswap32(load_raw<std::uint32_t>(bytes));
 }
 inline void store_be32(std::uint8_t* bytes, std::uint32_t value) noexcept {
-  value = __builtin_bswap32(value);
-  std::memcpy(bytes, &value, sizeof value);
+  store_raw(bytes, __builtin_bswap32(value));
 }
 
 inline std::uint64_t load_be64(const std::uint8_t* bytes) noexcept {
-  std::uint64_t value;
-  std::memcpy(&value, bytes, sizeof value);
-  return __builtin_bswap64(value);
+  return __builtin_bswap64(load_raw<std::uint64_t>(bytes));
 }
 inline void store_be64(std::uint8_t* bytes, std::uint64_t value) noexcept {
-  value = __builtin_bswap64(value);
-  std::memcpy(bytes, &value, sizeof value);
+  store_raw(bytes, __builtin_bswap64(value));
 }
 
 inline uint128 load_be128(const std::uint8_t* bytes) noexcept {
