@@ -136,11 +136,7 @@ TEST_F(uncollected, counts_of_buckets_outlive_the_death_of_a_port) {
 }
 
 TEST_F(uncollected, own_counts_of_a_meter_outlive_its_modification) {
-  meter_band band;
-  band.rate = 1;
-  band.burst_size = 2;
-  meter_mod one = pipeline::test::add_meter(1, meter_unit::pktps, {band});
-  one.what.has_burst = true;
+  meter_mod one = pipeline::test::add_policer(1, 1, 2);
   rule_mod metered = rule_to(2);
   metered.instructions.meter = 1;
   must({one, metered});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An executor by itself: packets that are sent and changed afterwards, where there is no memory for
-// the copy that was to be sent: it is lost, and counted, and so is the packet if that was all that
-// it came to. And the clock of the system, which a meter asks for.
+// An executor by itself: what the harness of other tests, which checks it against the oracle, has
+// no part in: memory for copies, and the clock of the system.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,10 +20,9 @@ namespace act = pipeline::act;
 using pipeline::test::add_rule;
 using pipeline::test::output;
 
-class no_copies : public ::testing::Test {
+class lone_executor : public ::testing::Test {
  protected:
   void SetUp() override {
-    buffers_.has_memory = false;
     bridge_params params;
     params.rules_max = 1024;
     auto made = running_bridge::create(params);
@@ -65,6 +63,13 @@ class no_copies : public ::testing::Test {
   std::unique_ptr<executor> worker_;
 };
 
+/// There is no memory: of a packet that is sent and changed afterwards what was sent is lost, and
+/// counted, and so is the packet if that was all that it came to.
+class no_copies : public lone_executor {
+ protected:
+  no_copies() { buffers_.has_memory = false; }
+};
+
 const action change = act::set(field::eth_dst, 0x0a09'0807);
 
 TEST_F(no_copies, lose_what_was_sent_before_the_change) {
@@ -96,15 +101,10 @@ TEST_F(no_copies, count_as_deliveries_of_the_burst) {
 }
 
 // Red when the clock is not read.
-TEST_F(no_copies, of_metered_packets_by_the_clock_of_the_system) {
-  meter_band band;
-  band.rate = 1000;
-  band.burst_size = 2;
-  meter_mod meter = pipeline::test::add_meter(1, meter_unit::pktps, {band});
-  meter.what.has_burst = true;
+TEST_F(lone_executor, meters_by_the_clock_of_the_system) {
   rule_mod metered = add_rule(0, 1, {}, pipeline::test::apply({output(2)}));
   metered.instructions.meter = 1;
-  must({meter, metered});
+  must({pipeline::test::add_policer(1, 1000, 2), metered});
   for (int run = 0; run < 2; ++run) {
     EXPECT_LT(send(executor::burst_max, executor::when_asked).size(), executor::burst_max);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -161,11 +161,7 @@ TEST_F(failed_version, leaves_groups_and_meters_as_they_were) {
   group_mod all = pipeline::test::add_group(1, group_type::all, {to({output(2)}), to({output(3)})});
   group_mod watching = pipeline::test::add_group(2, group_type::fast_failover,
                                                  {to({output(4)}, 0, 4), to({output(5)}, 0, 5)});
-  meter_band band;
-  band.rate = 1;
-  band.burst_size = 40;
-  meter_mod meter = pipeline::test::add_meter(1, meter_unit::pktps, {band});
-  meter.what.has_burst = true;
+  meter_mod meter = pipeline::test::add_policer(1, 1, 40);
   rule_mod first = add_rule(0, 1, {}, pipeline::test::apply({act::group{1}, act::group{2}}));
   first.instructions.meter = 1;
   must({all, watching, meter, first});

@@ -73,27 +73,29 @@ op compile_set_field(stored_ops& in, const act::set_field& to) {
   return made;
 }
 
-/// Both addresses, in either order, are written at once.
-void pair_macs(std::vector<op>& ops) {
-  const auto sets = [](const op& one, field which) {
-    return one.code == op_code::set && one.which == static_cast<std::uint8_t>(which);
-  };
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < ops.size(); ++i, ++n) {
-    ops[n] = ops[i];
-    if (i + 1 == ops.size()) continue;
-    const bool to_first = sets(ops[i], field::eth_dst) && sets(ops[i + 1], field::eth_src);
-    if (!to_first && !(sets(ops[i], field::eth_src) && sets(ops[i + 1], field::eth_dst))) continue;
-    const net::mac_pair macs = to_first ? net::mac_pair::of(ops[i].value, ops[i + 1].value)
-                                        : net::mac_pair::of(ops[i + 1].value, ops[i].value);
-    ops[n] = make(op_code::set_macs, 0, macs.rest);
-    ops[n].number = macs.first;
-    ++i;
-  }
-  ops.resize(n);
+/// Of both addresses; nothing of any other action.
+const act::set_field* as_set_mac(const action& one) {
+  const auto* set = std::get_if<act::set_field>(&one);
+  const bool is_mac =
+      set != nullptr && (set->which == field::eth_dst || set->which == field::eth_src);
+  return is_mac && set->mask == full_mask(set->which) ? set : nullptr;
+}
+
+op compile_macs(const net::mac_pair& macs) {
+  op made = make(op_code::set_macs, 0, macs.rest);
+  made.number = macs.first;
+  return made;
 }
 
 }  // namespace
+
+std::optional<net::mac_pair> both_macs(const action& one, const action& next) {
+  const act::set_field *to = as_set_mac(one), *from = as_set_mac(next);
+  if (to == nullptr || from == nullptr || to->which == from->which) return std::nullopt;
+  if (to->which == field::eth_src) std::swap(to, from);
+  return net::mac_pair::of(static_cast<std::uint64_t>(to->value),
+                           static_cast<std::uint64_t>(from->value));
+}
 
 op_list stored_ops::list() const {
   return {ops.data(), static_cast<std::uint32_t>(ops.size()),
@@ -145,6 +147,15 @@ void action_compiler::add(stored_ops& to, const action_list& list, packet_in_rea
   for (const action& one : list) to.ops.push_back(compile(to, one, reason, cookie));
 }
 
+void action_compiler::add_applied(stored_ops& to, const action_list& list, packet_in_reason reason,
+                                  std::uint64_t cookie) const {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto macs = i + 1 < list.size() ? both_macs(list[i], list[i + 1]) : std::nullopt;
+    to.ops.push_back(macs ? compile_macs(*macs) : compile(to, list[i], reason, cookie));
+    if (macs) ++i;
+  }
+}
+
 stored_ops action_compiler::compile_list(const action_list& list, packet_in_reason reason,
                                          std::uint64_t cookie) const {
   stored_ops made;
@@ -164,10 +175,7 @@ stored_ops action_compiler::compile(const instructions& what, packet_in_reason r
     one.meter = references_.meter(*what.meter);
     made.ops.push_back(one);
   }
-  if (what.apply) {
-    add(made, *what.apply, reason, cookie);
-    pair_macs(made.ops);
-  }
+  if (what.apply) add_applied(made, *what.apply, reason, cookie);
   if (what.clear_actions) made.ops.push_back(make(op_code::clear_set));
   if (what.write) {
     made.lists.push_back(compile_list(*what.write, packet_in_reason::action, no_cookie));

@@ -35,6 +35,10 @@ struct stored_ops {
   op_list list() const;
 };
 
+/// What both actions write, the one and the next: the addresses of Ethernet, whole, in either
+/// order. Where a rule applies them, that is one op. Nothing: they write something else.
+std::optional<net::mac_pair> both_macs(const action& one, const action& next);
+
 /// Where groups and meters are found; what an operation names is there.
 struct op_references {
   std::function<const versioned<group_version>*(group_id)> group;
@@ -71,6 +75,8 @@ class action_compiler {
   std::shared_ptr<const learning> make_learning(const act::learn& how) const;
   void add(stored_ops& to, const action_list& list, packet_in_reason reason,
            std::uint64_t cookie) const;
+  void add_applied(stored_ops& to, const action_list& list, packet_in_reason reason,
+                   std::uint64_t cookie) const;
   op compile(stored_ops& in, const action& one, packet_in_reason reason,
              std::uint64_t cookie) const;
   const action_shape* intern(action_shape shape);

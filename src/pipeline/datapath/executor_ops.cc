@@ -116,12 +116,12 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
     case op_code::push_vlan:
       return each([](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
     case op_code::pop_vlan: return each([](auto& p, auto& l, const op&) { return pop_vlan(p, l); });
-    case op_code::set_macs:
-      return each([](auto& p, auto& l, const op& o) { return set_macs(p, l, macs_of(o)); });
     case op_code::push_mpls:
       return each([](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
     case op_code::pop_mpls:
       return each([](auto& p, auto& l, const op& o) { return pop_mpls(p, l, o.small); });
+    case op_code::set_macs:
+      return each([](auto& p, auto& l, const op& o) { return set_macs(p, l, macs_of(o)); });
     case op_code::set_ip_ttl:
       return each([](auto& p, auto& l, const op& o) {
         return set_ip_ttl(p, l, static_cast<std::uint8_t>(o.small));

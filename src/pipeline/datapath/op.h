@@ -42,10 +42,10 @@ enum class op_code : std::uint8_t {
 
   // Headers, and what goes with the packet.
   push_vlan,  // small: the Ethernet type
-  set_macs,   // number, value: destination and source, as they lie in a frame (macs_of)
   pop_vlan,
   push_mpls,     // small
   pop_mpls,      // small: of what is below
+  set_macs,      // number, value: both addresses, as they lie in a frame (macs_of)
   set,           // which: the field, value: all of it (fields of up to 64 bits)
   set_bits,      // which, wide: value and mask
   move,          // which: the field that is written, number: from_bits, first bit to write << 24

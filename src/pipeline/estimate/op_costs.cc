@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pipeline/compiler/compile_actions.h"
+
 namespace coua::pipeline {
 namespace {
 
@@ -16,11 +18,6 @@ atom atom_of(field written) {
     case field::ipv4_dst: return atom::set_ip;
     default: return atom::set_field;
   }
-}
-
-bool writes_mac(const action& one, field which) {
-  const auto* set = std::get_if<act::set_field>(&one);
-  return set != nullptr && set->which == which && set->mask == full_mask(which);
 }
 
 }  // namespace
@@ -46,17 +43,11 @@ void op_costs::add_outputs(counts& to, double n, double& n_sent) const {
   n_sent += n;
 }
 
-/// The compiler makes one op of both addresses of Ethernet, where they are written one after the
-/// other.
 void op_costs::add_applied(counts& to, const action_list& list, double& n_sent) {
   action_list left;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool is_pair =
-        i + 1 < list.size() &&
-        ((writes_mac(list[i], field::eth_dst) && writes_mac(list[i + 1], field::eth_src)) ||
-         (writes_mac(list[i], field::eth_src) && writes_mac(list[i + 1], field::eth_dst)));
     left.push_back(list[i]);
-    if (is_pair) ++i;
+    if (i + 1 < list.size() && both_macs(list[i], list[i + 1])) ++i;  // they are one op
   }
   add(to, left, n_sent);
 }

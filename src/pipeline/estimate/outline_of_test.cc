@@ -159,6 +159,17 @@ TEST_F(outline, counts_what_packets_of_a_burst_do_not_share) {
   EXPECT_GT(most(stage(of(), 1), atom::shape), 0.9);
 }
 
+TEST_F(outline, both_addresses_are_written_at_once_where_nothing_is_between_them) {
+  const action to = act::set(field::eth_dst, mac(1)), from = act::set(field::eth_src, mac(2));
+  const auto n_written = [&](const action_list& list) {
+    must({add_rule(0, 1, {}, apply(list))});
+    return most(stage(of(), 0), atom::set_mac);
+  };
+  EXPECT_EQ(n_written({from, to, output(2)}), 1);
+  EXPECT_EQ(n_written({to, from, to, output(2)}), 2);
+  EXPECT_EQ(n_written({to, act::push_vlan{}, from, output(2)}), 2);
+}
+
 TEST_F(outline, tables_that_share_a_store_are_apart_but_one_call) {
   std::vector<operation> rules;
   for (unsigned i = 0; i < 40; ++i) {

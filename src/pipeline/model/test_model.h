@@ -69,6 +69,11 @@ inline group_mod add_group(group_id id, group_type type, std::vector<bucket> buc
 inline meter_mod add_meter(meter_id id, meter_unit unit, std::vector<meter_band> bands) {
   return {mod_command::add, {id, unit, false, false, std::move(bands)}};
 }
+/// Drops what exceeds `rate` packets a second, `burst` of them at once.
+inline meter_mod add_policer(meter_id id, std::uint32_t rate, std::uint32_t burst) {
+  return {mod_command::add,
+          {id, meter_unit::pktps, true, false, {{band_type::drop, rate, burst, 0}}}};
+}
 inline port_mod add_port(port_no number) {
   port one;
   one.number = number;

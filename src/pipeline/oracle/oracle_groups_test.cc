@@ -154,8 +154,7 @@ rule_mod through_meter(meter_id id, instructions then) {
 
 TEST(meter, drops_what_exceeds_its_rate_before_any_action) {
   lab l;
-  meter_mod asked = add_meter(1, meter_unit::pktps, {{band_type::drop, 1, 2, 0}});
-  asked.what.has_burst = true;
+  meter_mod asked = add_policer(1, 1, 2);
   l(asked);
   instructions then = apply({output(2)});
   then.write = action_list{output(3)};
