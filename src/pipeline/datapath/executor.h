@@ -377,9 +377,8 @@ class executor {
     made.queue = packets_[i].queue;
     return made;
   }
-  /// Before anything happens to a packet that is perhaps sent, or to its queue: its delivery is
-  /// made.
-  void note_sent(slot at) noexcept {
+  /// Makes the delivery of a packet that is only noted, before anything happens to it or its queue.
+  void deliver_sent(slot at) noexcept {
     if (at < burst_max && is_sent(at)) make_sent_delivery(at);
   }
   void make_sent_delivery(slot at) noexcept;

@@ -58,7 +58,7 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
     case op_code::set_queue:
       some_state_ = true;
       for (unsigned k = 0; k < all.n; ++k) {
-        note_sent(all.at[k]);
+        deliver_sent(all.at[k]);
         packets_[all.at[k]].queue = all.ops[k][index].number;
       }
       return;

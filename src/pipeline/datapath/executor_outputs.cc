@@ -13,7 +13,7 @@ void executor::make_sent_delivery(slot at) noexcept {
 }
 
 void executor::own_frame(slot at) noexcept {
-  note_sent(at);
+  deliver_sent(at);
   const std::uint32_t borrowed = std::exchange(borrowed_[at], 0);
   if (borrowed == 0) return;
   delivery& earlier = deliveries_[borrowed];
@@ -29,7 +29,7 @@ void executor::own_frame(slot at) noexcept {
 }
 
 delivery* executor::deliver(slot at, delivery::kind to) noexcept {
-  note_sent(static_cast<slot>(origin_[at]));
+  deliver_sent(static_cast<slot>(origin_[at]));
   if (borrowed_[at] != 0) own_frame(at);
   if (n_deliveries_ == deliveries_max) [[unlikely]] {
     counts_.add(pipeline_drop::too_many);
