@@ -20,9 +20,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "dp/devargs.h"
+#include "dp/drivers/devargs.h"
+#include "dp/drivers/memif_listeners.h"
 #include "dp/eal.h"
-#include "dp/memif_listeners.h"
 
 namespace coua::dp {
 namespace {

@@ -19,14 +19,14 @@
 
 #include "base/result.h"
 #include "dp/bond/bond_state.h"
-#include "dp/kernel_interface.h"
+#include "dp/drivers/kernel_interface.h"
+#include "dp/drivers/xdp_files.h"
+#include "dp/drivers/xdp_interface.h"
+#include "dp/drivers/xdp_packets.h"
 #include "dp/packet_pool.h"
 #include "dp/plan_builder.h"
 #include "dp/switch.h"
 #include "dp/tx_lock.h"
-#include "dp/xdp_files.h"
-#include "dp/xdp_interface.h"
-#include "dp/xdp_packets.h"
 
 struct rte_eth_dev_info;
 

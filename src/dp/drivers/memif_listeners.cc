@@ -3,7 +3,7 @@
 // In DPDK 22.11 nothing else than its experimental part makes a handle to take an interrupt's
 // handler away.
 #define ALLOW_EXPERIMENTAL_API
-#include "dp/memif_listeners.h"
+#include "dp/drivers/memif_listeners.h"
 
 #include <dlfcn.h>
 #include <rte_hash.h>

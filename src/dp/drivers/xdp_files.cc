@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/xdp_files.h"
+#include "dp/drivers/xdp_files.h"
 
 #include <dirent.h>
 #include <sys/socket.h>

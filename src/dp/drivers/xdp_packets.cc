@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/xdp_packets.h"
+#include "dp/drivers/xdp_packets.h"
 
 #include <linux/if_xdp.h>
 #include <rte_mbuf.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/xdp_interface.h"
+#include "dp/drivers/xdp_interface.h"
 
 #include <map>
 
 #include "base/clock.h"
-#include "dp/devargs.h"
+#include "dp/drivers/devargs.h"
 
 namespace coua::dp {
 namespace {

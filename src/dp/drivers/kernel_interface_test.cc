@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/kernel_interface.h"
+#include "dp/drivers/kernel_interface.h"
 
 #include <gtest/gtest.h>
 #include <ifaddrs.h>

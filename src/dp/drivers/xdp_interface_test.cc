@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dp/xdp_interface.h"
+#include "dp/drivers/xdp_interface.h"
 
 #include <gtest/gtest.h>
 
