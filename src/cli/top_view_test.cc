@@ -93,7 +93,6 @@ TEST(top_view, rates_are_of_the_time_between_the_readings) {
   EXPECT_DOUBLE_EQ(count_of(view.learning, "ring_full").per_second, 2);
 }
 
-// Red when a counter that went back makes a rate of 10^19.
 TEST(top_view, bursts_of_a_worker_since_its_start) {
   const burst_sizes all = bursts_between(nullptr, reading(3).workers.workers(0));
   EXPECT_DOUBLE_EQ(all.mean, 16.5);
@@ -104,6 +103,7 @@ TEST(top_view, bursts_of_a_worker_since_its_start) {
   EXPECT_EQ(none.shares[0], 0);
 }
 
+// Red when a counter that went back makes a rate of 10^19.
 TEST(top_view, another_daemon_and_another_port_count_from_zero) {
   const top_view view = make_top_view(reading(1000), reading(4));
   EXPECT_LE(port_of(view, "p0").rx_pps, 4000);
