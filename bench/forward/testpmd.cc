@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
-#include <signal.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,7 +20,6 @@
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
-#include "bench/harness/foreign_program.h"
 #include "bench/harness/leftovers.h"
 #include "bench/harness/scratch_folder.h"
 
@@ -99,10 +96,11 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   cfmakeraw(&mode);
   {
     const leftovers::locked now;
-    made->process_ = forkpty(&made->terminal_, nullptr, &mode, nullptr);
-    if (made->process_ == 0) become(words);
-    if (made->process_ < 0) return fail(errc::io, program, std::strerror(errno));
-    now->programs.insert(made->process_);
+    const pid_t process = forkpty(&made->terminal_, nullptr, &mode, nullptr);
+    if (process == 0) become(words);
+    if (process < 0) return fail(errc::io, program, std::strerror(errno));
+    now->programs.insert(process);
+    made->process_.emplace(process);
   }
   fcntl(made->terminal_, F_SETFD, FD_CLOEXEC);
   if (auto ready = made->read_until_prompt(ready_seconds); !ready) {
@@ -111,7 +109,7 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   if (auto started = made->ask("start", answer_seconds); !started) {
     return tl::unexpected(started.error());
   }
-  made->threads_ = threads_named(made->process_, worker_prefix);
+  made->threads_ = threads_named(made->process_->process(), worker_prefix);
   if (made->threads_.size() != workers) return fail(errc::io, program, "its workers are not found");
   if (result<double> warm = made->run(first_seconds); !warm) return tl::unexpected(warm.error());
   return made;
@@ -121,17 +119,6 @@ std::uint64_t testpmd::memory_mib(const port_plan& ports) { return ports.memory_
 
 testpmd::~testpmd() {
   if (terminal_ >= 0) close(terminal_);
-  if (process_ <= 0) return;
-  const leftovers::locked now;
-  kill(process_, SIGKILL);
-  waitpid(process_, nullptr, 0);
-  now->programs.erase(process_);
-}
-
-void testpmd::stop() {
-  kill(process_, SIGSTOP);
-  int status = 0;
-  waitpid(process_, &status, WUNTRACED);
 }
 
 result<std::string> testpmd::read_until_prompt(double seconds) {
@@ -174,12 +161,13 @@ result<std::uint64_t> testpmd::sent() {
 /// From stop to stop. The packets between the question and the stop belong to the next window, of
 /// this one as of the last one: so they cancel.
 result<double> testpmd::run(double seconds) {
-  kill(process_, SIGCONT);
+  process_->go_on();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const result<std::uint64_t> packets = sent();
-  stop();
+  process_->pause();
   if (!packets) return tl::unexpected(packets.error());
-  const std::uint64_t cpu_ns = foreign_cpu_ns(process_, threads_);
+  if (process_->has_ended()) return fail(errc::io, program, "it ended");
+  const std::uint64_t cpu_ns = foreign_cpu_ns(process_->process(), threads_);
   const double workers = static_cast<double>(threads_.size());
   const double rate = 1e3 * workers * static_cast<double>(*packets - packets_) /
                       static_cast<double>(std::max<std::uint64_t>(1, cpu_ns - cpu_ns_));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/forward/bench_switch.h"
 #include "bench/forward/mover.h"
+#include "bench/harness/foreign_program.h"
 
 namespace coua::bench {
 
@@ -32,14 +34,12 @@ class testpmd final : public mover {
   result<std::string> ask(const std::string& command, double seconds);
   result<std::string> read_until_prompt(double seconds);
   result<std::uint64_t> sent();
-  /// Stops it and waits until it is.
-  void stop();
 
   std::vector<int> threads_;   // its workers
   std::uint64_t packets_ = 0;  // sent when it was last asked, just before it was stopped
   std::uint64_t cpu_ns_ = 0;   // that its workers had until then
-  int process_ = -1;
   int terminal_ = -1;
+  std::optional<foreign_program> process_;
 };
 
 }  // namespace coua::bench

@@ -58,26 +58,13 @@ result<pid_t> spawn(const word_list& words, const word_list& environment, int ou
   return process;
 }
 
-/// What waitpid() answers, of a process that is ending, or with WNOHANG.
-pid_t wait_for(pid_t process, int& status, int flags) {
-  const leftovers::locked now;
-  const pid_t found = waitpid(process, &status, flags);
-  if (found == process && !WIFSTOPPED(status)) now->programs.erase(process);
-  return found;
-}
-
-void end(pid_t process) {
-  int status = 0;
-  kill(process, SIGKILL);
-  wait_for(process, status, 0);
-}
-
 /// Whether it ended well.
 bool has_succeeded(pid_t process) {
   siginfo_t ended;
   waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT);
+  const leftovers::locked now;
   int status = 0;
-  return wait_for(process, status, 0) == process && status == 0;
+  return now->wait_for(process, status, 0) == process && status == 0;
 }
 
 /// Until all that may write have closed it.
@@ -121,7 +108,8 @@ result<std::string> run_program(const word_list& words, const word_list& environ
   if (!process) return tl::unexpected(process.error());
   const std::string said = text.substr(text.size() - std::min(text.size(), shown_of_output));
   if (!whole) {
-    end(*process);
+    const leftovers::locked now;
+    now->end(*process);
     return fail(errc::io, words[0], "does not end; it said: " + said);
   }
   if (!has_succeeded(*process)) return fail(errc::io, words[0], "failed: " + said);
@@ -139,24 +127,31 @@ result<std::unique_ptr<foreign_program>> foreign_program::start(const word_list&
 }
 
 foreign_program::~foreign_program() {
-  if (process_ > 0) end(process_);
+  if (process_ <= 0) return;
+  const leftovers::locked now;
+  now->end(process_);
 }
 
 bool foreign_program::has_ended() {
+  if (process_ <= 0) return true;
+  const leftovers::locked now;
   int status = 0;
-  if (process_ > 0 && wait_for(process_, status, WNOHANG) == process_) process_ = -1;
+  if (now->wait_for(process_, status, WNOHANG) == process_) process_ = -1;
   return process_ < 0;
 }
 
 void foreign_program::pause() {
   if (process_ <= 0) return;
+  const leftovers::locked now;
   kill(process_, SIGSTOP);
   int status = 0;
-  if (wait_for(process_, status, WUNTRACED) == process_ && !WIFSTOPPED(status)) process_ = -1;
+  if (now->wait_for(process_, status, WUNTRACED) == process_ && !WIFSTOPPED(status)) process_ = -1;
 }
 
 void foreign_program::go_on() {
-  if (process_ > 0) kill(process_, SIGCONT);
+  if (process_ <= 0) return;
+  const leftovers::locked now;
+  kill(process_, SIGCONT);
 }
 
 }  // namespace coua::bench

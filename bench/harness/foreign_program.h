@@ -29,18 +29,19 @@ class foreign_program {
   /// Errors: io. What it prints is lost.
   static result<std::unique_ptr<foreign_program>> start(const word_list& words,
                                                         const word_list& environment);
+  /// One that was started otherwise, and noted in `leftovers`.
+  explicit foreign_program(pid_t process) : process_(process) {}
   ~foreign_program();
   foreign_program(const foreign_program&) = delete;
   foreign_program& operator=(const foreign_program&) = delete;
 
-  pid_t process() const { return process_; }
+  pid_t process() const { return process_; }  // -1: it has ended
   bool has_ended();
   /// Stops it where it is, and waits until it is.
   void pause();
   void go_on();
 
  private:
-  explicit foreign_program(pid_t process) : process_(process) {}
   pid_t process_;
 };
 

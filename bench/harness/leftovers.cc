@@ -14,12 +14,6 @@ namespace {
 constexpr auto busy_threads_time = std::chrono::seconds(2);  // that may still make files
 constexpr auto between_tries = std::chrono::milliseconds(1);
 
-void kill_and_wait(pid_t program) {
-  kill(program, SIGKILL);
-  siginfo_t ignored;
-  waitid(P_PID, static_cast<id_t>(program), &ignored, WEXITED);
-}
-
 /// Other threads go on meanwhile, and may put a file there that was not seen.
 void clear_away(const std::string& folder) {
   const auto deadline = std::chrono::steady_clock::now() + busy_threads_time;
@@ -34,7 +28,7 @@ void clear_away(const std::string& folder) {
 /// Does not return.
 void end_by(int number, const sigset_t& ours) {
   const leftovers::locked now;
-  for (const pid_t each : now->programs) kill_and_wait(each);
+  for (const pid_t each : std::set(now->programs)) now->end(each);
   for (const std::string& each : now->folders) clear_away(each);
   signal(number, SIG_DFL);
   raise(number);  // waits for its turn, as it is blocked
@@ -46,6 +40,18 @@ void end_by(int number, const sigset_t& ours) {
 leftovers& leftovers::all() {
   static leftovers* const only = new leftovers;  // no end of ours is its end
   return *only;
+}
+
+pid_t leftovers::wait_for(pid_t program, int& status, int flags) {
+  const pid_t found = waitpid(program, &status, flags);
+  if (found == program && !WIFSTOPPED(status)) programs.erase(program);
+  return found;
+}
+
+void leftovers::end(pid_t program) {
+  kill(program, SIGKILL);
+  int status = 0;
+  wait_for(program, status, 0);
 }
 
 leftovers::locked::locked() : all_(all()), lock_(all_.mutex_) {}

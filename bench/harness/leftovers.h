@@ -36,6 +36,11 @@ class leftovers {
   std::set<std::string> folders;
   std::set<pid_t> programs;  // children of ours that we have not waited for
 
+  /// What waitpid() answers of one of them that is about to stop or to end, or with WNOHANG.
+  pid_t wait_for(pid_t program, int& status, int flags);
+  /// Kills one of them, and waits for it.
+  void end(pid_t program);
+
  private:
   leftovers() = default;
   static leftovers& all();
