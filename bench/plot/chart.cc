@@ -136,7 +136,8 @@ class drawing {
         first = false;
       }
     }
-    steps_ = round_steps(limit <= most_stretch * most || most == 0 ? std::max(most, limit) : most);
+    const bool holds_limit = limit <= most_stretch * most || most == 0;
+    steps_ = round_steps(holds_limit ? std::max(most, limit) : most);
     from_ = least_x;
     to_ = most_x > least_x ? most_x : least_x + 1;
   }
@@ -241,7 +242,7 @@ class drawing {
   void whiskers(double x, const chart_point& point, const std::string& colour) {
     if (point.spread <= 0) return;
     const double low = place_y(std::max(0.0, point.y - point.spread));
-    const double high = place_y(point.y + point.spread);
+    const double high = place_y(std::min(steps_.back(), point.y + point.spread));
     canvas_.line(x, low, x, high, stroke(colour));
     canvas_.line(x - whisker, low, x + whisker, low, stroke(colour));
     canvas_.line(x - whisker, high, x + whisker, high, stroke(colour));

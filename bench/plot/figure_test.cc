@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
 
 namespace coua::bench {
 namespace {
@@ -189,30 +190,58 @@ std::vector<std::string> all_of(const std::string& svg, const std::string& attri
   return out;
 }
 
-chart with_limit(double first, double second) {
+chart with_limit(double first, double second, double spread = 0) {
   chart what;
-  what.series.push_back({"one", {{1, 10, 0}, {2, 8, 0}}, false});
-  what.series.push_back({"limit", {{1, first, 0}, {2, second, 0}}, true});
+  what.series.push_back({"one", {{1, 10, spread}, {2, 8, spread}}, false});
+  what.series.push_back({"limit", {{1, first, spread}, {2, second, spread}}, true});
   return what;
 }
 
+/// Of circles and of the lines between them.
+std::vector<std::string> heights_of_lines(const std::string& svg) {
+  std::vector<std::string> out = all_of(svg, "cy");
+  for (const std::string& line : all_of(svg, " points")) {
+    for (std::size_t at = 0; (at = line.find(',', at)) != std::string::npos;)
+      out.push_back(line.substr(++at));
+  }
+  return out;
+}
+
+/// Of thin lines in the colours of with_limit().
+std::vector<std::string> heights_of_whiskers(const std::string& svg) {
+  std::vector<std::string> out;
+  std::istringstream elements(svg);
+  for (std::string each; std::getline(elements, each);) {
+    if (each.find("stroke=\"#0072b2\" stroke-width=\"1\"") == std::string::npos &&
+        each.find("stroke=\"#d55e00\" stroke-width=\"1\"") == std::string::npos)
+      continue;
+    for (const char* end : {"y1", "y2"}) out.push_back(all_of(each, end).front());
+  }
+  return out;
+}
+
 TEST(chart, the_axis_holds_everything_that_is_drawn) {
-  for (const auto& [first, second] :
-       {std::pair(9.0, 7.0), {19.0, 39.0}, {1000.0, 9.0}, {9.0, 1000.0}, {70.0, 1000.0}}) {
-    for (const bool in_page : {false, true}) {
-      chart what = with_limit(first, second);
+  for (const auto& [first, second] : {std::pair(9.0, 7.0),
+                                      {19.0, 39.0},
+                                      {1000.0, 9.0},
+                                      {9.0, 1000.0},
+                                      {70.0, 1000.0},
+                                      {1000.0, 12.0}}) {
+    for (const auto& [in_page, spread] :
+         {std::pair(false, 0.0), {true, 0.0}, {false, 1.0}, {true, 1.0}}) {
+      chart what = with_limit(first, second, spread);
       what.in_page = in_page;
       const std::string svg = draw_svg(what);
       const double top = in_page ? 12 : 46, bottom = in_page ? 280 : 390;
-      std::vector<std::string> heights = all_of(svg, "cy");
-      for (const std::string& line : all_of(svg, " points")) {
-        for (std::size_t at = 0; (at = line.find(',', at)) != std::string::npos;)
-          heights.push_back(line.substr(++at));
-      }
+      std::vector<std::string> heights = heights_of_lines(svg);
+      const std::vector<std::string> whiskers = heights_of_whiskers(svg);
       EXPECT_GE(heights.size(), 4U);
+      EXPECT_GE(whiskers.size(), spread > 0 ? 12U : 0U) << "of two points at least";
+      heights.insert(heights.end(), whiskers.begin(), whiskers.end());
       for (const std::string& each : heights) {
         const double y = std::strtod(each.c_str(), nullptr);
-        EXPECT_TRUE(y >= top && y <= bottom) << y << " with a limit of " << first;
+        EXPECT_TRUE(y >= top && y <= bottom)
+            << y << " with a limit of " << first << " and " << second;
       }
     }
   }
