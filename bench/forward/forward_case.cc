@@ -82,7 +82,7 @@ result<void> forward_case::compare_with(forward_case& first, progress& shown) {
   }
   const summary ratio = paired_ratio(own, of_first);
   to_first_ = {{"ratio_to_first", ratio.median},
-               {"ratio_spread", ratio.spread ? json(*ratio.spread) : json()},
+               {"ratio_spread", or_null(ratio.spread)},
                {"first_mops", median(of_first)},
                {"pairs", own.size()}};
   return {};

@@ -15,7 +15,7 @@ constexpr double most_pair_seconds = 0.1;
 json churn_pairs::fields() const {
   const summary ratio = paired_ratio(with, without);
   return {{"ratio_to_none", ratio.median},
-          {"ratio_spread", ratio.spread ? json(*ratio.spread) : json()},
+          {"ratio_spread", or_null(ratio.spread)},
           {"none_mops", median(without)},
           {"updates_per_s", updates_per_s},
           {"pairs", with.size()}};

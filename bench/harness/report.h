@@ -15,6 +15,9 @@ namespace coua::bench {
 
 using json = nlohmann::ordered_json;
 
+/// Null where it is not known.
+inline json or_null(const std::optional<double>& value) { return value ? json(*value) : json(); }
+
 struct row {
   std::string name;
   json params = json::object();
@@ -28,7 +31,7 @@ struct row {
 
   /// One of `more`; nothing: it is not known.
   void put(const std::string& name, const std::optional<double>& value) {
-    more[name] = value ? json(*value) : json();
+    more[name] = or_null(value);
   }
   void set_rate(double millions_per_second, unsigned threads = 1);
   void set_limit(double millions_per_second);  // after set_rate
