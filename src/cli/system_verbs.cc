@@ -45,18 +45,6 @@ json rates_json(const top_port& port) {
           {"drop_pps", std::round(port.drop_pps)}};
 }
 
-/// Columns of a table of workers: the mean, and the shares of bursts as large as the head says. How
-/// many packets a worker finds at a time says how near it is to what it can do.
-void add_burst_head(std::vector<std::string>& head) {
-  head.push_back("BURST");
-  head.insert(head.end(), burst_class_names.begin(), burst_class_names.end());
-}
-void add_bursts(std::vector<std::string>& row, const burst_sizes& of) {
-  row.push_back(of.mean > 0 ? fixed(of.mean, 1) : "-");
-  for (const double share : of.shares)
-    row.push_back(of.mean > 0 ? fixed(100 * share, 0) + "%" : "-");
-}
-
 result<void> run_rates(const session& s) {
   top_reading before, after;
   auto first = read_stats(s);
@@ -139,7 +127,7 @@ result<void> run_worker_list(const session& s) {
   if (!got) return tl::unexpected(got.error());
   json list = json::array();
   std::vector<std::string> head = {"WORKER", "CORE", "NODE", "BUSY", "CYCLES/PACKET"};
-  add_burst_head(head);
+  for (const std::string& each : burst_heads()) head.push_back(each);
   head.push_back("QUEUES");
   table text(head);
   for (const auto& worker : got->workers()) {
@@ -158,7 +146,8 @@ result<void> run_worker_list(const session& s) {
         worker.numa_node() < 0 ? "-" : std::to_string(worker.numa_node()),
         fixed(100 * worker.busy(), 1) + "%",
         worker.cycles_per_packet() > 0 ? fixed(worker.cycles_per_packet(), 1) : "-"};
-    add_bursts(row, bursts_between(nullptr, worker));
+    for (const std::string& each : burst_cells(bursts_between(nullptr, worker)))
+      row.push_back(each);
     row.push_back(joined(worker.queues()));
     text.add(std::move(row));
   }

@@ -44,17 +44,19 @@ text_lines port_lines(const top_view& view, std::size_t room) {
 }
 
 text_lines worker_lines(const top_view& view) {
-  std::string head =
-      format("%-6s %4s %6s %10s %7s %6s ", "WORKER", "CORE", "BUSY", "CYCLES/PKT", "PPS", "BURST");
-  for (const char* name : burst_class_names) head += format("%6s", name);
-  text_lines out{head};
+  const auto with_bursts = [](std::string line, const text_lines& cells) {
+    for (const std::string& cell : cells) line += format("%6s", cell.c_str());
+    return line;
+  };
+  text_lines out{
+      with_bursts(format("%-6s %4s %6s %10s %7s ", "WORKER", "CORE", "BUSY", "CYCLES/PKT", "PPS"),
+                  burst_heads())};
   for (const top_worker& each : view.workers) {
-    std::string line =
-        format("%-6u %4u %5.1f%% %10s %7s %6.1f ", each.number, each.core, 100 * each.busy,
+    out.push_back(with_bursts(
+        format("%-6u %4u %5.1f%% %10s %7s ", each.number, each.core, 100 * each.busy,
                each.cycles_per_packet > 0 ? format("%.1f", each.cycles_per_packet).c_str() : "-",
-               short_number(each.pps).c_str(), each.bursts.mean);
-    for (const double share : each.bursts.shares) line += format("%5.0f%%", 100 * share);
-    out.push_back(std::move(line));
+               short_number(each.pps).c_str()),
+        burst_cells(each.bursts)));
   }
   return out;
 }
@@ -102,6 +104,19 @@ std::string short_number(double number) {
     return number < 9.95 && number > 0 ? format("%.1f", number) : format("%.0f", number);
   const int digits = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
   return format("%.*f%s", digits, number, units[unit]);
+}
+
+std::vector<std::string> burst_heads() {
+  std::vector<std::string> out{"BURST"};
+  out.insert(out.end(), burst_class_names.begin(), burst_class_names.end());
+  return out;
+}
+
+std::vector<std::string> burst_cells(const burst_sizes& of) {
+  if (of.mean <= 0) return std::vector<std::string>(1 + burst_classes, "-");
+  std::vector<std::string> out{format("%.1f", of.mean)};
+  for (const double share : of.shares) out.push_back(format("%.0f%%", 100 * share));
+  return out;
 }
 
 std::vector<std::string> top_lines(const top_view& view, std::size_t width, std::size_t height) {

@@ -53,6 +53,10 @@ struct burst_sizes {
 };
 /// Those between two readings of a worker; no `before`: all.
 burst_sizes bursts_between(const v1::Worker* before, const v1::Worker& after);
+/// In a table of workers: the mean, then the shares. How many packets a worker finds at a time says
+/// how near it is to what it can do.
+std::vector<std::string> burst_heads();
+std::vector<std::string> burst_cells(const burst_sizes&);
 
 struct top_worker {
   unsigned number = 0, core = 0;

@@ -98,9 +98,11 @@ TEST(top_view, bursts_of_a_worker_since_its_start) {
   EXPECT_DOUBLE_EQ(all.mean, 16.5);
   EXPECT_DOUBLE_EQ(all.shares[0], 0.5);
   EXPECT_DOUBLE_EQ(all.shares[4], 0.5);
+  EXPECT_EQ(burst_cells(all), (std::vector<std::string>{"16.5", "50%", "0%", "0%", "0%", "50%"}));
   const burst_sizes none = bursts_between(nullptr, reading(0).workers.workers(0));
   EXPECT_EQ(none.mean, 0);
   EXPECT_EQ(none.shares[0], 0);
+  EXPECT_EQ(burst_cells(none), std::vector<std::string>(burst_heads().size(), "-"));
 }
 
 // Red when a counter that went back makes a rate of 10^19.

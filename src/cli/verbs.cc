@@ -287,10 +287,11 @@ std::vector<verb> system_verbs() {
        .id = stats_show},
       {.path = "worker list",
        .summary = "Lists the workers: cores, queues, load",
-       .details = "Cycles per packet and the busy share are of the last second. The text has the "
-                  "mean of the packets in a burst, and of bursts with so many packets the shares, "
-                  "since the start; coua top has those of a moment. Element n of the histogram "
-                  "counts bursts of n packets.",
+       .details = "Cycles per packet and the busy share are of the last second. BURST is the mean "
+                  "of the packets of a poll that found some, and the columns 1, 2-7, 8-15, 16-31 "
+                  "and 32+ are the shares of such polls by size; both since the start, where coua "
+                  "top has those of a moment. Element n of the histogram counts bursts of n "
+                  "packets.",
        .example = "coua worker list",
        .json = R"({"workers": [{"number": 0, "core": 1, "numa_node": 0, "queues": ["p0:0"],
   "cycles_per_packet": 97.5, "busy": 0.31, "burst_histogram": [100, 7],
