@@ -48,7 +48,9 @@ port_plan plan_ports(const packet_source& source, unsigned serial, unsigned work
 }
 
 result<void> start_eal_for(const forward_options& options, const packet_memory& memory) {
-  const leftovers::locked until_done;  // it has a folder of its own meanwhile
+  // Whoever starts it first, it is here: until it runs it has a folder that a signal must not leave
+  // behind, and the switch, which would start it without the lock, finds it running.
+  const leftovers::locked until_done;
   const auto running = dp::start_eal(eal_of(options, memory));
   if (!running) return tl::unexpected(running.error());
   return {};
