@@ -202,17 +202,14 @@ class fake_switch : public dp::l2_switch {
     const std::lock_guard hold(mutex_);
     using place = std::pair<std::string, std::uint16_t>;
     std::map<place, dp::vlan_status> out;
-    const auto at = [&](const dp::port_status& port, std::uint16_t vlan) -> dp::vlan_status& {
-      auto& status = out[{port.config.bridge, vlan}];
-      status.bridge = port.config.bridge;
-      status.vlan = vlan;
-      status.counters = {{"flooded_packets", 0}};
-      return status;
-    };
     for (const auto& port : ports_) {
-      if (port.config.native_vlan != 0)
-        at(port, port.config.native_vlan).untagged.push_back(port.number);
-      for (std::uint16_t vlan : port.config.tagged) at(port, vlan).tagged.push_back(port.number);
+      for (const std::uint16_t vlan : dp::vlans_of(port.config)) {
+        auto& status = out[{port.config.bridge, vlan}];
+        status.bridge = port.config.bridge;
+        status.vlan = vlan;
+        status.counters = {{"flooded_packets", 0}};
+        (vlan == port.config.native_vlan ? status.untagged : status.tagged).push_back(port.number);
+      }
     }
     for (const auto& [key, entry] : fib_) {
       const auto vlan = out.find({key.first, entry.vlan});

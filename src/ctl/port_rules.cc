@@ -168,14 +168,9 @@ std::string check_fib_mac(std::uint64_t mac) {
 }
 
 std::string check_fib_vlan(const dp::port_config& port, std::uint16_t vlan) {
-  if (port.mirror.any()) return "port " + port.name + " is a mirror port, which carries no VLAN";
-  const bool is_trunk = port.mode == dp::vlan_mode::trunk;
-  if (vlan == port.native_vlan || (is_trunk && std::ranges::binary_search(port.tagged, vlan)))
-    return {};
-  std::vector<std::uint16_t> carried;
-  if (port.native_vlan != 0) carried.push_back(port.native_vlan);
-  if (is_trunk) carried.insert(carried.end(), port.tagged.begin(), port.tagged.end());
-  normalise_vlans(carried);
+  const std::vector<std::uint16_t> carried = dp::vlans_of(port);
+  if (std::ranges::binary_search(carried, vlan)) return {};
+  if (carried.empty()) return "port " + port.name + " is a mirror port, which carries no VLAN";
   std::string list = format_vlans(carried);
   if (list.size() > vlans_shown) list = list.substr(0, list.rfind(',', vlans_shown)) + "...";
   return "port " + port.name + " does not carry VLAN " + std::to_string(vlan) + "; it carries " +

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "ctl/openflow_rules.h"
 #include "ctl/pipeline_bundle.h"
-#include "ctl/port_rules.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
@@ -186,17 +185,16 @@ result<std::vector<dp::fib_entry>> running_config::statics(dp::fib_filter filter
 
 result<void> running_config::check_statics_stay(const dp::port_status& now,
                                                 const dp::port_config& wanted) const {
-  const bool same_vlans =
-      now.config.mode == wanted.mode && now.config.native_vlan == wanted.native_vlan &&
-      now.config.tagged == wanted.tagged && now.config.mirror.any() == wanted.mirror.any();
-  if (same_vlans || switch_.fib().statics == 0) return {};
+  const auto carried = dp::vlans_of(wanted);
+  if (carried == dp::vlans_of(now.config) || switch_.fib().statics == 0) return {};
   dp::fib_filter filter;
   filter.port = now.number;
   filter.port_serial = now.serial;
   auto there = statics(filter);
   if (!there) return tl::unexpected(there.error());
-  std::erase_if(
-      *there, [&](const dp::fib_entry& each) { return check_fib_vlan(wanted, each.vlan).empty(); });
+  std::erase_if(*there, [&](const dp::fib_entry& each) {
+    return std::ranges::binary_search(carried, each.vlan);
+  });
   if (there->empty()) return {};
   const auto first = std::ranges::min(
       *there, {}, [](const dp::fib_entry& each) { return std::tie(each.vlan, each.mac); });

@@ -35,13 +35,10 @@ void join_bridge(plan& built, const port_view& view) {
   for (worker_plan& each : built.workers)
     each.bridge_of[view.number] = each.bridge_of[controller_port(view.bridge)];
   const port_config& config = view.device->config();
-  if (config.mirror.any()) return;
-  const auto domain_of = [&](std::uint16_t vlan) -> plan_domain& {
-    return built.domains[bridge.domains[vlan]];
-  };
-  if (config.native_vlan != 0) domain_of(config.native_vlan).untagged |= port_bit(view.number);
-  if (config.mode != vlan_mode::trunk) return;
-  for (const std::uint16_t vlan : config.tagged) domain_of(vlan).tagged |= port_bit(view.number);
+  for (const std::uint16_t vlan : vlans_of(config)) {
+    plan_domain& domain = built.domains[bridge.domains[vlan]];
+    (vlan == config.native_vlan ? domain.untagged : domain.tagged) |= port_bit(view.number);
+  }
 }
 
 plan_storm storm_of(const port_view& view) {
@@ -155,15 +152,6 @@ std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
     if (best == workers.size() || plans[w].rx.size() < plans[best].rx.size()) best = w;
   }
   return best;
-}
-
-std::vector<std::uint16_t> vlans_of(const port_config& config) {
-  std::vector<std::uint16_t> list;
-  if (config.mirror.any()) return list;
-  if (config.native_vlan != 0) list.push_back(config.native_vlan);
-  if (config.mode == vlan_mode::trunk)
-    list.insert(list.end(), config.tagged.begin(), config.tagged.end());
-  return list;
 }
 
 std::unique_ptr<plan> build_plan(std::span<const port_view> ports,

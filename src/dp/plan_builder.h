@@ -59,7 +59,4 @@ unsigned workers_for_node(int node, std::span<const worker_place> workers);
 std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
                              std::span<const worker_plan> plans);
 
-/// The VLANs that a port carries, tagged or not.
-std::vector<std::uint16_t> vlans_of(const port_config& config);
-
 }  // namespace coua::dp

@@ -8,6 +8,7 @@
 // to `tables` and waits for its answer, except the counters, which are read where they are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -106,6 +107,16 @@ struct port_config {
   mirror_sources mirror;   // any: it is a mirror port
   bool operator==(const port_config&) const = default;
 };
+
+/// The VLANs that a port carries, tagged or not: sorted where `tagged` is.
+inline std::vector<std::uint16_t> vlans_of(const port_config& port) {
+  std::vector<std::uint16_t> made;
+  if (port.mirror.any()) return made;
+  if (port.mode == vlan_mode::trunk) made = port.tagged;
+  if (port.native_vlan != 0)
+    made.insert(std::ranges::lower_bound(made, port.native_vlan), port.native_vlan);
+  return made;
+}
 
 enum class idle_mode { spin, yield, sleep };
 
