@@ -13,18 +13,16 @@ namespace {
 
 constexpr std::uint64_t static_bit = std::uint64_t{1} << 60;
 
-/// p0 to p2, trunks of VLANs 5 to 20, and a mirror port.
+/// p0 to p2, which carry VLANs 5 to 20, and a mirror port.
 port_vlans ports() {
   google::protobuf::RepeatedPtrField<v1::Port> made;
   for (const char* name : {"p0", "p1", "p2", "span"}) {
-    v1::PortSpec& spec = *made.Add()->mutable_spec();
-    spec.set_name(name);
-    spec.mutable_vlans()->set_mode(v1::VLAN_MODE_TRUNK);
-    spec.mutable_vlans()->set_native(5);
-    v1::VlanRange& tagged = *spec.mutable_vlans()->add_tagged();
-    tagged.set_first(6);
-    tagged.set_last(20);
-    if (spec.name() == "span") spec.mutable_mirror()->add_sent("p0");
+    v1::Port& port = *made.Add();
+    port.mutable_spec()->set_name(name);
+    if (port.spec().name() == "span") continue;
+    v1::VlanRange& carried = *port.add_carries();
+    carried.set_first(5);
+    carried.set_last(20);
   }
   return port_vlans(made);
 }
@@ -97,17 +95,15 @@ TEST(fib_source, a_line_whose_port_does_not_carry_its_vlan_is_named) {
       "5 02:00:00:00:00:01 p0\n21 02:00:00:00:00:01 p0\n10 02:00:00:00:00:01 span\n"
       "10 02:00:00:00:00:01 p\x1b\n");
   ASSERT_FALSE(source);
-  EXPECT_NE(
-      source.error().what.find(":2: port p0 does not carry VLAN 21; it is trunk 6-20 native 5\n"),
-      std::string::npos);
-  for (const char* words : {":3: port span does not carry VLAN 10; it is a mirror port\n",
+  EXPECT_NE(source.error().what.find(":2: port p0 does not carry VLAN 21; it carries 5-20\n"),
+            std::string::npos);
+  for (const char* words : {":3: port span is a mirror port, which carries no VLAN\n",
                             ":4: 'p?' is no port of the switch\n"})
     EXPECT_NE(source.error().what.find(words), std::string::npos) << source.error().what;
   EXPECT_EQ(source.error().what.find(":1:"), std::string::npos);
   const auto pattern = make_fib_entries({1, 4, 0x020000000000, {"p0"}, false}, ports());
   ASSERT_FALSE(pattern);
-  EXPECT_EQ(pattern.error().message(),
-            "--vlan: port p0 does not carry VLAN 4; it is trunk 6-20 native 5");
+  EXPECT_EQ(pattern.error().message(), "--vlan: port p0 does not carry VLAN 4; it carries 5-20");
 }
 
 TEST(fib_source, what_a_terminal_would_obey_is_not_shown) {

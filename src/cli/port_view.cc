@@ -208,14 +208,15 @@ std::string mirror_text(const v1::MirrorSources& mirror) {
   return out.empty() ? out : out + "\n";
 }
 
-}  // namespace
-
+/// "access 10", "trunk 20-30 native 1"
 std::string vlans_text(const v1::PortVlans& vlans) {
   if (vlans.mode() != v1::VLAN_MODE_TRUNK) return "access " + std::to_string(vlans.native());
   const std::string tagged = ranges_text(vlans.tagged());
   return "trunk " + (tagged.empty() ? "-" : tagged) + " native " +
          (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
 }
+
+}  // namespace
 
 json port_json(const v1::Port& port) {
   const v1::PortSpec& spec = port.spec();

@@ -24,9 +24,6 @@ inline constexpr const char* bond_modes[] = {"", "static", "lacp", "backup"};
 inline constexpr const char* lacp_rates[] = {"", "slow", "fast"};
 inline constexpr const char* bond_hashes[] = {"", "l2", "l23", "l34"};
 
-/// "access 10", "trunk 20-30 native 1"
-std::string vlans_text(const v1::PortVlans& vlans);
-
 json port_json(const v1::Port& port);
 /// A line for each.
 std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports);

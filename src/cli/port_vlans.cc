@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/port_vlans.h"
 
-#include "cli/port_view.h"
+#include "net/vlan_list.h"
 
 namespace coua::cli {
 
@@ -9,20 +9,9 @@ port_vlans::port_vlans(const google::protobuf::RepeatedPtrField<v1::Port>& ports
   for (const v1::Port& each : ports) {
     port& made = ports_[each.spec().name()];
     made.name = each.spec().name();
-    const v1::MirrorSources& mirror = each.spec().mirror();
-    if (mirror.received_size() + mirror.sent_size() + mirror.vlans_size() > 0) {
-      made.text = "a mirror port";
-      continue;
-    }
-    const v1::PortVlans& vlans = each.spec().vlans();
-    made.text = vlans_text(vlans);
-    const auto carry = [&made](unsigned vlan) {
-      if (vlan > 0 && vlan < made.carried.size()) made.carried.set(vlan);
-    };
-    carry(vlans.native());
-    if (vlans.mode() != v1::VLAN_MODE_TRUNK) continue;
-    for (const v1::VlanRange& range : vlans.tagged())
-      for (unsigned vlan = range.first(); vlan <= range.last() && vlan < 4096; ++vlan) carry(vlan);
+    for (const v1::VlanRange& range : each.carries())
+      for (unsigned vlan = range.first(); vlan <= range.last() && vlan < 4096; ++vlan)
+        made.carried.push_back(static_cast<std::uint16_t>(vlan));
   }
 }
 
@@ -32,8 +21,7 @@ const port_vlans::port* port_vlans::find(std::string_view name) const {
 }
 
 std::string port_vlans::check(const port& at, unsigned vlan) {
-  if (at.carried[vlan]) return {};
-  return "port " + at.name + " does not carry VLAN " + std::to_string(vlan) + "; it is " + at.text;
+  return net::check_carried(at.name, at.carried, vlan);
 }
 
 }  // namespace coua::cli

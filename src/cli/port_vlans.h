@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The VLANs that each port carries: an entry of the FIB in another one would only drop what is sent
-// to it. `fib load` asks before it sends anything, so that it can name the lines of a file.
+// The VLANs that each port carries, as the switch says: it refuses an entry of the FIB in another
+// one. `fib load` asks before it sends anything, so that it can name the lines of a file.
 #pragma once
 
-#include <bitset>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coua/v1/port.pb.h"
 
@@ -18,8 +19,8 @@ class port_vlans {
   explicit port_vlans(const google::protobuf::RepeatedPtrField<v1::Port>& ports);
 
   struct port {
-    std::string name, text;  // how it belongs to VLANs, for a user
-    std::bitset<4096> carried;
+    std::string name;
+    std::vector<std::uint16_t> carried;
   };
   /// Null: there is none of this name.
   const port* find(std::string_view name) const;

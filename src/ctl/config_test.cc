@@ -281,11 +281,6 @@ TEST(port_rules, pci_addresses) {
   EXPECT_FALSE(is_pci_devargs(""));
 }
 
-TEST(port_rules, vlan_lists_are_short) {
-  EXPECT_EQ(format_vlans({}), "");
-  EXPECT_EQ(format_vlans({1, 2, 3, 7, 9, 10}), "1-3,7,9-10");
-}
-
 // The text between the markers of docs/configuration.md is what the schema says. After a change of
 // the schema, run this test with COUA_UPDATE_DOCS=1.
 TEST(config_document, says_what_the_schema_says) {

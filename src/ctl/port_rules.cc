@@ -5,11 +5,10 @@
 #include <cctype>
 
 #include "ctl/ranges.h"
+#include "net/vlan_list.h"
 
 namespace coua::ctl {
 namespace {
-
-constexpr std::size_t vlans_shown = 80;  // characters of a list of VLANs in an error
 
 bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
@@ -168,13 +167,7 @@ std::string check_fib_mac(std::uint64_t mac) {
 }
 
 std::string check_fib_vlan(const dp::port_config& port, std::uint16_t vlan) {
-  const std::vector<std::uint16_t> carried = dp::vlans_of(port);
-  if (std::ranges::binary_search(carried, vlan)) return {};
-  if (carried.empty()) return "port " + port.name + " is a mirror port, which carries no VLAN";
-  std::string list = format_vlans(carried);
-  if (list.size() > vlans_shown) list = list.substr(0, list.rfind(',', vlans_shown)) + "...";
-  return "port " + port.name + " does not carry VLAN " + std::to_string(vlan) + "; it carries " +
-         list;
+  return net::check_carried(port.name, dp::vlans_of(port), vlan);
 }
 
 void normalise_vlans(std::vector<std::uint16_t>& vlans) {
@@ -209,19 +202,6 @@ bool is_pci_devargs(std::string_view devargs) {
            });
   };
   return matches("hh:hh.h") || matches("hhhh:hh:hh.h");
-}
-
-std::string format_vlans(const std::vector<std::uint16_t>& sorted) {
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) last++;
-    if (!text.empty()) text += ',';
-    text += std::to_string(sorted[i]);
-    if (last > i) text += '-' + std::to_string(sorted[last]);
-    i = last + 1;
-  }
-  return text;
 }
 
 }  // namespace coua::ctl

@@ -36,8 +36,8 @@ std::vector<field_problem> check_port(const dp::port_config& port);
 /// Empty when a FIB entry may have this address, else the reason.
 std::string check_fib_mac(std::uint64_t mac);
 
-/// Empty when a FIB entry of this VLAN may be at the port, else the reason: a port drops what is
-/// sent to it in a VLAN that it does not carry. Expects `tagged` sorted.
+/// Empty when a FIB entry of this VLAN may be at the port, else the reason. Expects `tagged`
+/// sorted.
 std::string check_fib_vlan(const dp::port_config& port, std::uint16_t vlan);
 
 /// Sorts and drops repetitions.
@@ -51,8 +51,5 @@ bool same_port(dp::port_config a, dp::port_config b);
 
 /// True when the device is on the PCI bus: "0000:03:00.0" or "03:00.0", with or without arguments.
 bool is_pci_devargs(std::string_view devargs);
-
-/// "10,20-30"
-std::string format_vlans(const std::vector<std::uint16_t>& sorted);
 
 }  // namespace coua::ctl

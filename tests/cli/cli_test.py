@@ -153,11 +153,11 @@ class test_fib(cli_case):
                          "coua: vlan: port p0 does not carry VLAN 20; it carries 10\n")
         self.assertIn("it carries 1\n", self.coua("fib", "add", 10, mac, "lag", status=1).stderr)
         self.assertIn("is a mirror port", self.coua("fib", "add", 10, mac, "span", status=1).stderr)
-        self.assertIn("--vlan: port p0 does not carry VLAN 20; it is access 10",
+        self.assertIn("--vlan: port p0 does not carry VLAN 20; it carries 10",
                       self.coua("fib", "load", "--generate", 10, "--vlan", 20, "--ports", "up,p0", status=1).stderr)
         done = self.coua("fib", "load", "-", status=1, stdin=f"10 {mac} p0\n1 {mac} up\n10 {mac} span\n")
-        self.assertIn("-:2: port up does not carry VLAN 1; it is trunk 10,20-22 native none\n"
-                      "-:3: port span does not carry VLAN 10; it is a mirror port\nnothing was loaded", done.stderr)
+        self.assertIn("-:2: port up does not carry VLAN 1; it carries 10,20-22\n"
+                      "-:3: port span is a mirror port, which carries no VLAN\nnothing was loaded", done.stderr)
         self.assertEqual(self.macs(), [])
         self.coua("fib", "add", 21, mac, "up")
         self.coua("fib", "add", 1, mac, "lag")

@@ -311,6 +311,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   out.set_learned(port.learned);
   out.set_shut_down(port.shut_down);
   out.set_recovers_in_s(port.recovers_in_s);
+  to_message(dp::vlans_of(config), *out.mutable_carries());
   out.set_number(port.number);
 }
 

@@ -36,6 +36,11 @@ TEST_F(port_api, adding_a_port_twice_changes_nothing) {
   EXPECT_EQ(got.port().spec().vlans().native(), 1u);
   ASSERT_EQ(got.port().spec().vlans().tagged_size(), 1);
   EXPECT_EQ(got.port().spec().vlans().tagged(0).last(), 22u);
+  ASSERT_EQ(got.port().carries_size(), 2);
+  EXPECT_EQ(got.port().carries(0).first(), 1u);
+  EXPECT_EQ(got.port().carries(0).last(), 1u);
+  EXPECT_EQ(got.port().carries(1).first(), 20u);
+  EXPECT_EQ(got.port().carries(1).last(), 22u);
   EXPECT_EQ(got.port().spec().mtu(), 1500u);
   EXPECT_TRUE(got.port().spec().learning());
   EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::AddPort, request).changed());
