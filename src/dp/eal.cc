@@ -215,20 +215,6 @@ std::string said_by_getopt() {
   return "";
 }
 
-/// The field of the argument of which the reason names most, the option or its value.
-std::string field_of_argument(const std::vector<std::string>& extra, const std::string& reason) {
-  std::size_t most = 1, found = extra.size() == 1 ? 0 : extra.size();
-  for (std::size_t i = 0; i < extra.size(); ++i) {
-    const std::size_t equals = extra[i].find('=');
-    for (const std::string& part : {extra[i].substr(0, equals), extra[i].substr(equals + 1)}) {
-      if (part.size() <= most || reason.find(part) == std::string::npos) continue;
-      most = part.size();
-      found = i;
-    }
-  }
-  return "dpdk.arguments" + (found < extra.size() ? "[" + std::to_string(found) + "]" : "");
-}
-
 result<void> init(const eal_params& params, const memory_plan& memory,
                   const std::vector<unsigned>& control) {
   int error = 0;
@@ -252,9 +238,9 @@ result<void> init(const eal_params& params, const memory_plan& memory,
   if (short_memory)
     reason += "; " + std::to_string(params.memory_mib) + " MiB were asked for packets on " +
               memory.text + ": lower memory.packet_mib or free memory";
-  const std::string field = short_memory           ? "memory.packet_mib"
+  const char* const field = short_memory           ? "memory.packet_mib"
                             : params.extra.empty() ? "dpdk"
-                                                   : field_of_argument(params.extra, reason);
+                                                   : "dpdk.arguments";
   return fail(short_memory ? errc::no_memory : errc::io, field, "DPDK does not start: " + reason);
 }
 

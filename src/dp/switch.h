@@ -282,7 +282,7 @@ class l2_switch {
  public:
   /// Starts the environment, the workers and the FIB; no port yet. Once per process at a time. The
   /// place of an error begins with the field of the configuration that brought it about, as the
-  /// file calls it: "fib.entries", "dpdk.arguments[1]", "bridges[0].pipeline: ...".
+  /// file calls it: "fib.entries", "dpdk.arguments", "bridges[0].pipeline: ...".
   static result<std::unique_ptr<l2_switch>> create(const eal_params&, const switch_config&);
   virtual ~l2_switch() = default;  // stops the workers, closes the ports
 
