@@ -95,31 +95,12 @@ class daemon_signals {
   bool reload_ = false;
 };
 
-/// An error of a field that the file has: the line first, then what the switch said.
-error at(const coua::ctl::config& config, const std::string& path, error e) {
-  e.where = config.place(path) + (e.where.empty() ? "" : ": " + e.where);
-  return e;
-}
-
-/// An error of which the place begins with a field.
-error at_its_field(const coua::ctl::config& config, error e) {
-  const std::string one = "bridges[0].";
-  if (!config.lists_bridges() && e.where.starts_with(one)) e.where.erase(0, one.size());
-  const std::size_t end = std::min(e.where.find(": "), e.where.size());
-  e.where = config.place(e.where.substr(0, end)) + e.where.substr(end);
-  return e;
-}
-
 result<void> use_tls(const coua::ctl::config& config) {
   const coua::ctl::tls_files& tls = config.tls;
   if (!tls.any()) return {};
   const auto used = coua::ofp::use_tls(tls.key, tls.certificate, tls.authority);
   if (used) return {};
-  const std::string& file = used.error().where;
-  const char* field = file == tls.key           ? "key"
-                      : file == tls.certificate ? "certificate"
-                                                : "authority";
-  return tl::unexpected(at(config, std::string("openflow.tls.") + field, used.error()));
+  return tl::unexpected(config.at_its_field(used.error(), "openflow.tls."));
 }
 
 result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
@@ -127,7 +108,7 @@ result<void> add_ports(coua::dp::l2_switch& sw, const coua::ctl::config& config,
   for (std::size_t i = 0; i < config.ports.size() && !signals.came(); i++) {
     const auto added = sw.add_port(config.ports[i]);
     const std::string path = "ports[" + std::to_string(i) + "]";
-    if (!added) return tl::unexpected(at(config, path, added.error()));
+    if (!added) return tl::unexpected(config.at(path, added.error()));
     numbers.push_back(*added);
     std::string devices;
     for (const std::string& each : coua::ctl::devices_of(config.ports[i]))
@@ -146,7 +127,7 @@ result<void> add_statics(coua::dp::l2_switch& sw, const coua::ctl::config& confi
       if (config.ports[p].name == wanted.port) entry.port = numbers[p];
     const auto stored = sw.fib_insert(std::span(&entry, 1));
     if (!stored)
-      return tl::unexpected(at(config, "fib.static[" + std::to_string(i) + "]", stored.error()));
+      return tl::unexpected(config.at("fib.static[" + std::to_string(i) + "]", stored.error()));
   }
   return {};
 }
@@ -193,7 +174,7 @@ result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
   auto server = coua::ctl::metrics_server::create(
       config.metrics_listen,
       std::make_shared<coua::ctl::switch_metrics>(sw, bridges, COUA_VERSION));
-  if (!server) return tl::unexpected(at(config, "metrics.listen", server.error()));
+  if (!server) return tl::unexpected(config.at("metrics.listen", server.error()));
   coua::log_info("metrics: port %d of %s", (*server)->port(), config.metrics_listen.c_str());
   return server;
 }
@@ -224,13 +205,13 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const std::vector<unsigned> cpus = coua::allowed_cpus();
   const std::string path = config.socket.empty() ? coua::default_socket() : config.socket;
   auto claim = coua::ctl::socket_claim::take(path);
-  if (!claim) return tl::unexpected(at(config, "api.socket", claim.error()));
+  if (!claim) return tl::unexpected(config.at("api.socket", claim.error()));
   if (auto used = use_tls(config); !used) return used;
   const auto environment = coua::ctl::resolve_environment(config);
   if (!environment) return tl::unexpected(environment.error());
   if (signals.came()) return {};
   const auto sw = coua::dp::l2_switch::create(*environment, coua::ctl::switch_settings(config));
-  if (!sw) return tl::unexpected(at_its_field(config, sw.error()));
+  if (!sw) return tl::unexpected(config.at_its_field(sw.error()));
   std::vector<unsigned> numbers;
   if (auto added = add_ports(**sw, config, signals, numbers); !added) return added;
   if (signals.came()) return {};
@@ -247,7 +228,7 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   });
   if (auto started = running.start_bridges(config); !started) return started;
   const auto api = coua::ctl::api_server::create(**sw, running, std::move(*claim), params);
-  if (!api) return tl::unexpected(at(config, "api.socket", api.error()));
+  if (!api) return tl::unexpected(config.at("api.socket", api.error()));
   const auto metrics = serve_metrics(config, **sw, bridges);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());

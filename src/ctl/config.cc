@@ -162,6 +162,20 @@ std::string config::place(const std::string& path) const {
   return file + (line > 0 ? ":" + std::to_string(line) : "") + ": " + path;
 }
 
+error config::at(const std::string& path, error e) const {
+  e.where = place(path) + (e.where.empty() ? "" : ": " + e.where);
+  return e;
+}
+
+error config::at_its_field(error e, const std::string& in) const {
+  std::string path = in + e.where.substr(0, e.where.find(": "));
+  e.where.erase(0, path.size() - in.size());
+  const std::string one = "bridges[0].";
+  if (!lists_bridges() && path.starts_with(one)) path.erase(0, one.size());
+  e.where.insert(0, place(path));
+  return e;
+}
+
 bool config::lists_bridges() const {
   return lines.contains("bridges") || bridges.size() != 1 ||
          bridges[0].name != dp::bridge_config{}.name;

@@ -89,6 +89,11 @@ struct config {
   /// "FILE:12: ports[2]", or the nearest line above when that path is not in the file; the path
   /// alone when there is no file.
   std::string place(const std::string& path) const;
+  /// An error of what a field says: "FILE:12: ports[2]: port p0", and what it was.
+  error at(const std::string& path, error e) const;
+  /// An error whose place begins with a field of the section `in` ("bridges[1].openflow."):
+  /// "listen[0]: ptcp:6653". "bridges[0]." may stand before one of the file's top.
+  error at_its_field(error e, const std::string& in = "") const;
   /// A list of bridges says what they are; else the sections of the file's top are those of the one
   /// bridge, which is called br0.
   bool lists_bridges() const;

@@ -183,11 +183,9 @@ void running_config::plan_statics(const config& now, const config& wanted,
       std::vector<static_entry> entries;
       for (const stored& each : *some) entries.push_back(each.entry);
       std::size_t at = 0;
-      auto done = store(entries, &at);
+      const auto done = store(entries, &at);
       if (done) return done;
-      error& e = done.error();
-      e.where = wanted.place((*some)[at].path()) + (e.where.empty() ? "" : ": " + e.where);
-      return done;
+      return tl::unexpected(wanted.at((*some)[at].path(), done.error()));
     };
     coming.push_back({"", go, back, true});
   }

@@ -263,6 +263,20 @@ TEST(config, environment_uses_what_the_machine_has) {
   EXPECT_EQ(no_core.error().where, "f:2: workers.cores");
 }
 
+TEST(config, an_error_has_the_place_of_its_field) {
+  const config c = good("bridges:\n- name: b\n  openflow:\n    listen: ['ptcp:6653']\n");
+  EXPECT_EQ(c.at("bridges[0].name", {errc::io, "", "no"}).message(), "f:2: bridges[0].name: no");
+  EXPECT_EQ(c.at("bridges[0].name", {errc::io, "port p", "no"}).message(),
+            "f:2: bridges[0].name: port p: no");
+  EXPECT_EQ(c.at_its_field({errc::io, "listen[0]: ptcp:6653", "no"}, "bridges[0].openflow.").where,
+            "f:4: bridges[0].openflow.listen[0]: ptcp:6653");
+  EXPECT_EQ(c.at_its_field({errc::io, "bridges[0].pipeline: 5", "no"}).where,
+            "f:2: bridges[0].pipeline: 5");
+  const config top = good("fib: {entries: 1M}\npipeline: {rules: 5}\n");
+  EXPECT_EQ(top.at_its_field({errc::io, "bridges[0].pipeline: 5", "no"}).where, "f:2: pipeline: 5");
+  EXPECT_EQ(top.at_its_field({errc::io, "fib.entries", "no"}).where, "f:1: fib.entries");
+}
+
 // DPDK would take it, and die where it is used.
 TEST(config, more_packet_memory_than_the_machine_has) {
   for (const char* pages : {"off", "auto"}) {

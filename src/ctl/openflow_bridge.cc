@@ -37,11 +37,14 @@ openflow::server_settings openflow_bridge::settings(const openflow_config& from)
 
 result<void> openflow_bridge::open(const openflow_config& how) {
   const openflow_place place = place_of(how);
-  for (const std::string& each : place.sockets())
-    if (each == normal_path(params_.api_socket))
-      return fail(errc::busy, each, "the API listens there");
+  for (const auto& [field, text] : place.addresses())
+    if (text == normal_path(params_.api_socket))
+      return fail(errc::busy, field + ": " + text, "the API listens there");
   auto claim = socket_claim::take(place.management, "openflow.management");
-  if (!claim) return tl::unexpected(claim.error());
+  if (!claim) {
+    claim.error().where.insert(0, "management: ");
+    return tl::unexpected(std::move(claim.error()));
+  }
   auto wanted = settings(how);
   wanted.management = place.management;
   wanted.identity.datapath_id = place.datapath_id;

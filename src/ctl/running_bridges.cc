@@ -15,12 +15,6 @@ dp::bridge_config in_switch(const bridge_settings& bridge) {
   return made;
 }
 
-/// Empty: they have nothing in common.
-std::string one_of_both(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  const auto at = std::ranges::find_first_of(a, b);
-  return at != a.end() ? *at : "";
-}
-
 /// Without what is asked of the pipeline.
 bridge_settings bare(bridge_settings bridge) {
   bridge.rules = {bridge.rules.given, {}, {}, {}};
@@ -29,10 +23,10 @@ bridge_settings bare(bridge_settings bridge) {
 
 }  // namespace
 
-std::vector<std::string> openflow_place::sockets() const {
-  std::vector<std::string> made{normal_path(management)};
-  for (const std::string& each : listen)
-    if (const auto path = socket_of(each)) made.push_back(*path);
+std::vector<openflow_place::address> openflow_place::addresses() const {
+  std::vector<address> made{{"management", normal_path(management)}};
+  for (std::size_t i = 0; i < listen.size(); i++)
+    made.push_back({item_path("listen", i), socket_of(listen[i]).value_or(listen[i])});
   return made;
 }
 
@@ -41,19 +35,6 @@ dp::switch_config switch_settings(const config& from) {
   made.bridges.clear();
   for (const bridge_settings& each : from.bridges) made.bridges.push_back(in_switch(each));
   return made;
-}
-
-std::string openflow_field(const openflow_config& of, const error& e) {
-  for (std::size_t i = 0; i < of.listen.size(); i++)
-    if (of.listen[i] == e.where || of.listen[i] == "punix:" + e.where)
-      return item_path("openflow.listen", i);
-  // Of the socket, its lock or its directory.
-  const bool is_management = of.management == e.where || of.management + ".lock" == e.where ||
-                             (!e.where.empty() && of.management.starts_with(e.where + "/"));
-  if (!of.management.empty() && is_management) return "openflow.management";
-  if (of.datapath_id != 0 && e.where == "datapath id " + format_datapath_id(of.datapath_id))
-    return "openflow.datapath_id";
-  return "openflow";
 }
 
 running_bridges::entry_ptr running_bridges::known(const std::string& name) const {
@@ -171,12 +152,12 @@ result<void> running_bridges::check_alone(const std::string& name,
     const openflow_place there = other.served->place();
     if (!alone || other.name == name || !there.is_open()) return;
     if (there.datapath_id == place.datapath_id)
-      alone = fail(errc::exists, "datapath id " + format_datapath_id(place.datapath_id),
-                   "is that of bridge " + other.name + "; give openflow.datapath_id");
-    for (const std::string& shared :
-         {one_of_both(place.sockets(), there.sockets()), one_of_both(place.listen, there.listen)})
-      if (!shared.empty())
-        alone = fail(errc::busy, shared, "bridge " + other.name + " listens there");
+      alone = fail(errc::exists, "datapath_id: " + format_datapath_id(place.datapath_id),
+                   "is that of bridge " + other.name + "; give another one");
+    const auto taken = there.addresses();
+    for (const auto& [field, text] : place.addresses())
+      if (alone && std::ranges::find(taken, text, &openflow_place::address::text) != taken.end())
+        alone = fail(errc::busy, field + ": " + text, "bridge " + other.name + " listens there");
   });
   return alone;
 }

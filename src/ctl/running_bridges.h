@@ -27,9 +27,6 @@ namespace coua::ctl {
 /// What a switch starts with.
 dp::switch_config switch_settings(const config& from);
 
-/// The field that an error of opening a bridge is about: "openflow.listen[1]", or "openflow".
-std::string openflow_field(const openflow_config& of, const error& e);
-
 /// How others reach a bridge, which no two bridges have in common.
 struct openflow_place {
   std::uint64_t datapath_id = 0;    // 0: it is not open, and nobody can
@@ -37,8 +34,11 @@ struct openflow_place {
   std::vector<std::string> listen;  // "ptcp:6653", "punix:/run/x"
 
   bool is_open() const { return datapath_id != 0; }
-  /// Paths of its Unix sockets, as normal_path() writes them.
-  std::vector<std::string> sockets() const;
+  /// A path as normal_path() writes it, or what else is listened on, and the field that says it.
+  struct address {
+    std::string field, text;
+  };
+  std::vector<address> addresses() const;
 };
 
 /// What stands above one bridge of the switch.
@@ -48,7 +48,8 @@ class served_bridge {
   virtual pipeline_control& pipeline() = 0;
   /// Nobody, before open() and after close().
   virtual controller_list& controllers() = 0;
-  /// Speaks OpenFlow from now on. Errors: io, busy, denied, for an address or a socket.
+  /// Speaks OpenFlow from now on. Errors: io, busy, denied, for an address or a socket; the place
+  /// begins with the field of `how`, "listen[1]: ptcp:6653".
   virtual result<void> open(const openflow_config& how) = 0;
   /// And no more.
   virtual void close() = 0;
@@ -100,8 +101,8 @@ class running_bridges {
   result<void> add(const bridge_settings& bridge);
   /// Errors: of the switch; busy, when somebody holds it for too long. Then it is as it was.
   result<void> remove(const std::string& name);
-  /// Errors: not_found; of served_bridge::open(); exists, for a datapath id, busy, for an address,
-  /// that another bridge has.
+  /// Errors: not_found; of served_bridge::open(), and as those exists, for a datapath id, and busy,
+  /// for an address, that another bridge has.
   result<void> open(const std::string& name);
   void close(const std::string& name);
   /// Whose rules they are has changed, or which ones are the first.

@@ -47,12 +47,6 @@ result<void> needs_no_restart(const config& wanted, const config_difference& dif
               "only a restart of couad can change " + all + "; nothing was changed");
 }
 
-/// "f:7: pipeline.flows[2]: output", of an error of apply_texts(), which begins with the path.
-std::string place_in(const config& of, const std::string& where) {
-  const std::size_t end = std::min(where.find(": "), where.size());
-  return of.place(where.substr(0, end)) + where.substr(end);
-}
-
 /// What the switch does not know.
 config settings_only(config c) {
   c.lines.clear();
@@ -100,10 +94,7 @@ result<void> running_config::start_bridges(const config& from) {
 result<void> running_config::open_bridge(const config& from, std::size_t index) {
   auto opened = bridges_.open(from.bridges[index].name);
   if (opened) return opened;
-  error& e = opened.error();
-  e.where = from.place(from.bridge_path(index) + openflow_field(from.bridges[index].openflow, e)) +
-            (e.where.empty() ? "" : ": " + e.where);
-  return opened;
+  return tl::unexpected(from.at_its_field(opened.error(), from.bridge_path(index) + "openflow."));
 }
 
 result<void> running_config::add_bridge(const bridge_settings& bridge) {
@@ -285,10 +276,8 @@ result<void> running_config::check_rules(const config& wanted,
     if (each.texts.empty()) continue;
     const auto planned =
         plan_bundle({}, wanted.bridges[each.index].rules, names_of(wanted, each.name()));
-    if (planned) continue;
-    error wrong = planned.error();
-    wrong.where = place_in(wanted, wanted.bridge_path(each.index) + wrong.where);
-    return tl::unexpected(std::move(wrong));
+    if (!planned)
+      return tl::unexpected(wanted.at_its_field(planned.error(), wanted.bridge_path(each.index)));
   }
   return {};
 }
@@ -298,7 +287,7 @@ result<void> running_config::run(const steps& steps) {
     auto done = steps[i].go();
     if (done) continue;
     error& e = done.error();
-    if (!steps[i].place.empty()) e.where = steps[i].place + (e.where.empty() ? "" : ": " + e.where);
+    e.where = ofp::join_places(steps[i].place, e.where);
     std::string stuck;
     for (std::size_t j = i + (steps[i].partial ? 1 : 0); j-- > 0;) {
       if (const auto taken_back = steps[j].back(); !taken_back)
@@ -315,8 +304,8 @@ result<void> running_config::bring_texts(const config& wanted, std::size_t bridg
   const auto held = bridges_.find(wanted.bridges[bridge].name);
   if (!held) return tl::unexpected(held.error());
   auto done = apply_texts(held->pipeline(), wanted.bridges[bridge].rules);
-  if (!done) done.error().where = place_in(wanted, wanted.bridge_path(bridge) + done.error().where);
-  if (done && !held->pipeline().settle_within(pipeline_control::settle_most))
+  if (!done) return tl::unexpected(wanted.at_its_field(done.error(), wanted.bridge_path(bridge)));
+  if (!held->pipeline().settle_within(pipeline_control::settle_most))
     log_warning("rules of a configuration: there is a worker that does not run them yet");
   return done;
 }

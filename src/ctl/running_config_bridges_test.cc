@@ -71,11 +71,13 @@ TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_contro
 }
 
 TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
-  fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+  fakes_.refuse_to_open(
+      error{errc::busy, "management: /run/br1.mgmt", "another daemon listens there"});
   const auto done = running_.apply(file(two_));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message(),
-            "f:1: bridges[1].openflow: /run/br1.mgmt: another daemon listens there; nothing was "
+            "f:1: bridges[1].openflow.management: /run/br1.mgmt: another daemon listens there; "
+            "nothing was "
             "changed");
   EXPECT_EQ(bridges(), names{"br0"});
   EXPECT_TRUE(sw_.ports().empty());
@@ -101,7 +103,7 @@ TEST_F(running_config_with_bridges, speak_with_other_controllers_without_a_resta
   // And not where something else fails.
   sw_.fail_port("d", {errc::io, "port d", "no such device"});
   ASSERT_FALSE(running_.apply(with(x, y, "ports: [{name: d, devargs: x2}]")));
-  fakes_.refuse_to_open(error{errc::busy, "/run/z", "somebody listens there"});
+  fakes_.refuse_to_open(error{errc::busy, "listen[0]: /run/z", "somebody listens there"});
   const auto taken = running_.apply(with("punix:/run/z", x));
   ASSERT_FALSE(taken);
   EXPECT_EQ(
@@ -118,7 +120,8 @@ TEST_F(running_config_with_bridges, get_their_rules_all_together_or_not_at_all) 
   for (const std::string& before : {one, std::string("ports: [{name: a, devargs: x0}]")}) {
     ASSERT_TRUE(running_.apply(file(before)));
     const auto was = running_.print(config_format::yaml, running_config::rules::always);
-    fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+    fakes_.refuse_to_open(
+        error{errc::busy, "management: /run/br1.mgmt", "another daemon listens there"});
     const auto done = running_.apply(
         file("bridges: [{name: br0, pipeline: {flows: [tcp actions=drop]}}, {name: br1}]\n"
              "ports: [{name: a, devargs: x0}]"));

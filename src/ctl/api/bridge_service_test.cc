@@ -88,15 +88,16 @@ TEST_F(bridge_api, what_is_wrong_is_named_and_leaves_nothing_behind) {
   const std::string id = list().bridges(0).datapath_id();
   request.mutable_spec()->set_datapath_id(id);
   EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ALREADY_EXISTS),
-            "datapath id " + id);
+            "datapath_id: " + id);
   request.mutable_spec()->set_datapath_id("2");
   request.mutable_spec()->add_listen("punix:/run/./coua/br0.mgmt");
   EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ABORTED),
-            "/run/coua/br0.mgmt");
+            "listen[0]: /run/coua/br0.mgmt");
   request.mutable_spec()->clear_listen();
-  fakes_.refuse_to_open(error{errc::busy, "/run/br1.mgmt", "another daemon listens there"});
+  fakes_.refuse_to_open(
+      error{errc::busy, "management: /run/br1.mgmt", "another daemon listens there"});
   EXPECT_EQ(refused(*bridge_, &service::AddBridge, request, grpc::StatusCode::ABORTED),
-            "/run/br1.mgmt");
+            "management: /run/br1.mgmt");
   EXPECT_EQ(list().bridges_size(), 1);
   EXPECT_EQ(sw_.bridges().size(), 1u);
 }

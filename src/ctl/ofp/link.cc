@@ -47,8 +47,11 @@ std::string check_passive_target(const std::string& target) {
 result<void> use_tls(const std::string& key, const std::string& certificate,
                      const std::string& authority) {
   silence_library();
-  for (const std::string& file : {key, certificate, authority}) {
-    if (access(file.c_str(), R_OK) != 0) return fail(errc::io, file, std::strerror(errno));
+  const std::pair<const char*, const std::string&> files[] = {
+      {"key", key}, {"certificate", certificate}, {"authority", authority}};
+  for (const auto& [field, file] : files) {
+    if (access(file.c_str(), R_OK) != 0)
+      return fail(errc::io, std::string(field) + ": " + file, std::strerror(errno));
   }
   stream_ssl_set_key_and_cert(key.c_str(), certificate.c_str());
   stream_ssl_set_ca_cert_file(authority.c_str(), false);

@@ -31,7 +31,7 @@ std::string check_active_target(const std::string& target);
 /// "ptcp:6653:127.0.0.1", "pssl:...", "punix:/run/x.sock".
 std::string check_passive_target(const std::string& target);
 
-/// Keys for ssl: and pssl:, of the whole program. Errors: io.
+/// Keys for ssl: and pssl:, of the whole program. Errors: io, at "key: /x.pem".
 result<void> use_tls(const std::string& key, const std::string& certificate,
                      const std::string& authority);
 

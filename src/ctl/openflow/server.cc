@@ -99,7 +99,7 @@ class running_server final : public server {
 
   result<void> start() {
     auto made = ofp::poller::create();
-    if (!made) return tl::unexpected(made.error());
+    if (!made) return refuse("controllers", made.error());
     poller_ = std::move(*made);
     hub_ = std::make_unique<event_hub>(bridge_.control, [this] { poller_->wake(); });
     std::promise<result<void>> opened;
@@ -186,17 +186,27 @@ class running_server final : public server {
   }
 
   result<void> open() {
-    std::vector<std::string> places = settings_.listen;
-    if (!settings_.management.empty()) places.push_back(management());
-    for (const std::string& place : places) {
-      auto made = ofp::listener::on(place);
-      if (!made) return tl::unexpected(made.error());
-      listeners_.push_back(std::move(*made));
-    }
+    for (std::size_t i = 0; i < settings_.listen.size(); i++)
+      if (auto done = listen("listen[" + std::to_string(i) + "]", settings_.listen[i]); !done)
+        return done;
+    if (!settings_.management.empty())
+      if (auto done = listen("management", management()); !done) return done;
     for (const std::string& target : settings_.controllers) {
       connections_.push_back({ofp::link::to(target, settings_.links), nullptr});
     }
     return {};
+  }
+
+  result<void> listen(const std::string& field, const std::string& place) {
+    auto made = ofp::listener::on(place);
+    if (!made) return refuse(field, made.error());
+    listeners_.push_back(std::move(*made));
+    return {};
+  }
+
+  static tl::unexpected<error> refuse(const std::string& field, error e) {
+    e.where.insert(0, field + ": ");
+    return tl::unexpected(std::move(e));
   }
 
   const char* name() const { return settings_.bridge.c_str(); }

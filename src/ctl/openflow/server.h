@@ -34,7 +34,7 @@ inline constexpr std::size_t connections_max = 64;
 class server : public ctl::controller_list {
  public:
   /// Runs until it is stopped or destroyed. `control` outlives it. Errors: io, for an address that
-  /// cannot be listened on.
+  /// cannot be listened on; the place begins with its field, "listen[1]: ptcp:6653".
   static result<std::unique_ptr<server>> create(ctl::pipeline_control& control,
                                                 server_settings settings);
   /// Closes all connections and addresses; when it returns, others may listen there. One thread,

@@ -68,5 +68,20 @@ TEST_F(servers, make_room_for_the_next_one_when_they_stop) {
   EXPECT_TRUE(answers());
 }
 
+// Red when an error tells the address alone: who wrote the file looks for the field.
+TEST_F(servers, name_the_field_that_they_cannot_listen_on) {
+  const std::string good = "punix:" + folder_ + "/a", wrong = "punix:" + folder_ + "/none/b";
+  server_settings settings;
+  settings.listen = {good, wrong};
+  const auto made = server::create(pipeline_, settings);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().where, "listen[1]: " + wrong);
+  settings.listen = {good};
+  settings.management = folder_ + "/none/b";
+  const auto other = server::create(pipeline_, settings);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().where, "management: " + wrong);
+}
+
 }  // namespace
 }  // namespace coua::openflow
