@@ -23,7 +23,7 @@ running_config::steps running_config::plan(const config& now, const config& want
                                            const config_difference& difference) {
   steps out, leaving, changing, bridges_coming, coming, statics_coming, texts_coming, opening;
   steps bridges_leaving;
-  plan_bridges(wanted, difference, out, bridges_leaving, bridges_coming, opening);
+  plan_bridges(now, wanted, difference, out, bridges_leaving, bridges_coming, opening);
   plan_texts(now, wanted, difference, out, texts_coming);
   plan_statics(now, wanted, difference, out, statics_coming);
   plan_ports(wanted, difference, leaving, changing, coming);
@@ -39,16 +39,19 @@ running_config::steps running_config::plan(const config& now, const config& want
   return out;
 }
 
-void running_config::plan_bridges(const config& wanted, const config_difference& difference,
-                                  steps& closing, steps& leaving, steps& coming, steps& opening) {
+void running_config::plan_bridges(const config& now, const config& wanted,
+                                  const config_difference& difference, steps& closing,
+                                  steps& leaving, steps& coming, steps& opening) {
   const auto add = [this](const bridge_settings& bridge) {
     return [this, bridge] { return bridges_.add(bridge); };
   };
   const auto remove = [this](const std::string& name) {
     return [this, name] { return bridges_.remove(name); };
   };
-  const auto open = [this](const std::string& name) {
-    return [this, name] { return bridges_.open(name); };
+  const auto open = [this](const config& as, const std::string& name) {
+    const auto at = std::ranges::find(as.bridges, name, &bridge_settings::name);
+    const auto index = static_cast<std::size_t>(at - as.bridges.begin());
+    return [this, &as, index] { return open_bridge(as, index); };
   };
   const auto close = [this](const std::string& name) {
     return [this, name] {
@@ -56,34 +59,20 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       return result<void>();
     };
   };
-  const auto open_wanted = [this, &wanted](std::size_t index) {
-    return [this, &wanted, index] { return open_bridge(wanted, index); };
-  };
-  const auto open_as = [this](const bridge_settings& bridge) {
-    return [this, bridge] {
-      bridges_.note(bridge);
-      return bridges_.open(bridge.name);
-    };
-  };
   for (const bridge_change& each : difference.bridges) {
     const std::string name = each.name();
     if (each.goes()) {
-      closing.push_back({wanted.file, close(name), open(name)});
+      closing.push_back({wanted.file, close(name), open(now, name)});
       leaving.push_back({wanted.file, remove(name), add(*each.before)});
     } else if (each.comes()) {
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
-      opening.push_back({"", open_wanted(each.index), close(name)});
+      opening.push_back({"", open(wanted, name), close(name)});
     } else if (each.opens_anew()) {
       // Those that change are closed before any opens: one may take what another one had.
       const std::string place = wanted.place(wanted.bridge_path(each.index) + "openflow");
-      closing.push_back({place, close(name), open_as(*each.before)});
-      opening.push_back({"",
-                         [this, after = *each.after, open = open_wanted(each.index)] {
-                           bridges_.note(after);
-                           return open();
-                         },
-                         close(name)});
+      closing.push_back({place, close(name), open(now, name)});
+      opening.push_back({"", open(wanted, name), close(name)});
     }
   }
 }

@@ -90,8 +90,9 @@ result<void> running_config::start_bridges(const config& from) {
   return {};
 }
 
-/// It speaks with its controllers; an error has its place in the file.
+/// It has these settings, and speaks with its controllers; an error has its place in the file.
 result<void> running_config::open_bridge(const config& from, std::size_t index) {
+  bridges_.note(from.bridges[index]);
   auto opened = bridges_.open(from.bridges[index].name);
   if (opened) return opened;
   return tl::unexpected(from.at_its_field(opened.error(), from.bridge_path(index) + "openflow."));

@@ -98,8 +98,8 @@ class running_config {
   ofp::port_names names_of(const config& wanted, const std::string& bridge) const;
   config with_names(config wanted, const config& now) const;
   result<void> check_rules(const config& wanted, const config_difference& difference) const;
-  void plan_bridges(const config& wanted, const config_difference& difference, steps& closing,
-                    steps& leaving, steps& coming, steps& opening);
+  void plan_bridges(const config& now, const config& wanted, const config_difference& difference,
+                    steps& closing, steps& leaving, steps& coming, steps& opening);
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
   result<void> bring_texts(const config& wanted, std::size_t bridge);
