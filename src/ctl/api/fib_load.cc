@@ -55,25 +55,24 @@ result<void> fib_load::store() {
 /// Each port carries the VLANs of its entries. Those of ports that are gone, the switch refuses.
 result<void> fib_load::check_vlans() const {
   const auto ports = core_.sw.ports();
-  struct verdict {
+  struct membership {
     const dp::port_status* port = nullptr;
-    std::bitset<limits::vlan_max + 1> good;
+    std::bitset<limits::vlan_max + 1> carried;
   };
-  std::vector<verdict> verdicts;  // by number
+  std::vector<membership> memberships;  // by number
   for (const dp::port_status& each : ports) {
-    if (each.number >= verdicts.size()) verdicts.resize(each.number + 1);
-    verdicts[each.number].port = &each;
+    if (each.number >= memberships.size()) memberships.resize(each.number + 1);
+    memberships[each.number].port = &each;
+    for (const std::uint16_t vlan : dp::vlans_of(each.config))
+      memberships[each.number].carried.set(vlan);
   }
   for (const dp::fib_entry& each : entries_) {
-    if (each.port >= verdicts.size()) continue;
-    auto& [port, good] = verdicts[each.port];
-    if (port == nullptr || port->serial != each.port_serial || good[each.vlan]) continue;
-    std::string reason = check_fib_vlan(port->config, each.vlan);
-    if (!reason.empty())
-      return fail(errc::invalid,
-                  "entry " + std::to_string(each.vlan) + " " + net::format_mac(each.mac),
-                  std::move(reason));
-    good.set(each.vlan);
+    if (each.port >= memberships.size()) continue;
+    const auto& [port, carried] = memberships[each.port];
+    if (port == nullptr || port->serial != each.port_serial || carried[each.vlan]) continue;
+    return fail(errc::invalid,
+                "entry " + std::to_string(each.vlan) + " " + net::format_mac(each.mac),
+                check_fib_vlan(port->config, each.vlan));
   }
   return {};
 }
