@@ -112,8 +112,8 @@ class file_source final : public fib_source {
     const bool is_static = n == 4 || all_static_;
     keys_.push_back(std::uint64_t{vlan} << 48 | *mac | (is_static ? fib_static_bit : 0));
     if (std::string reason = add_port(words[2]); !reason.empty()) return reason;
-    if (found_[last_] == nullptr) return quoted(words[2]) + " is no port of the switch";
-    return port_vlans::check(*found_[last_], vlan);
+    if (port_of_name_[last_] == nullptr) return quoted(words[2]) + " is no port of the switch";
+    return port_vlans::check(*port_of_name_[last_], vlan);
   }
 
   std::string add_port(std::string_view name) {
@@ -123,7 +123,7 @@ class file_source final : public fib_source {
         if (names_.size() == ports_max) return "has one port more than there can be";
         found = index_.emplace(name, static_cast<std::uint16_t>(names_.size())).first;
         names_.emplace_back(name);
-        found_.push_back(known_.find(name));
+        port_of_name_.push_back(known_.find(name));
       }
       last_ = found->second;
     }
@@ -136,7 +136,7 @@ class file_source final : public fib_source {
   std::vector<std::uint64_t> keys_, sorted_;
   std::vector<std::uint16_t> ports_;
   std::vector<std::string> names_;
-  std::vector<const port_vlans::port*> found_;  // of each name
+  std::vector<const port_vlans::port*> port_of_name_;  // null: there is none
   std::map<std::string, std::uint16_t, std::less<>> index_;
   std::uint16_t last_ = 0;
   std::size_t at_ = 0;
