@@ -185,10 +185,17 @@ result<std::unique_ptr<fib_source>> read_fib_file(const std::string& path, bool 
 result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern,
                                                      const port_vlans& ports) {
   if (pattern.ports.empty()) return fail(errc::invalid, "--ports", "names no port");
-  for (const std::string& each : pattern.ports)
-    if (const port_vlans::port* found = ports.find(each))
-      if (const std::string reason = port_vlans::check(*found, pattern.vlan); !reason.empty())
-        return fail(errc::invalid, "--vlan", reason);
+  for (const std::string& each : pattern.ports) {
+    const port_vlans::port* const found = ports.find(each);
+    if (found == nullptr) {
+      const std::string near = ports.nearest(each);
+      return fail(errc::not_found, "--ports",
+                  "'" + each + "' is no port of the switch" +
+                      (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    }
+    if (const std::string reason = port_vlans::check(*found, pattern.vlan); !reason.empty())
+      return fail(errc::invalid, "--vlan", reason);
+  }
   if (pattern.base == 0 || (pattern.base >> 40 & 1) != 0)
     return fail(errc::invalid, "--base", net::format_mac(pattern.base) + " is no unicast address");
   const std::uint64_t last = pattern.base + pattern.count - 1;

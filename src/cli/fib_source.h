@@ -46,8 +46,8 @@ struct fib_pattern {
   std::vector<std::string> ports;
   bool is_static = false;
 };
-/// Errors: invalid (no port, a port that does not carry the VLAN, addresses beyond the range of
-/// their first byte).
+/// Errors: not_found (port), invalid (no port, a port that does not carry the VLAN, addresses
+/// beyond the range of their first byte).
 result<std::unique_ptr<fib_source>> make_fib_entries(const fib_pattern& pattern,
                                                      const port_vlans& ports);
 

@@ -106,6 +106,15 @@ TEST(fib_source, a_line_whose_port_does_not_carry_its_vlan_is_named) {
   EXPECT_EQ(pattern.error().message(), "--vlan: port p0 does not carry VLAN 4; it carries 5-20");
 }
 
+// Red when it is left to the switch, which would name the first batch and no option.
+TEST(fib_source, a_pattern_names_ports_that_are_there) {
+  const auto unknown = make_fib_entries({1, 5, 0x020000000000, {"p0", "spam"}, false}, ports());
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, errc::not_found);
+  EXPECT_EQ(unknown.error().message(),
+            "--ports: 'spam' is no port of the switch; did you mean 'span'?");
+}
+
 TEST(fib_source, what_a_terminal_would_obey_is_not_shown) {
   const auto source = from_text("\x1b[2J 02:00:00:00:00:01 p0\n");
   ASSERT_FALSE(source);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/port_vlans.h"
 
+#include <ranges>
+
+#include "base/nearest.h"
 #include "net/vlan_list.h"
 
 namespace coua::cli {
@@ -18,6 +21,10 @@ port_vlans::port_vlans(const google::protobuf::RepeatedPtrField<v1::Port>& ports
 const port_vlans::port* port_vlans::find(std::string_view name) const {
   const auto found = ports_.find(name);
   return found != ports_.end() ? &found->second : nullptr;
+}
+
+std::string port_vlans::nearest(std::string_view name) const {
+  return coua::nearest(name, std::views::keys(ports_));
 }
 
 std::string port_vlans::check(const port& at, unsigned vlan) {

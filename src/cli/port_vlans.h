@@ -24,6 +24,8 @@ class port_vlans {
   };
   /// Null: there is none of this name.
   const port* find(std::string_view name) const;
+  /// The name that may have been meant, or nothing.
+  std::string nearest(std::string_view name) const;
   /// Empty when an entry of the port may be in this VLAN, else the reason.
   static std::string check(const port& at, unsigned vlan);
 
