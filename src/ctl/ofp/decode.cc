@@ -21,8 +21,11 @@ using pipeline::of_result;
 constexpr std::uint16_t experimenter_error = 0xffff;
 constexpr std::uint32_t onf = 0x4f4e'4600;
 constexpr std::uint32_t no_buffer_id = 0xffff'ffff;
-constexpr std::uint8_t experimenter = 4;
 constexpr std::uint32_t onf_bundle_control = 2300, onf_bundle_add = 2301;
+
+bool is(wire_type_of type, message_view one) {
+  return type_of(one) == static_cast<std::uint8_t>(type);
+}
 
 tl::unexpected<refusal> refuse_by(ofperr code) {
   const int vendor = ofperr_get_vendor(code, OFP13_VERSION);
@@ -273,8 +276,7 @@ decoded by_type(ofptype type, message_view one) {
 
 /// A request in several messages; only one of table features may be.
 bool is_cut(ofptype type, message_view one) {
-  constexpr std::uint8_t multipart_request = 18;
-  if (type_of(one) != multipart_request || type == OFPTYPE_TABLE_FEATURES_STATS_REQUEST) {
+  if (!is(wire_type_of::multipart_request, one) || type == OFPTYPE_TABLE_FEATURES_STATS_REQUEST) {
     return false;
   }
   return ofpmp_more(to_library(one));
@@ -282,14 +284,13 @@ bool is_cut(ofptype type, message_view one) {
 
 /// Of experimenters the switch has the bundles of the ONF; the library knows many more.
 tl::expected<void, refusal> check_experimenter(message_view one) {
-  constexpr std::uint8_t multipart_request = 18;
   constexpr std::uint16_t bad_experimenter = 3, bad_experimenter_type = 4;
-  const bool in_parts = type_of(one) == multipart_request && one.size() >= multipart_body &&
+  const bool in_parts = is(wire_type_of::multipart_request, one) && one.size() >= multipart_body &&
                         u16(one, header_bytes) == 0xffff;
   if (in_parts) {
     return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
   }
-  if (type_of(one) != experimenter) return {};
+  if (!is(wire_type_of::experimenter, one)) return {};
   if (one.size() < header_bytes + 8) return tl::unexpected(bad_length());
   if (u32(one, header_bytes) != onf) {
     return tl::unexpected(refusal{bad_request, bad_experimenter, 0, "an unknown experimenter"});
@@ -304,8 +305,26 @@ tl::expected<void, refusal> check_experimenter(message_view one) {
 }  // namespace
 
 bool is_bundle_add(message_view one) {
-  return type_of(one) == experimenter && one.size() >= header_bytes + 8 &&
+  return is(wire_type_of::experimenter, one) && one.size() >= header_bytes + 8 &&
          u32(one, header_bytes) == onf && u32(one, header_bytes + 4) == onf_bundle_add;
+}
+
+bool changes_switch(message_view one) {
+  if (one.size() < header_bytes || one[0] != wire_version) return false;
+  switch (static_cast<wire_type_of>(type_of(one))) {
+    case wire_type_of::packet_out:
+    case wire_type_of::flow_mod:
+    case wire_type_of::group_mod:
+    case wire_type_of::port_mod:
+    case wire_type_of::table_mod:
+    case wire_type_of::meter_mod: return true;
+    case wire_type_of::multipart_request: {
+      constexpr std::uint16_t table_features = 12;
+      return one.size() > multipart_body && u16(one, header_bytes) == table_features;
+    }
+    case wire_type_of::experimenter: return check_experimenter(one).has_value();  // bundles
+    default: return false;
+  }
 }
 
 refusal to_refusal(const pipeline::of_failure& failure) {

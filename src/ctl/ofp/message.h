@@ -30,7 +30,20 @@ using message = std::vector<std::uint8_t>;
 using message_view = std::span<const std::uint8_t>;
 
 /// ofp_type, of those that are looked at before a message is decoded.
-enum class wire_type_of : std::uint8_t { hello = 0, error = 1, echo_request = 2, echo_reply = 3 };
+enum class wire_type_of : std::uint8_t {
+  hello = 0,
+  error = 1,
+  echo_request = 2,
+  echo_reply = 3,
+  experimenter = 4,
+  packet_out = 13,
+  flow_mod = 14,
+  group_mod = 15,
+  port_mod = 16,
+  table_mod = 17,
+  multipart_request = 18,
+  meter_mod = 29,
+};
 /// The message has a header.
 inline std::uint8_t type_of(message_view of) { return of[1]; }
 inline std::uint32_t xid_of(message_view of) {
@@ -180,5 +193,7 @@ using request =
 tl::expected<request, refusal> decode(message_view one);
 /// ask::bundle_add, of a message whose header was looked at.
 bool is_bundle_add(message_view one);
+/// One that is not for slaves, whether or not it can be decoded (OpenFlow 1.3.5, section 6.3.6).
+bool changes_switch(message_view one);
 
 }  // namespace coua::ofp

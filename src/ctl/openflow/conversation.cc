@@ -14,11 +14,6 @@ namespace {
 // serves nobody else.
 constexpr std::size_t changes_at_once = 256;
 
-template <class... Wanted>
-bool is_one_of(const ofp::request& asked) {
-  return (std::holds_alternative<Wanted>(asked) || ...);
-}
-
 /// The operation in it; null: it is none.
 std::optional<pipeline::operation> operation_of(ofp::request& asked) {
   if (auto* rule = std::get_if<pipeline::rule_mod>(&asked)) return std::move(*rule);
@@ -51,19 +46,12 @@ ofp::ask::set_config conversation::config() const {
   return config_;
 }
 
-/// What changes the state of the switch is not for slaves.
-bool conversation::is_refused_to_slave(const ofp::request& asked) const {
-  if (role_.now() != ofp::controller_role::slave) return false;
-  if (const auto* features = std::get_if<ofp::ask::table_features>(&asked)) return features->change;
-  return is_one_of<pipeline::rule_mod, pipeline::group_mod, pipeline::meter_mod, ofp::ask::port_mod,
-                   ofp::ask::table_mod, ofp::ask::packet_out, ofp::ask::bundle_control,
-                   ofp::ask::bundle_add>(asked);
-}
-
 void conversation::take(ofp::message one) {
+  if (role_.now() == ofp::controller_role::slave && ofp::changes_switch(one)) {
+    return put_off_refusal(std::move(one), ofp::is_slave());
+  }
   auto asked = ofp::decode(one);
   if (!asked) return put_off_refusal(std::move(one), std::move(asked.error()));
-  if (is_refused_to_slave(*asked)) return put_off_refusal(std::move(one), ofp::is_slave());
   if (auto change = operation_of(*asked)) {
     changes_.push_back(std::move(*change));
     waiting_.push_back({put_off::kind::change, std::move(one)});

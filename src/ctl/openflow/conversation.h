@@ -62,7 +62,6 @@ class conversation {
 
   struct answerer;
   ofp::async_masks masks() const;
-  bool is_refused_to_slave(const ofp::request& asked) const;
   bool waits_for_workers() const;
   void answer();
   void put_off_refusal(ofp::message asked, ofp::refusal why);
