@@ -218,19 +218,29 @@ decoded bundle_control(message_view one) {
   return ask::bundle_control{parsed.bundle_id, static_cast<bundle_step>(parsed.type), parsed.flags};
 }
 
-decoded bundle_add(message_view one) {
+bool is_for_bundles(message_view one) {
+  return is(wire_type_of::flow_mod, one) || is(wire_type_of::group_mod, one) ||
+         is(wire_type_of::meter_mod, one);
+}
+
+ask::bundle_add bundle_add(message_view one) {
   ofputil_bundle_add_msg parsed{};
-  ofptype inner;
-  constexpr std::uint8_t meter_mod = 29;
-  if (const ofperr wrong = ofputil_decode_bundle_add(to_library(one), &parsed, &inner)) {
-    // The library has no meters in bundles. It says so last, after all else was looked at.
-    if (wrong != OFPERR_OFPBFC_MSG_UNSUP || parsed.msg->type != meter_mod) return refuse_by(wrong);
-  } else if (inner != OFPTYPE_FLOW_MOD && inner != OFPTYPE_GROUP_MOD) {
-    return tl::unexpected(bundle_refusal(bundle_error::unsupported_message));
+  const ofperr wrong = ofputil_decode_bundle_add(to_library(one), &parsed, nullptr);
+  ask::bundle_add made{parsed.bundle_id, parsed.flags, {}};
+  // The library has no meters in bundles, nor anything that it cannot decode. It says so last,
+  // after all else was looked at.
+  if (wrong != 0 && wrong != OFPERR_OFPBFC_MSG_UNSUP) {
+    made.inner = refuse_by(wrong);
+    return made;
   }
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(parsed.msg);
-  return ask::bundle_add{parsed.bundle_id, parsed.flags,
-                         message(bytes, bytes + ntohs(parsed.msg->length))};
+  const message_view inner(reinterpret_cast<const std::uint8_t*>(parsed.msg),
+                           ntohs(parsed.msg->length));
+  if (is_for_bundles(inner)) {
+    made.inner.emplace(inner.begin(), inner.end());
+  } else {
+    made.inner = tl::unexpected(bundle_refusal(bundle_error::unsupported_message));
+  }
+  return made;
 }
 
 decoded by_type(ofptype type, message_view one) {

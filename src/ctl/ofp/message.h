@@ -176,7 +176,7 @@ struct bundle_control {
 struct bundle_add {
   std::uint32_t id = 0;
   std::uint16_t flags = 0;
-  message inner;
+  tl::expected<message, refusal> inner;  // or why it is none for a bundle
 };
 
 }  // namespace ask

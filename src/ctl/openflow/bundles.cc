@@ -13,6 +13,26 @@ tl::unexpected<ofp::refusal> refuse(bundle_error why) {
 
 constexpr std::uint16_t atomic = 1 << 0, ordered = 1 << 1;  // what they are in any case
 
+done add_message(const ofp::ask::bundle_add& asked, bundle& into) {
+  if (!asked.inner) return tl::unexpected(asked.inner.error());
+  if (into.operations.size() >= bundle_messages_max) {
+    return refuse(bundle_error::too_many_messages);
+  }
+  auto inner = ofp::decode(*asked.inner);
+  if (!inner) return tl::unexpected(inner.error());
+  if (auto* rule = std::get_if<pipeline::rule_mod>(&*inner)) {
+    into.operations.emplace_back(std::move(*rule));
+  } else if (auto* group = std::get_if<pipeline::group_mod>(&*inner)) {
+    into.operations.emplace_back(std::move(*group));
+  } else if (auto* meter = std::get_if<pipeline::meter_mod>(&*inner)) {
+    into.operations.emplace_back(std::move(*meter));
+  } else {
+    return refuse(bundle_error::unsupported_message);
+  }
+  into.messages.push_back(*asked.inner);
+  return {};
+}
+
 }  // namespace
 
 done bundle_book::open(const ofp::ask::bundle_control& asked) {
@@ -33,33 +53,18 @@ done bundle_book::add(const ofp::ask::bundle_add& asked) {
     if (auto opened = open({asked.id, ofp::bundle_step::open, asked.flags}); !opened) return opened;
     found = bundles_.find(asked.id);
   }
-  bundle& into = found->second;
-  if (into.closed) return refuse(bundle_error::closed);
-  if (into.flags != asked.flags) {
-    into.broken = true;
+  // Who takes a bundle for another one than it is loses it.
+  if (found->second.closed) {
+    bundles_.erase(found);
+    return refuse(bundle_error::closed);
+  }
+  if (found->second.flags != asked.flags) {
+    bundles_.erase(found);
     return refuse(bundle_error::bad_flags);
   }
-  if (into.operations.size() >= bundle_messages_max) {
-    into.broken = true;
-    return refuse(bundle_error::too_many_messages);
-  }
-  auto inner = ofp::decode(asked.inner);
-  if (!inner) {
-    into.broken = true;
-    return tl::unexpected(inner.error());
-  }
-  if (auto* rule = std::get_if<pipeline::rule_mod>(&*inner)) {
-    into.operations.emplace_back(std::move(*rule));
-  } else if (auto* group = std::get_if<pipeline::group_mod>(&*inner)) {
-    into.operations.emplace_back(std::move(*group));
-  } else if (auto* meter = std::get_if<pipeline::meter_mod>(&*inner)) {
-    into.operations.emplace_back(std::move(*meter));
-  } else {
-    into.broken = true;
-    return refuse(bundle_error::unsupported_message);
-  }
-  into.messages.push_back(asked.inner);
-  return {};
+  auto added = add_message(asked, found->second);
+  if (!added) found->second.broken = true;
+  return added;
 }
 
 done bundle_book::close(const ofp::ask::bundle_control& asked) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bundles of one controller, between open and commit. Messages are decoded when they are added;
-// what is wrong with one of them makes the commit fail, and nothing is done.
+// one that is refused breaks the bundle: its commit fails, and nothing is done. A bundle is
+// discarded by what does not fit its state: opened again, added to when it is closed, or with other
+// flags.
 #pragma once
 
 #include <map>

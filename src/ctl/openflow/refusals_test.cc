@@ -6,6 +6,8 @@
 namespace coua::openflow {
 namespace {
 
+using codes = std::pair<int, int>;
+
 bytes dump(std::uint32_t out_port, const bytes& match = any_match) {
   return message(multipart, number(1, 2) + number(0, 6) + number(255, 1) + number(0, 3) +
                                 number(out_port, 4) + number(0xffff'ffff, 4) + number(0, 4) +
@@ -85,6 +87,74 @@ TEST_F(slaves, may_ask) {
   bytes another_version = rule(1, 1);
   another_version[0] = 1;
   EXPECT_FALSE(is_refused(another_version));
+}
+
+// Bundles.
+
+class bundles : public a_conversation {
+ protected:
+  static constexpr std::uint16_t open = 0, close = 2, commit = 4, experimenter_error = 0xffff;
+  static constexpr int bad_id = 2302, closed = 2304, bad_flags = 2307, bad_length = 2308,
+                       bad_xid = 2309, unsupported = 2310, failed = 2313;
+
+  /// Type and code of the error; (0, 0): it was done.
+  codes say(const bytes& one) {
+    const answers got = ask(with_bundles_, {one});
+    if (got.empty() || got[0].first != error) return {0, 0};
+    return {said_[0][8] << 8 | said_[0][9], said_[0][10] << 8 | said_[0][11]};
+  }
+  static codes of_bundles(int code) { return {experimenter_error, code}; }
+
+  conversation with_bundles_{bridge_, with_};
+};
+
+constexpr codes done(0, 0);
+
+TEST_F(bundles, with_a_message_that_was_refused_are_not_done) {
+  bytes another_number = bundle_add(1, rule(1, 2));
+  another_number[7] = 9;
+  bytes too_long = rule(1, 2);
+  too_long[3] += 8;
+  const std::vector<std::pair<bytes, codes>> wrong = {
+      {bundle_add(1, change_port(1, 0, 0)), of_bundles(unsupported)},
+      {bundle_add(1, send(pipeline::port_controller)), of_bundles(unsupported)},
+      {bundle_add(1, message(99, {})), of_bundles(unsupported)},
+      {another_number, of_bundles(bad_xid)},
+      {bundle_add(1, too_long), of_bundles(bad_length)},
+      {message(experimenter,
+               number(0x4f4e'4600, 4) + number(2301, 4) + number(1, 4) + number(3, 4)),
+       of_bundles(bad_length)},
+      {bundle_add(1, message(flow_mod, bytes(10))), {1, 6}},
+      {bundle_add(1, message(group_mod, bytes(4))), {1, 6}},
+      {bundle_add(1, message(meter_mod, bytes(4))), {1, 6}},
+      {bundle_add(1, rule(pipeline::table_all, 2)), {5, 2}},
+  };
+  for (const auto& [one, error] : wrong) {
+    EXPECT_EQ(say(bundle_control(1, open)), done);
+    EXPECT_EQ(say(bundle_add(1, rule(1, 1))), done);
+    EXPECT_EQ(say(one), error);
+    EXPECT_EQ(say(bundle_control(1, commit)), of_bundles(failed));
+    EXPECT_EQ(pipeline_.status().rules, 0U);
+    EXPECT_EQ(say(bundle_control(1, commit)), of_bundles(bad_id));  // it is gone
+    // Also one that the message opens.
+    EXPECT_EQ(say(one), error);
+    EXPECT_EQ(say(bundle_control(1, commit)), of_bundles(failed));
+  }
+}
+
+TEST_F(bundles, are_discarded_by_what_is_added_to_another_kind_of_bundle) {
+  EXPECT_EQ(say(bundle_control(1, open)), done);
+  EXPECT_EQ(say(bundle_control(1, close)), done);
+  EXPECT_EQ(say(bundle_add(1, rule(1, 1))), of_bundles(closed));
+  EXPECT_EQ(say(bundle_control(1, commit)), of_bundles(bad_id));
+
+  EXPECT_EQ(say(bundle_control(1, open)), done);
+  EXPECT_EQ(say(bundle_add(1, rule(1, 1))), done);
+  bytes other_flags = bundle_add(1, rule(1, 2));
+  other_flags[23] = 1;
+  EXPECT_EQ(say(other_flags), of_bundles(bad_flags));
+  EXPECT_EQ(say(bundle_control(1, commit)), of_bundles(bad_id));
+  EXPECT_EQ(pipeline_.status().rules, 0U);
 }
 
 }  // namespace
