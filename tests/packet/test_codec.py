@@ -292,6 +292,9 @@ class test_codec(with_switch):
                                                          "instructions": [p.OFPInstructionGotoTable(5)]}),
                 ("BAD_ACTION", "BAC_BAD_OUT_GROUP", {"instructions": [self.apply(p.OFPActionGroup(99))]}),
                 ("BAD_ACTION", "BAC_BAD_OUT_PORT", {"instructions": [self.apply(self.output(0))]}),
+                ("BAD_ACTION", "BAC_BAD_OUT_PORT", {"instructions": [self.apply(self.output(70000))]}),
+                ("BAD_ACTION", "BAC_BAD_SET_TYPE", {"instructions": [self.apply(p.OFPActionSetField(in_port=1))]}),
+                ("BAD_ACTION", "BAC_BAD_TAG", {"instructions": [self.apply(p.OFPActionPushVlan(0x1234))]}),
                 ("METER_MOD_FAILED", "MMFC_UNKNOWN_METER", {"instructions": [p.OFPInstructionMeter(99)]}),
                 ("BAD_MATCH", "BMC_BAD_PREREQ", {"match": p.OFPMatch(ipv4_src="10.0.0.1")}),
                 ("BAD_REQUEST", "BRC_BUFFER_UNKNOWN", {"buffer_id": 5})):

@@ -361,7 +361,7 @@ tl::expected<request, refusal> decode(message_view one) {
     constexpr std::uint16_t overflow = 13;
     return tl::unexpected(refusal{bad_request, overflow, 0, "a request in several messages"});
   }
-  if (auto good = check_actions_on_wire(one); !good) return tl::unexpected(good.error());
+  if (auto good = check_on_wire(one); !good) return tl::unexpected(good.error());
   return by_type(type, one);
 }
 

@@ -5,7 +5,7 @@
 //
 // decode() takes any bytes. What it gives back is well-formed; whether the bridge can do it is for
 // the model to say. The library's decoder asserts where lengths that it adds up do not fit 16 bits,
-// so wire_check.h looks at lists of actions before it.
+// so wire_check.h looks at a message before it.
 #pragma once
 
 #include <array>

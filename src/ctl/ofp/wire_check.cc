@@ -4,17 +4,22 @@
 #include <algorithm>
 #include <array>
 
+#include "ctl/ofp/field_convert.h"
+#include "ctl/ofp/ovs.h"
+#include "ctl/ofp/oxm_header.h"
 #include "ctl/ofp/wire_bytes.h"
+#include "net/ethernet.h"
 
 namespace coua::ofp {
 namespace {
 
 using checked = tl::expected<void, refusal>;
 
-constexpr std::uint16_t bad_action = 2;
-constexpr std::uint8_t type_packet_out = 13, type_flow_mod = 14, type_group_mod = 15;
+constexpr std::uint16_t bad_action = 2, bad_match = 4, group_mod_failed = 6;
 constexpr std::uint16_t instruction_write = 3, instruction_apply = 4;
-constexpr std::uint16_t action_experimenter = 0xffff;
+constexpr std::uint16_t action_push_vlan = 17, action_push_mpls = 19, action_set_field = 25,
+                        action_experimenter = 0xffff;
+constexpr std::uint16_t class_experimenter = 0xffff;
 constexpr std::uint32_t nicira = 0x2320;
 // Of set_field with a mask, for which OpenFlow 1.3 has no action, and the extensions that we have.
 constexpr std::array<std::size_t, 10> nicira_known = {
@@ -54,8 +59,32 @@ checked each_part(message_view list, std::size_t length_at, std::size_t least, c
   return {};
 }
 
-checked check_action(message_view one) {
-  if (u16(one, 0) != action_experimenter) return {};
+checked check_set_field(message_view one) {
+  constexpr std::uint16_t bad_set_type = 13, bad_set_length = 14;
+  constexpr std::uint32_t has_mask = 0x100;
+  const std::uint32_t header = u32(one, 4);
+  const bool experimenter = u16(one, 4) == class_experimenter;
+  const mf_field* field = experimenter ? nullptr : coua_field_of(header);
+  if (field == nullptr && !experimenter && coua_has_wrong_length(header)) {
+    return refuse_action(bad_set_length, "the length of a field is wrong");
+  }
+  const auto ours = field != nullptr ? from_ovs_field(field->id) : std::nullopt;
+  if (field == nullptr || !field->writable || (ours && !pipeline::info(*ours).writable)) {
+    return refuse_action(bad_set_type, "the switch cannot write this field");
+  }
+  if ((header & has_mask) != 0) return refuse_action(bad_set_type, "a field is set as a whole");
+  if (8 + (header & 0xff) > one.size()) return refuse_action(bad_set_length, "a field is cut off");
+  return {};
+}
+
+checked check_tag(message_view one, std::uint16_t good, std::uint16_t good_too) {
+  constexpr std::uint16_t bad_tag = 12;
+  const std::uint16_t tag = u16(one, 4);
+  if (tag == good || tag == good_too) return {};
+  return refuse_action(bad_tag, "there is no such tag");
+}
+
+checked check_action_of_experimenter(message_view one) {
   if (u32(one, 4) != nicira)
     return refuse_action(2, "the switch has no actions of this experimenter");
   if (one.size() < 16) return refuse_action(1, "the length of an action is wrong");
@@ -69,6 +98,17 @@ checked check_action(message_view one) {
   return {};
 }
 
+checked check_action(message_view one) {
+  switch (u16(one, 0)) {
+    case action_push_vlan: return check_tag(one, net::ethertype_vlan, net::ethertype_qinq);
+    case action_push_mpls:
+      return check_tag(one, net::ethertype_mpls, net::ethertype_mpls_multicast);
+    case action_set_field: return check_set_field(one);
+    case action_experimenter: return check_action_of_experimenter(one);
+    default: return {};
+  }
+}
+
 checked check_list(message_view list) {
   std::size_t n = 0;
   return each_part(list, 2, 8, {bad_action, 1, 0, "the length of an action is wrong"},
@@ -80,9 +120,42 @@ checked check_list(message_view list) {
                    });
 }
 
+/// In a flow_mod as well as in a request for statistics.
+constexpr std::size_t match_at = 48;
+
+checked check_match(message_view one) {
+  constexpr std::uint16_t bad_type = 0, bad_len = 1, of_oxm = 1;
+  constexpr std::size_t header_size = 4;
+  // Of what is too short the library says so.
+  if (one.size() < header_size) return {};
+  if (u16(one, 0) != of_oxm) {
+    return tl::unexpected(refusal{bad_match, bad_type, 0, "matches are lists of fields (OXM)"});
+  }
+  const std::size_t length = u16(one, 2);
+  if (length < header_size || length > one.size()) return {};
+  message_view list = one.subspan(header_size, length - header_size);
+  while (list.size() >= header_size) {
+    const std::uint32_t header = u32(list, 0);
+    if (u16(list, 0) != class_experimenter && coua_field_of(header) == nullptr) {
+      if (!coua_has_wrong_length(header)) return {};  // no such field: the library says so, too
+      return tl::unexpected(refusal{bad_match, bad_len, 0, "the length of a field is wrong"});
+    }
+    const std::size_t size = header_size + (header & 0xff);
+    if (size > list.size()) return {};
+    list = list.subspan(size);
+  }
+  return {};
+}
+
+checked check_size(message_view one, std::size_t least) {
+  if (one.size() < least) return tl::unexpected(bad_length());
+  if (one.size() <= mod_bytes_max) return {};
+  return refuse_action(7, "there are more actions than fit a reply");
+}
+
 checked check_flow_mod(message_view one) {
-  constexpr std::size_t match_at = 48;
-  if (one.size() < match_at + 8) return tl::unexpected(bad_length());
+  if (auto good = check_size(one, match_at + 8); !good) return good;
+  if (auto good = check_match(one.subspan(match_at)); !good) return good;
   const std::size_t match = (u16(one, match_at + 2) + 7) / 8 * 8;
   // What is wrong with the match the library says.
   if (match < 8 || match_at + match > one.size()) return {};
@@ -98,8 +171,8 @@ checked check_flow_mod(message_view one) {
 
 checked check_group_mod(message_view one) {
   constexpr std::size_t buckets_at = 16, bucket_header = 16;
-  if (one.size() < buckets_at) return tl::unexpected(bad_length());
-  constexpr std::uint16_t group_mod_failed = 6, bad_bucket = 12;
+  if (auto good = check_size(one, buckets_at); !good) return good;
+  constexpr std::uint16_t bad_bucket = 12;
   return each_part(one.subspan(buckets_at), 0, bucket_header,
                    {group_mod_failed, bad_bucket, 0, "the length of a bucket is wrong"},
                    [](message_view bucket) { return check_list(bucket.subspan(bucket_header)); });
@@ -113,15 +186,23 @@ checked check_packet_out(message_view one) {
   return check_list(one.subspan(actions_at, length));
 }
 
+checked check_multipart(message_view one) {
+  constexpr std::uint16_t rules = 1, sum = 2;
+  if (one.size() <= match_at) return {};
+  const std::uint16_t kind = u16(one, header_bytes);
+  return kind == rules || kind == sum ? check_match(one.subspan(match_at)) : checked{};
+}
+
 }  // namespace
 
-tl::expected<void, refusal> check_actions_on_wire(message_view one) {
-  const std::uint8_t type = type_of(one);
-  if (type == type_packet_out) return check_packet_out(one);
-  if (type != type_flow_mod && type != type_group_mod) return {};
-  if (one.size() > mod_bytes_max)
-    return refuse_action(7, "there are more actions than fit a reply");
-  return type == type_flow_mod ? check_flow_mod(one) : check_group_mod(one);
+tl::expected<void, refusal> check_on_wire(message_view one) {
+  switch (static_cast<wire_type_of>(type_of(one))) {
+    case wire_type_of::packet_out: return check_packet_out(one);
+    case wire_type_of::flow_mod: return check_flow_mod(one);
+    case wire_type_of::group_mod: return check_group_mod(one);
+    case wire_type_of::multipart_request: return check_multipart(one);
+    default: return {};
+  }
 }
 
 }  // namespace coua::ofp

@@ -8,10 +8,40 @@ namespace {
 
 using codes = std::pair<int, int>;
 
+/// A field on the wire: class, number, value.
+bytes field(unsigned number_of_it, const bytes& value, const bytes& mask = {},
+            unsigned class_of_it = 0x8000) {
+  return number(class_of_it, 2) + number(number_of_it << 1 | (mask.empty() ? 0U : 1U), 1) +
+         number(value.size() + mask.size(), 1) + value + mask;
+}
+bytes padded(bytes one) {
+  one.resize((one.size() + 7) / 8 * 8);
+  return one;
+}
+bytes match_of(const bytes& fields) {
+  return padded(number(1, 2) + number(4 + fields.size(), 2) + fields);
+}
+const bytes ethertype_ip = field(5, number(0x0800, 2));
+
+bytes rule_of(const bytes& match, const bytes& instructions = {}) {
+  bytes made = rule(1, 1);
+  made.resize(made.size() - any_match.size());
+  made = made + match + instructions;
+  ofp::set_u16(made, 2, made.size());
+  return made;
+}
 bytes dump(std::uint32_t out_port, const bytes& match = any_match) {
   return message(multipart, number(1, 2) + number(0, 6) + number(255, 1) + number(0, 3) +
                                 number(out_port, 4) + number(0xffff'ffff, 4) + number(0, 4) +
                                 number(0, 8) + number(0, 8) + match);
+}
+bytes set_field(const bytes& of) {
+  bytes made = padded(number(25, 2) + number(0, 2) + of);
+  ofp::set_u16(made, 2, made.size());
+  return made;
+}
+bytes push(std::uint16_t type, std::uint16_t ethertype) {
+  return number(type, 2) + number(8, 2) + number(ethertype, 2) + number(0, 2);
 }
 bytes group(std::uint8_t type, std::uint32_t watch_port, const bytes& list = output(1)) {
   const bytes bucket = number(16 + list.size(), 2) + number(0, 2) + number(watch_port, 4) +
@@ -31,6 +61,72 @@ bytes send(std::uint32_t in_port, const bytes& list = output(1)) {
   return message(packet_out, number(0xffff'ffff, 4) + number(in_port, 4) + number(list.size(), 2) +
                                  number(0, 6) + list + bytes(60));
 }
+using refusals = a_conversation;
+
+TEST_F(refusals, of_matches_by_their_type_and_lengths) {
+  for (const std::size_t length : {std::size_t{8}, std::size_t{88}}) {
+    const bytes standard = number(0, 2) + number(length, 2) + bytes(length - 4);
+    EXPECT_EQ(refused(rule_of(standard)), codes(4, 0)) << length;
+    EXPECT_EQ(refused(dump(pipeline::port_any, standard)), codes(4, 0)) << length;
+  }
+  // eth_type, ipv4_dst, a register of Nicira's, and a value and a mask that are not of one length.
+  for (const bytes& wrong :
+       {field(5, number(8, 1)), ethertype_ip + field(12, bytes(6)), field(0, bytes(2), {}, 1),
+        field(3, bytes(6), bytes(5)), field(5, {})}) {
+    EXPECT_EQ(refused(rule_of(match_of(wrong))), codes(4, 1));
+    EXPECT_EQ(refused(dump(pipeline::port_any, match_of(wrong))), codes(4, 1));
+  }
+  // There are no such fields, whatever their length.
+  for (const bytes& unknown : {field(60, bytes(2)), field(39, bytes(2)), field(1, bytes(4)),
+                               field(1, bytes(2), {}, 0x7777)}) {
+    EXPECT_EQ(refused(rule_of(match_of(unknown))), codes(4, 6));
+  }
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+}
+
+TEST_F(refusals, of_fields_that_are_not_set) {
+  constexpr codes bad_type(2, 13), bad_length(2, 14), bad_argument(2, 15);
+  const auto set = [this](const bytes& action) {
+    const codes got = refused(rule_of(match_of(ethertype_ip), actions(4, action)));
+    EXPECT_EQ(refused(rule_of(match_of(ethertype_ip), actions(3, action))), got);
+    EXPECT_EQ(refused(send(pipeline::port_controller, action)), got);
+    EXPECT_EQ(refused(group(0, pipeline::port_any, action)), got);
+    return got;
+  };
+  // Not there: a number and two classes.
+  EXPECT_EQ(set(set_field(field(60, bytes(2)))), bad_type);
+  EXPECT_EQ(set(set_field(field(3, bytes(6), {}, 0x7777))), bad_type);
+  EXPECT_EQ(set(set_field(field(42, number(0x4f4e'4600, 4) + bytes(2), {}, 0xffff))), bad_type);
+  // Only to be matched: in_port, metadata, eth_type, ip_proto.
+  EXPECT_EQ(set(set_field(field(0, number(1, 4)))), bad_type);
+  EXPECT_EQ(set(set_field(field(2, number(1, 8)))), bad_type);
+  EXPECT_EQ(set(set_field(field(5, number(0x0800, 2)))), bad_type);
+  EXPECT_EQ(set(set_field(field(10, number(6, 1)))), bad_type);
+  // With a mask.
+  EXPECT_EQ(set(set_field(field(3, bytes(6), bytes(6)))), bad_type);
+  EXPECT_EQ(set(set_field(field(3, bytes(4)))), bad_length);
+  EXPECT_EQ(set(set_field(field(10, number(0, 2)))), bad_length);
+  EXPECT_EQ(
+      set(number(25, 2) + number(8, 2) + number(0x8000, 2) + number(3 << 1, 1) + number(6, 1)),
+      bad_length);
+  EXPECT_EQ(set(set_field(field(8, number(64, 1)))), bad_argument);
+  EXPECT_EQ(ask({rule_of(match_of(ethertype_ip), actions(4, set_field(field(3, bytes(6)))))}),
+            answers{});
+}
+
+TEST_F(refusals, of_tags_that_nobody_knows) {
+  constexpr std::uint16_t vlan = 17, mpls = 19;
+  for (const std::uint16_t type : {vlan, mpls}) {
+    for (const std::uint16_t ethertype : {0x1234, type == vlan ? 0x8847 : 0x8100}) {
+      EXPECT_EQ(refused(rule(1, 1, actions(4, push(type, ethertype)))), codes(2, 12));
+    }
+  }
+  EXPECT_EQ(
+      ask({rule(1, 1, actions(4, push(vlan, 0x88a8))), rule(1, 2, actions(4, push(vlan, 0x8100))),
+           rule(1, 3, actions(4, push(mpls, 0x8847))), rule(1, 4, actions(4, push(mpls, 0x8848)))}),
+      answers{});
+}
+
 // Roles.
 
 class slaves : public a_conversation {
