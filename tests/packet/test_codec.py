@@ -323,8 +323,10 @@ class test_codec(with_switch):
         kinds = {each.type for each in by_type[self.n.OFPTFPT_APPLY_ACTIONS].action_ids}
         self.assertLessEqual({self.n.OFPAT_OUTPUT, self.n.OFPAT_GROUP, self.n.OFPAT_PUSH_VLAN, self.n.OFPAT_SET_FIELD,
                               self.n.OFPAT_DEC_NW_TTL, self.n.OFPAT_POP_MPLS}, kinds)
-        self.say("OFPTableMod", 3, 0)
+        self.say("OFPTableMod", 3, 3)  # the deprecated bits
         self.barrier()
+        self.assertEqual(self.refused("OFPTableMod", 3, 4),
+                         (self.n.OFPET_TABLE_MOD_FAILED, self.n.OFPTMFC_BAD_CONFIG))
 
     # Groups, meters, ports, queues.
 
@@ -396,10 +398,16 @@ class test_codec(with_switch):
         self.assertEqual(config(), {1: 0, 2: n.OFPPC_NO_FWD})
         self.say("OFPPortMod", 2, ports[2].hw_addr, 0, n.OFPPC_NO_FWD)
         self.assertEqual(config(), {1: 0, 2: 0})
-        self.assertEqual(self.refused("OFPPortMod", 99, ports[2].hw_addr, 0, 0),
-                         (n.OFPET_PORT_MOD_FAILED, n.OFPPMFC_BAD_PORT))
-        self.assertEqual(self.refused("OFPPortMod", 2, "02:00:00:00:00:01", 0, 0),
-                         (n.OFPET_PORT_MOD_FAILED, n.OFPPMFC_BAD_HW_ADDR))
+        for code, words in (("PORT", (99, ports[2].hw_addr, 0, 0)),
+                            ("PORT", (70000, ports[2].hw_addr, 0, 0)),
+                            ("HW_ADDR", (2, "02:00:00:00:00:01", 0, 0)),
+                            ("CONFIG", (2, ports[2].hw_addr, 0x80, 0x80)),
+                            ("ADVERTISE", (2, ports[2].hw_addr, 0, 0, n.OFPPF_1GB_FD))):
+            self.assertEqual(self.refused("OFPPortMod", *words),
+                             (n.OFPET_PORT_MOD_FAILED, getattr(n, f"OFPPMFC_BAD_{code}")))
+        for port in (99, 70000):
+            self.assertEqual(self.refused("OFPPortStatsRequest", 0, port), (n.OFPET_BAD_REQUEST, n.OFPBRC_BAD_PORT))
+        self.assertEqual(self.flows(out_port=70000), [])
         stats = self.ask("OFPPortStatsRequest", "OFPPortStatsReply", 0, n.OFPP_ANY).body
         self.assertEqual([each.port_no for each in stats], [1, 2])
         counted = self.counters("p1")
@@ -411,8 +419,10 @@ class test_codec(with_switch):
         self.assertEqual(self.ask("OFPQueueStatsRequest", "OFPQueueStatsReply", 0, n.OFPP_ANY, n.OFPQ_ALL).body, [])
         got = self.ask("OFPQueueGetConfigRequest", "OFPQueueGetConfigReply", 1)
         self.assertEqual((got.port, got.queues), (1, []))
-        self.assertEqual(self.refused("OFPQueueGetConfigRequest", 99),
-                         (n.OFPET_QUEUE_OP_FAILED, n.OFPQOFC_BAD_PORT))
+        for port in (99, 70000):
+            bad_port = (n.OFPET_QUEUE_OP_FAILED, n.OFPQOFC_BAD_PORT)
+            self.assertEqual(self.refused("OFPQueueGetConfigRequest", port), bad_port)
+            self.assertEqual(self.refused("OFPQueueStatsRequest", 0, port, n.OFPQ_ALL), bad_port)
 
     # What is told, and packets.
 

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ctl/ofp/action_convert.h"
@@ -53,7 +54,26 @@ const Body& body_of(message_view one, std::size_t at) {
 }
 constexpr std::size_t multipart_body = 16;
 
+/// A filter by port, in a message that the library is to decode: it would refuse a number that it
+/// has no port for, which no rule has an output to.
+class port_filter {
+ public:
+  port_filter(message_view& of, std::size_t at) : number_(u32(of, at)) {
+    if (to_ovs_port(number_)) return;
+    without_.assign(of.begin(), of.end());
+    std::fill_n(without_.begin() + static_cast<std::ptrdiff_t>(at), sizeof number_, 0xff);  // any
+    of = without_;
+  }
+  pipeline::port_no number() const { return number_; }
+
+ private:
+  pipeline::port_no number_;
+  message without_;
+};
+
 decoded flow_mod(message_view one) {
+  constexpr std::size_t out_port_at = 36;
+  const port_filter filter(one, out_port_at);
   ovs_flow_mod parsed;
   ovs_buffer acts;
   // Any port and table: what a rule may name is for the model to say.
@@ -66,7 +86,9 @@ decoded flow_mod(message_view one) {
     return tl::unexpected(no_buffer());
   }
   parsed.ofpacts = static_cast<ofpact*>(ofpbuf_steal_data(acts.get()));
-  return or_refuse(from_ovs(parsed));
+  auto made = from_ovs(parsed);
+  if (made) made->out_port = filter.number();
+  return or_refuse(std::move(made));
 }
 
 decoded group_mod(message_view one) {
@@ -86,6 +108,8 @@ decoded meter_mod(message_view one) {
 }
 
 decoded packet_out(message_view one) {
+  constexpr std::size_t in_port_at = 12;
+  if (!to_ovs_port(u32(one, in_port_at))) return tl::unexpected(bad_port());
   ofputil_packet_out parsed{};
   ovs_buffer acts;
   if (const ofperr wrong =
@@ -104,6 +128,8 @@ decoded packet_out(message_view one) {
 }
 
 decoded rules(message_view one) {
+  constexpr std::size_t out_port_at = 20;
+  const port_filter filter(one, out_port_at);
   ofputil_flow_stats_request parsed{};
   if (const ofperr wrong =
           ofputil_decode_flow_stats_request(&parsed, to_library(one), nullptr, nullptr)) {
@@ -117,29 +143,28 @@ decoded rules(message_view one) {
   made.filter.match = std::move(*match);
   made.filter.cookie_mask = be64toh(parsed.cookie_mask);
   made.filter.cookie = be64toh(parsed.cookie) & made.filter.cookie_mask;
-  made.filter.out_port = from_ovs_port(parsed.out_port);
+  made.filter.out_port = filter.number();
   made.filter.out_group = parsed.out_group;
   return made;
 }
 
-decoded port_mod(message_view one) {
-  ofputil_port_mod parsed{};
-  if (const ofperr wrong = ofputil_decode_port_mod(to_library(one), &parsed, false)) {
-    return refuse_by(wrong);
-  }
+// Messages of one length hold what they say: the library would drop bits, and refuse ports, that it
+// does not have.
+
+ask::port_mod port_mod(message_view one) {
+  const auto& body = body_of<ofp11_port_mod>(one, header_bytes);
   ask::port_mod made;
-  made.number = from_ovs_port(parsed.port_no);
-  std::memcpy(made.mac.data(), parsed.hw_addr.ea, made.mac.size());
-  made.config = parsed.config;
-  made.mask = parsed.mask;
+  made.number = ntohl(body.port_no);
+  std::memcpy(made.mac.data(), body.hw_addr.ea, made.mac.size());
+  made.config = ntohl(body.config);
+  made.mask = ntohl(body.mask);
+  made.advertise = ntohl(body.advertise);
   return made;
 }
 
-decoded table_mod(message_view one) {
-  ofputil_table_mod parsed{};
-  if (const ofperr wrong = ofputil_decode_table_mod(to_library(one), &parsed))
-    return refuse_by(wrong);
-  return ask::table_mod{parsed.table_id};
+ask::table_mod table_mod(message_view one) {
+  const auto& body = body_of<ofp11_table_mod>(one, header_bytes);
+  return {body.table_id, ntohl(body.config)};
 }
 
 decoded set_config(message_view one) {
@@ -169,12 +194,8 @@ ask::set_async set_async(message_view one) {
   return {{of(0), of(1)}};
 }
 
-decoded port_stats(message_view one) {
-  ofp_port_t number;
-  if (const ofperr wrong = ofputil_decode_port_stats_request(to_library(one), &number)) {
-    return refuse_by(wrong);
-  }
-  return ask::port_stats{from_ovs_port(number)};
+ask::port_stats port_stats(message_view one) {
+  return {ntohl(body_of<ofp11_port_stats_request>(one, multipart_body).port_no)};
 }
 
 decoded group_stats(message_view one) {
@@ -189,22 +210,13 @@ std::uint32_t meter_of(message_view one) {
   return ntohl(body_of<ofp13_meter_multipart_request>(one, multipart_body).meter_id);
 }
 
-decoded queue_stats(message_view one) {
-  ofputil_queue_stats_request parsed{};
-  if (const ofperr wrong = ofputil_decode_queue_stats_request(to_library(one), &parsed)) {
-    return refuse_by(wrong);
-  }
-  return ask::queue_stats{from_ovs_port(parsed.port_no), parsed.queue_id};
+ask::queue_stats queue_stats(message_view one) {
+  const auto& body = body_of<ofp11_queue_stats_request>(one, multipart_body);
+  return {ntohl(body.port_no), ntohl(body.queue_id)};
 }
 
-decoded queue_config(message_view one) {
-  ofp_port_t port;
-  std::uint32_t queue;
-  if (const ofperr wrong =
-          ofputil_decode_queue_get_config_request(to_library(one), &port, &queue)) {
-    return refuse_by(wrong);
-  }
-  return ask::queue_config{from_ovs_port(port)};
+ask::queue_config queue_config(message_view one) {
+  return {ntohl(body_of<ofp11_queue_get_config_request>(one, header_bytes).port)};
 }
 
 decoded bundle_control(message_view one) {

@@ -127,9 +127,11 @@ struct port_mod {
   pipeline::port_no number = 0;
   std::array<std::uint8_t, 6> mac{};
   std::uint32_t config = 0, mask = 0;  // ofp_port_config
+  std::uint32_t advertise = 0;         // ofp_port_features
 };
 struct table_mod {
   pipeline::table_id table = 0;
+  std::uint32_t config = 0;  // ofp_table_config
 };
 struct packet_out {
   pipeline::port_no in_port = 0;

@@ -97,7 +97,7 @@ inline constexpr unsigned ovs_ports_end = 0xff00;
 constexpr pipeline::port_no from_ovs_port(ofp_port_t port) {
   return port < ovs_ports_end ? port : port | 0xffff'0000U;
 }
-/// Errors: bad_action_out_port, when the number does not fit.
+/// Errors: bad_action_out_port, when the number does not fit: no port of the switch has it.
 pipeline::of_result<ofp_port_t> to_ovs_port(pipeline::port_no port);
 
 }  // namespace coua::ofp

@@ -169,13 +169,25 @@ checked check_flow_mod(message_view one) {
                    });
 }
 
+checked check_watch(message_view bucket, bool fast_failover) {
+  constexpr std::uint16_t watch_unsupported = 6, bad_watch = 13;
+  if (to_ovs_port(u32(bucket, 4))) return {};
+  return tl::unexpected(refusal{group_mod_failed, fast_failover ? bad_watch : watch_unsupported, 0,
+                                "a port that a bucket watches cannot be there"});
+}
+
 checked check_group_mod(message_view one) {
   constexpr std::size_t buckets_at = 16, bucket_header = 16;
   if (auto good = check_size(one, buckets_at); !good) return good;
   constexpr std::uint16_t bad_bucket = 12;
+  constexpr std::uint8_t fast_failover = 3;
+  const bool may_watch = one[10] == fast_failover;
   return each_part(one.subspan(buckets_at), 0, bucket_header,
                    {group_mod_failed, bad_bucket, 0, "the length of a bucket is wrong"},
-                   [](message_view bucket) { return check_list(bucket.subspan(bucket_header)); });
+                   [may_watch](message_view bucket) -> checked {
+                     if (auto good = check_watch(bucket, may_watch); !good) return good;
+                     return check_list(bucket.subspan(bucket_header));
+                   });
 }
 
 checked check_packet_out(message_view one) {

@@ -49,7 +49,7 @@ void conversation::answerer::operator()(const ofp::ask::set_async& wanted) const
 }
 
 void conversation::answerer::operator()(const ofp::ask::port_mod& wanted) const {
-  constexpr std::uint16_t bad_number = 0, bad_address = 1, bad_config = 2;
+  constexpr std::uint16_t bad_number = 0, bad_address = 1, bad_config = 2, bad_advertise = 3;
   constexpr std::uint32_t known =
       ofp::port_down | ofp::port_no_recv | ofp::port_no_fwd | ofp::port_no_packet_in;
   const std::vector<ofp::port_facts> ports = control().ports();
@@ -64,16 +64,23 @@ void conversation::answerer::operator()(const ofp::ask::port_mod& wanted) const 
   if ((wanted.mask & ~known) != 0) {
     return in.refuse(asked, {ofp::port_mod_failed, bad_config, 0, "unknown bits"});
   }
+  if (wanted.advertise != 0) {
+    return in.refuse(asked, {ofp::port_mod_failed, bad_advertise, 0,
+                             "what a port advertises is its device's own to say"});
+  }
   if (auto done = control().set_port_config(wanted.number, wanted.config, wanted.mask); !done) {
     in.refuse(asked, ofp::to_refusal(done.error()));
   }
 }
 
 void conversation::answerer::operator()(const ofp::ask::table_mod& wanted) const {
-  // Of its bits OpenFlow 1.3 has none but such as mean nothing any more.
-  constexpr std::uint16_t bad_number = 0;
+  constexpr std::uint16_t bad_number = 0, bad_config = 1;
+  constexpr std::uint32_t deprecated = 3;  // the bits that OpenFlow 1.3 has, without a meaning
   if (wanted.table != pipeline::table_all && wanted.table >= control().n_tables()) {
-    in.refuse(asked, {ofp::table_mod_failed, bad_number, 0, "there is no such table"});
+    return in.refuse(asked, {ofp::table_mod_failed, bad_number, 0, "there is no such table"});
+  }
+  if ((wanted.config & ~deprecated) != 0) {
+    in.refuse(asked, {ofp::table_mod_failed, bad_config, 0, "unknown bits"});
   }
 }
 

@@ -30,6 +30,17 @@ bytes rule_of(const bytes& match, const bytes& instructions = {}) {
   ofp::set_u16(made, 2, made.size());
   return made;
 }
+/// Of a flow_mod that deletes, and of one that adds.
+bytes with_out_port(bytes one, std::uint32_t port) {
+  ofp::set_u16(one, 36, port >> 16);
+  ofp::set_u16(one, 38, port);
+  return one;
+}
+bytes delete_all() {
+  bytes made = rule(pipeline::table_all, 0);
+  made[25] = static_cast<std::uint8_t>(pipeline::rule_command::remove);
+  return made;
+}
 bytes dump(std::uint32_t out_port, const bytes& match = any_match) {
   return message(multipart, number(1, 2) + number(0, 6) + number(255, 1) + number(0, 3) +
                                 number(out_port, 4) + number(0xffff'ffff, 4) + number(0, 4) +
@@ -61,7 +72,69 @@ bytes send(std::uint32_t in_port, const bytes& list = output(1)) {
   return message(packet_out, number(0xffff'ffff, 4) + number(in_port, 4) + number(list.size(), 2) +
                                  number(0, 6) + list + bytes(60));
 }
+/// A request for statistics by port: of ports, or of queues.
+bytes port_statistics(std::uint16_t kind, std::uint32_t port) {
+  return message(multipart, number(kind, 2) + number(0, 6) + number(port, 4) +
+                                number(kind == 5 ? 0xffff'ffff : 0, 4));
+}
+
+/// Numbers of which the library has no port: the first ones, and the last.
+constexpr std::uint32_t beyond[] = {0xff00, 70'000, 0xffff'feff};
+
 using refusals = a_conversation;
+
+TEST_F(refusals, of_ports_that_cannot_be_there_are_those_of_ports_that_are_not) {
+  for (const std::uint32_t port : {77U, beyond[0], beyond[1], beyond[2]}) {
+    EXPECT_EQ(refused(change_port(port, 0, 0)), codes(7, 0)) << port;
+    EXPECT_EQ(refused(port_statistics(4, port)), codes(1, 11)) << port;
+    EXPECT_EQ(refused(port_statistics(5, port)), codes(9, 0)) << port;
+    EXPECT_EQ(refused(message(queue_config, number(port, 4) + number(0, 4))), codes(9, 0)) << port;
+  }
+  for (const std::uint32_t port : beyond) {
+    EXPECT_EQ(refused(send(port)), codes(1, 11)) << port;
+    EXPECT_EQ(refused(rule(1, 1, actions(4, output(port)))), codes(2, 4)) << port;
+    EXPECT_EQ(refused(rule_of(match_of(field(0, number(port, 4))))), codes(4, 7)) << port;
+    EXPECT_EQ(refused(group(3, port)), codes(6, 13)) << port;
+    EXPECT_EQ(refused(group(0, port)), codes(6, 6)) << port;
+  }
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+}
+
+TEST_F(a_conversation, finds_no_rules_by_ports_that_cannot_be_there) {
+  ask({rule(1, 1, actions(4, output(2)))});
+  const std::size_t nothing = ofp::header_bytes + 8;
+  for (const std::uint32_t port : beyond) {
+    EXPECT_EQ(ask({dump(port)}), (answers{{multipart_answer, 0}})) << port;
+    EXPECT_EQ(said_[0].size(), nothing) << port;
+    EXPECT_EQ(ask({with_out_port(delete_all(), port)}), answers{}) << port;
+    EXPECT_EQ(pipeline_.status().rules, 1U) << port;
+    // Where something is added, it means nothing.
+    EXPECT_EQ(ask({with_out_port(rule(1, 1, actions(4, output(2))), port)}), answers{}) << port;
+  }
+  ask({dump(2)});
+  EXPECT_GT(said_[0].size(), nothing);
+  EXPECT_EQ(ask({with_out_port(delete_all(), 2)}), answers{});
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+}
+
+TEST_F(refusals, of_bits_that_a_port_or_a_table_does_not_have) {
+  for (const std::uint32_t bit : {1U << 1, 1U << 3, 1U << 7, 1U << 31}) {
+    EXPECT_EQ(refused(change_port(1, bit, bit)), codes(7, 2)) << bit;
+    EXPECT_EQ(refused(change_port(1, 0, bit)), codes(7, 2)) << bit;
+    EXPECT_EQ(ask({change_port(1, bit, 0)}), answers{}) << bit;  // not to be changed
+  }
+  EXPECT_EQ(refused(change_port(1, 0, 0, 1 << 5)), codes(7, 3));
+  EXPECT_EQ(ask({change_port(1, ofp::port_no_fwd, ofp::port_no_fwd)}), answers{});
+  EXPECT_EQ(pipeline_.ports()[0].config, ofp::port_no_fwd);
+
+  for (const std::uint32_t bit : {1U << 2, 1U << 3, 1U << 31}) {
+    EXPECT_EQ(refused(change_table(3, bit)), codes(8, 1)) << bit;
+  }
+  EXPECT_EQ(refused(change_table(99, 0)), codes(8, 0));
+  for (const std::uint8_t table : {std::uint8_t{3}, pipeline::table_all}) {
+    EXPECT_EQ(ask({change_table(table, 3)}), answers{});
+  }
+}
 
 TEST_F(refusals, of_matches_by_their_type_and_lengths) {
   for (const std::size_t length : {std::size_t{8}, std::size_t{88}}) {
