@@ -44,7 +44,7 @@ class speaker(of.controller):
             if one.xid != number and type(one).__name__ != "OFPErrorMsg":
                 continue
             if type(one).__name__ != kind:
-                raise AssertionError(f"{type(one).__name__} instead of {kind}: {one}")
+                raise AssertionError(f"{type(one).__name__} instead of {kind}: {str(one)[:1000]}")
             if answer is None:
                 answer = one
             else:
@@ -123,6 +123,17 @@ class test_codec(with_switch):
     def test_echo(self):
         self.assertEqual(self.ask("OFPEchoRequest", "OFPEchoReply", b"some bytes").data, b"some bytes")
         self.say("OFPEchoReply", b"")
+        self.barrier()
+
+    def test_the_switch_asks_who_says_nothing(self):
+        asked = self.one.wait("OFPEchoRequest")
+        self.one.send(self.codec.encode(self.codec.make("OFPEchoReply", asked.data), asked.xid))
+        self.barrier()
+
+    def test_an_error_of_the_controller_is_heard_and_that_is_all(self):
+        n = self.n
+        for kind, code in ((n.OFPET_BAD_REQUEST, n.OFPBRC_BAD_TYPE), (n.OFPET_HELLO_FAILED, n.OFPHFC_EPERM)):
+            self.say("OFPErrorMsg", kind, code, b"what the switch has said")
         self.barrier()
 
     def test_features(self):
@@ -243,6 +254,11 @@ class test_codec(with_switch):
         ({"eth_type": 0x806}, {"arp_op": 2, "arp_spa": "10.0.0.1", "arp_tpa": "10.0.0.2",
                                "arp_sha": "02:00:00:00:00:01", "arp_tha": "02:00:00:00:00:02"}),
         ({"eth_type": 0x8847}, {"mpls_label": 4, "mpls_tc": 5}),
+        ({"eth_type": 0x86dd, "ip_proto": 58}, {"icmpv6_type": 135, "icmpv6_code": 1}),
+        ({"eth_type": 0x86dd, "ip_proto": 58, "icmpv6_type": 135},
+         {"ipv6_nd_target": "fd00::3", "ipv6_nd_sll": "02:00:00:00:00:03"}),
+        ({"eth_type": 0x86dd, "ip_proto": 58, "icmpv6_type": 136},
+         {"ipv6_nd_target": "fd00::4", "ipv6_nd_tll": "02:00:00:00:00:04"}),
     )
 
     def test_every_field_that_can_be_set(self):
@@ -492,3 +508,32 @@ class test_codec(with_switch):
         self.assertEqual([each.meter_id for each in got], [4])
         control(n.ONF_BCT_OPEN_REQUEST)
         self.assertEqual(control(n.ONF_BCT_DISCARD_REQUEST).type, n.ONF_BCT_DISCARD_REPLY)
+
+    # Errors that are an experimenter's: that of the ONF for bundles, and Nicira.
+
+    def refused_by(self, kind, *words, **named):
+        """The experimenter, and what it calls the error."""
+        number = self.say(kind, *words, **named)
+        error = self.one.wait("OFPErrorMsg")
+        self.assertEqual((error.xid, error.type), (number, self.n.OFPET_EXPERIMENTER))
+        message = self.codec.make(kind, *words, **named)
+        self.assertEqual(bytes(error.data), self.codec.encode(message, number))
+        return error.experimenter, error.exp_type
+
+    def test_errors_of_bundles(self):
+        n = self.n
+        onf, bad_id, exists = 0x4f4e4600, 2302, 2303
+        flags = n.ONF_BF_ATOMIC
+        self.assertEqual(self.refused_by("ONFBundleCtrlMsg", 6, n.ONF_BCT_COMMIT_REQUEST, flags, []), (onf, bad_id))
+        self.ask("ONFBundleCtrlMsg", "ONFBundleCtrlMsg", 6, n.ONF_BCT_OPEN_REQUEST, flags, [])
+        self.assertEqual(self.refused_by("ONFBundleCtrlMsg", 6, n.ONF_BCT_OPEN_REQUEST, flags, []), (onf, exists))
+
+    def test_errors_of_conjunctions(self):
+        nicira, bad_conjunction = 0x2320, 15
+        clause = self.p.NXActionConjunction(clause=0, n_clauses=2, id_=7)
+        match = self.p.OFPMatch(eth_type=0x800)
+        # What a clause stands beside is not done, and without two clauses there is nothing to conjoin.
+        for actions in ([clause, self.output(1)], [self.p.NXActionConjunction(clause=0, n_clauses=1, id_=7)]):
+            with self.subTest(n=len(actions)):
+                self.assertEqual(self.refused_by("OFPFlowMod", match=match, instructions=[self.apply(*actions)]),
+                                 (nicira, bad_conjunction))
