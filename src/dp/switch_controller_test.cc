@@ -147,6 +147,15 @@ TEST_F(pipeline_test, what_the_controller_sends_may_come_back_to_it) {
   ASSERT_EQ(seen.size(), 1U);  // in the same thread, before it answered
   EXPECT_EQ(seen[0].bytes, frame_bytes(frame.begin(), frame.begin() + 20));
   EXPECT_EQ(seen[0].in_port, number("a"));
+  EXPECT_EQ(seen[0].reg, decltype(seen[0].reg){});
+  ASSERT_TRUE(owner().send({number("a"),
+                            frame,
+                            {act::set_field{pipeline::field::reg3, 0x33, 0xffff'ffff},
+                             act::output{pipeline::port_controller, 20}}}));
+  ASSERT_EQ(seen.size(), 2U);
+  decltype(seen[1].reg) of_three{};
+  of_three[3] = 0x33;
+  EXPECT_EQ(seen[1].reg, of_three);
   owner().set_sink({});
 }
 

@@ -445,7 +445,9 @@ class test_codec(with_switch):
     def test_packets_both_ways(self):
         n, p = self.n, self.p
         self.say("OFPSetConfig", 0, 0xffff)
+        registers = {"reg0": 1, "reg15": 0xffffffff}
         self.add(p.OFPMatch(eth_type=frames.ETHERTYPE_TEST), [
+            self.apply(*(p.OFPActionSetField(**{name: value}) for name, value in {**registers, "reg3": 0}.items())),
             p.OFPInstructionWriteMetadata(0x77, 0xff), p.OFPInstructionGotoTable(2)])
         self.add(table_id=2, priority=0, cookie=0x99,
                  instructions=[self.apply(self.output(n.OFPP_CONTROLLER, 30))])
@@ -456,7 +458,7 @@ class test_codec(with_switch):
         got = self.one.wait("OFPPacketIn")
         self.assertEqual((got.buffer_id, got.total_len, got.reason, got.table_id, got.cookie, got.data),
                          (n.OFP_NO_BUFFER, len(frame), n.OFPR_NO_MATCH, 2, 0x99, frame[:30]))
-        self.assertEqual(dict(got.match.items()), {"in_port": 1, "metadata": 0x77})
+        self.assertEqual(dict(got.match.items()), {"in_port": 1, "metadata": 0x77, **registers})
         self.say("OFPPacketOut", buffer_id=n.OFP_NO_BUFFER, in_port=n.OFPP_CONTROLLER, data=frame,
                  actions=[p.OFPActionSetField(eth_src="02:00:00:00:00:55"), self.output(2)])
         self.assertEqual([each.src for each in far.collect(5, count=1)], ["02:00:00:00:00:55"])

@@ -43,11 +43,13 @@ std::string text_of(const sent& one) {
          hex_of(one.bytes);
 }
 std::string text_of(const packet_in& one) {
+  std::string registers;
+  for (const std::uint32_t each : one.reg) registers += " " + std::to_string(each);
   return "reason " + std::to_string(static_cast<int>(one.reason)) + " table " +
          std::to_string(one.table) + " cookie " + std::to_string(one.cookie) + " max_len " +
          std::to_string(one.max_len) + " in_port " + std::to_string(one.in_port) + " metadata " +
-         std::to_string(one.metadata) + " tunnel " + std::to_string(one.tunnel_id) + " " +
-         hex_of(one.bytes);
+         std::to_string(one.metadata) + " tunnel " + std::to_string(one.tunnel_id) + " registers" +
+         registers + " " + hex_of(one.bytes);
 }
 
 std::string text_of(const std::string& one) { return one; }

@@ -4,6 +4,7 @@
 // no part in: memory for copies, and the clock of the system.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -98,6 +99,33 @@ TEST_F(no_copies, count_as_deliveries_of_the_burst) {
   EXPECT_EQ(send(list, executor::burst_max), std::vector<port_no>());
   EXPECT_EQ(drops(pipeline_drop::no_buffer), executor::deliveries_max);
   EXPECT_EQ(drops(pipeline_drop::too_many), executor::burst_max * 1000);
+}
+
+// As they are at the action: later changes, and earlier bursts, leave nothing in them.
+TEST_F(lone_executor, tells_the_controller_the_registers) {
+  const auto set = [](field which, std::uint32_t value) { return act::set(which, value); };
+  const action to_controller = output(port_controller);
+  must({add_rule(0, 1, {},
+                 pipeline::test::apply({set(field::reg0, 5), set(field::reg15, 6), to_controller,
+                                        set(field::reg0, 7), change, to_controller}))});
+  using registers = std::array<std::uint32_t, n_registers>;
+  registers first{}, second{};
+  first[0] = 5;
+  second[0] = 7;
+  first[15] = second[15] = 6;
+  const auto told = [this] {
+    const executor::arrival one{buffers_.make(pipeline::test::frames()[3]), 1};
+    worker_->run({&one, 1}, 0);
+    std::vector<registers> made;
+    worker_->each_delivery([&](const delivery& each, const owned_packet& what) {
+      made.push_back(each.reg);
+      buffers_.give_back(what);
+    });
+    return made;
+  };
+  EXPECT_EQ(told(), (std::vector{first, second}));
+  must({add_rule(0, 1, {}, pipeline::test::apply({to_controller}))});
+  EXPECT_EQ(told(), std::vector{registers{}});
 }
 
 // Red when the clock is not read.

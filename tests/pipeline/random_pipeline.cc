@@ -542,6 +542,12 @@ action_list random_packet_out(std::uint64_t number, profile is) {
   for (std::uint64_t n = 1 + below(random, 4); n > 0; --n) {
     list.push_back(random_action(random, true));
   }
+  // Seldom do random actions write a register of what then goes to the controller.
+  if (one_in(random, 8)) {
+    const field which = reg(static_cast<unsigned>(below(random, n_registers)));
+    list.push_back(act::set(which, 1 + below(random, 100)));
+    list.push_back(act::output{port_controller});
+  }
   return list;
 }
 

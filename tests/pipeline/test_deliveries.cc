@@ -69,7 +69,7 @@ outcome outcome_of(const std::vector<delivered>& all, const bridge& model) {
       case delivery::kind::port: made.outputs.push_back({how.port, how.queue, bytes}); break;
       case delivery::kind::controller:
         made.packet_ins.push_back({how.reason, how.table, how.cookie, how.max_len, how.in_port,
-                                   how.metadata, how.tunnel_id, bytes});
+                                   how.metadata, how.tunnel_id, how.reg, bytes});
         break;
       case delivery::kind::normal: {
         packet frame;

@@ -16,6 +16,8 @@ namespace {
 // OXM: class 0x8000, field << 1, length.
 constexpr std::uint32_t oxm_in_port = 0x8000'0004, oxm_metadata = 0x8000'0408,
                         oxm_tunnel_id = 0x8000'4c08;
+// NXM_NX_REG0; the field of another register is its number.
+constexpr std::uint32_t nxm_reg = 0x0001'0004;
 
 /// ofp_match with what is known of a packet beside its bytes.
 void put_match(message& into, const packet_in_facts& of) {
@@ -32,6 +34,11 @@ void put_match(message& into, const packet_in_facts& of) {
   if (of.tunnel_id != 0) {
     put(into, oxm_tunnel_id, 4);
     put(into, of.tunnel_id, 8);
+  }
+  for (std::uint32_t i = 0; i < of.reg.size(); ++i) {
+    if (of.reg[i] == 0) continue;
+    put(into, nxm_reg | i << 9, 4);
+    put(into, of.reg[i], 4);
   }
   set_u16(into, begin + 2, into.size() - begin);
   while ((into.size() - begin) % 8 != 0) into.push_back(0);

@@ -93,6 +93,7 @@ struct packet_in_facts {
   pipeline::table_id table = 0;
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
+  std::array<std::uint32_t, pipeline::n_registers> reg{};  // those that are not 0 are told
   std::uint32_t length = 0;
   std::span<const std::uint8_t> bytes;
 };

@@ -102,8 +102,8 @@ void event_hub::run() {
 }
 
 void event_hub::tell(const dp::packet_in& one) {
-  ofp::packet_in_facts facts{one.reason,   one.table,     one.in_port, one.cookie,
-                             one.metadata, one.tunnel_id, one.length,  one.bytes};
+  ofp::packet_in_facts facts{one.reason,    one.table, one.in_port, one.cookie, one.metadata,
+                             one.tunnel_id, one.reg,   one.length,  one.bytes};
   const std::lock_guard hold(sessions_mutex_);
   for (session* each : sessions_) {
     if (!has(each->about().wants().packet_in, static_cast<unsigned>(one.reason))) continue;

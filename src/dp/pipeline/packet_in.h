@@ -3,10 +3,12 @@
 // A packet that a rule sent to the controller, as it leaves the datapath.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
+#include "pipeline/model/field.h"
 #include "pipeline/model/packet_in_reason.h"
 #include "pipeline/model/port.h"
 #include "pipeline/model/rule.h"
@@ -18,6 +20,7 @@ struct packet_in {
   pipeline::table_id table = 0;
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
+  std::array<std::uint32_t, pipeline::n_registers> reg{};
   std::uint32_t length = 0;         // of the whole frame
   std::vector<std::uint8_t> bytes;  // as many of them as the rule asked for
 };

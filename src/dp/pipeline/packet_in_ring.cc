@@ -8,8 +8,8 @@
 namespace coua::dp {
 
 punted_packet punt(const pipeline::delivery& one, rte_mbuf* frame) noexcept {
-  return {frame,       one.reason, one.table,    one.max_len,
-          one.in_port, one.cookie, one.metadata, one.tunnel_id};
+  return {frame,      one.reason,   one.table,     one.max_len, one.in_port,
+          one.cookie, one.metadata, one.tunnel_id, one.reg};
 }
 
 packet_in to_packet_in(const punted_packet& from) {
@@ -20,6 +20,7 @@ packet_in to_packet_in(const punted_packet& from) {
   made.cookie = from.cookie;
   made.metadata = from.metadata;
   made.tunnel_id = from.tunnel_id;
+  made.reg = from.reg;
   made.length = from.frame->pkt_len;
   made.bytes.resize(std::min<std::uint32_t>(from.max_len, from.frame->pkt_len));
   // Into the buffer only where the bytes are not in one piece.

@@ -20,6 +20,7 @@ struct punted_packet {
   std::uint16_t max_len = 0;
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
+  std::array<std::uint32_t, pipeline::n_registers> reg{};
 };
 punted_packet punt(const pipeline::delivery& one, rte_mbuf* frame) noexcept;
 packet_in to_packet_in(const punted_packet& from);

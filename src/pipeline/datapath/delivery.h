@@ -3,9 +3,11 @@
 // What a burst comes to: packets and copies of them, each with where it goes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "net/packet.h"
+#include "pipeline/model/field.h"
 #include "pipeline/model/packet_in_reason.h"
 #include "pipeline/model/port.h"
 
@@ -33,6 +35,7 @@ struct delivery {
   std::uint8_t table = 0;
   std::uint16_t max_len = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
+  std::array<std::uint32_t, n_registers> reg{};
 };
 
 /// Where copies come from.

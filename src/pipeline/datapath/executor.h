@@ -370,11 +370,17 @@ class executor {
   static_assert(deliveries_max < sent_bit && port_list::n_near <= sent_bit);
   bool is_sent(unsigned i) const noexcept { return (first_[i] & sent_bit) != 0; }
   port_no sent_to(unsigned i) const noexcept { return first_[i] & ~sent_bit; }
+  /// Only what its kind has: a delivery is long.
+  void fill_sent(delivery& into, unsigned i) const noexcept {
+    into.port = sent_to(i);
+    into.in_port = packets_[i].in_port;
+    into.queue = packets_[i].queue;
+    into.next = 0;
+    into.to = delivery::kind::port;
+  }
   delivery sent_delivery(unsigned i) const noexcept {
     delivery made;
-    made.port = sent_to(i);
-    made.in_port = packets_[i].in_port;
-    made.queue = packets_[i].queue;
+    fill_sent(made, i);
     return made;
   }
   /// Makes the delivery of a packet that is only noted, before anything happens to it or its queue.

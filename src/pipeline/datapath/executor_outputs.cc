@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/datapath/executor.h"
+
+#include <algorithm>
+
 #include "pipeline/datapath/field_place.h"
 #include "pipeline/model/action.h"
 
@@ -7,8 +10,7 @@ namespace coua::pipeline {
 
 void executor::make_sent_delivery(slot at) noexcept {
   const std::uint32_t number = ++n_numbers_;
-  delivery& one = deliveries_[number];
-  one = sent_delivery(at);
+  fill_sent(deliveries_[number], at);
   borrowed_[at] = first_[at] = last_[at] = number;
 }
 
@@ -130,6 +132,7 @@ void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t
   one->cookie = cookie;
   one->metadata = p.metadata;
   one->tunnel_id = p.tunnel_id;
+  std::copy_n(p.reg, n_registers, one->reg.begin());
 }
 
 }  // namespace coua::pipeline

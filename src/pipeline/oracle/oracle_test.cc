@@ -359,9 +359,10 @@ TEST(output, normal_is_what_the_l2_switch_does) {
   EXPECT_TRUE(without.receive(one).outputs.empty());
 }
 
-TEST(packet_in, names_rule_table_reason_and_length) {
+TEST(packet_in, names_rule_table_reason_length_and_what_the_pipeline_keeps) {
   lab l;
-  instructions zero = apply({act::output{port_controller, 128}});
+  instructions zero =
+      apply({act::output{port_controller, 128}, act::set_field{field::reg9, 0x99, 0xff}});
   zero.metadata = metadata_write{5};
   zero.goto_table = 1;
   rule_mod asked = add_rule(0, 1, {}, zero);
@@ -373,10 +374,12 @@ TEST(packet_in, names_rule_table_reason_and_length) {
   packet one = tcp_packet();
   one.tunnel_id = 3;
   const verdict got = l.receive(one);
-  EXPECT_EQ(got.packet_ins,
-            (std::vector<packet_in>{{packet_in_reason::action, 0, 0xc0, 128, 1, 0, 3, one.bytes},
-                                    {packet_in_reason::no_match, 1, 0xc1, controller_max_len_all, 1,
-                                     5, 3, one.bytes}}));
+  std::array<std::uint32_t, n_registers> of_zero{};
+  of_zero[9] = 0x99;
+  EXPECT_EQ(got.packet_ins, (std::vector<packet_in>{
+                                {packet_in_reason::action, 0, 0xc0, 128, 1, 0, 3, {}, one.bytes},
+                                {packet_in_reason::no_match, 1, 0xc1, controller_max_len_all, 1, 5,
+                                 3, of_zero, one.bytes}}));
 }
 
 TEST(packet_in, a_rule_of_priority_0_that_matches_something_is_no_miss_rule) {
@@ -420,8 +423,10 @@ TEST(packet_in, an_invalid_ttl_ends_the_way) {
   one.bytes[14 + 8] = 1;
   const verdict got = l.receive(one);
   EXPECT_EQ(ports_of(got), ports{2});
-  EXPECT_EQ(got.packet_ins, (std::vector<packet_in>{{packet_in_reason::invalid_ttl, 0, 8,
-                                                     controller_max_len_all, 1, 0, 0, one.bytes}}));
+  EXPECT_EQ(
+      got.packet_ins,
+      (std::vector<packet_in>{
+          {packet_in_reason::invalid_ttl, 0, 8, controller_max_len_all, 1, 0, 0, {}, one.bytes}}));
 }
 
 TEST(packet_out, runs_actions_and_can_go_through_the_tables) {

@@ -3,6 +3,7 @@
 // What became of a packet: where copies of it went, what was counted, and why.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +34,7 @@ struct packet_in {
   port_no in_port = 0;
   std::uint64_t metadata = 0;
   std::uint64_t tunnel_id = 0;
+  std::array<std::uint32_t, n_registers> reg{};
   std::vector<std::uint8_t> bytes;
 
   bool operator==(const packet_in&) const = default;

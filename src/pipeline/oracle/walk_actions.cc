@@ -224,7 +224,7 @@ void walk::send_to_controller(const packet& one, packet_in_reason reason, const 
   }
   if (reason != packet_in_reason::invalid_ttl) note("CONTROLLER:" + std::to_string(max_len));
   out_.packet_ins.push_back({reason, from.table, from.cookie, max_len, one.in_port, one.metadata,
-                             one.tunnel_id, one.bytes});
+                             one.tunnel_id, one.reg, one.bytes});
 }
 
 }  // namespace coua::pipeline
