@@ -41,6 +41,7 @@ CONFIG = {
 
 
 class with_faucet(with_switch):
+    HARDWARE = "Open vSwitch"
     CONFIG = {"ports": [tap("p1"), tap("p2"), tap("p3"), tap("p4")], "pipeline": {"start": "none"},
               "openflow": {"datapath_id": "0xa1", "controllers": ["tcp:127.0.0.1:6653"], "backoff_max_s": 1}}
 
@@ -48,7 +49,9 @@ class with_faucet(with_switch):
     def setUpClass(cls):
         faucet_lab.need()
         super().setUpClass()
-        cls.faucet = faucet_lab.controller(cls.switch.directory, CONFIG)
+        config = copy.deepcopy(CONFIG)
+        config["dps"]["coua"]["hardware"] = cls.HARDWARE
+        cls.faucet = faucet_lab.controller(cls.switch.directory, config)
         cls.addClassCleanup(cls.faucet.close)
         cls.h1, cls.h2, cls.h3, cls.h4 = (cls.switch.tap_host(f"h{n}", f"p{n}") for n in range(1, 5))
         cls.h1.address("10.0.1.1/24")
@@ -60,6 +63,9 @@ class with_faucet(with_switch):
             host.run(f"ip route add default via {GATEWAYS[vid]}")
         lab.wait_for(lambda: cls.faucet.metric("dp_status") == 1 and len(cls.rules()) > 10,
                      what="Faucet has set up the switch")
+
+    def tearDown(self):
+        self.faucet.check()
 
     @classmethod
     def rules(cls):
@@ -96,9 +102,6 @@ class with_faucet(with_switch):
 
 
 class test_faucet(with_faucet):
-    def tearDown(self):
-        self.faucet.check()
-
     def test_hosts_of_a_vlan_talk_tagged_or_not(self):
         self.assert_reaches(self.h1, "10.0.1.2")
         self.assert_reaches(self.h1, "10.0.1.4")
@@ -145,3 +148,15 @@ class test_faucet(with_faucet):
         lab.wait_for(lambda: self.floods_to(self.h3, frame) == {"h2": None, "h4": GUESTS}, what="p2 is of guests")
         self.faucet.reload(CONFIG)
         self.assert_reaches(self.h1, "10.0.1.2")
+
+
+class test_faucet_that_sets_tables(with_faucet):
+    """Faucet tells the switch beforehand what its tables are to do, by a set of table features."""
+
+    HARDWARE = "GenericTFM"
+
+    def test_it_gets_the_tables_that_it_asks_for(self):
+        self.assert_reaches(self.h1, "10.0.1.2")
+        self.assert_reaches(self.h1, "10.0.2.3")
+        self.assertEqual([line for line in self.faucet.log.read_text().splitlines() if "OFError" in line], [])
+        self.assertEqual((self.faucet.metric("dp_status"), self.faucet.metric("of_errors_total")), (1, 0))

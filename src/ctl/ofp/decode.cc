@@ -194,6 +194,11 @@ ask::set_async set_async(message_view one) {
   return {{of(0), of(1)}};
 }
 
+ask::table_features table_features(message_view one) {
+  const message_view body = one.subspan(multipart_body);
+  return {message(body.begin(), body.end()), ofpmp_more(to_library(one))};
+}
+
 ask::port_stats port_stats(message_view one) {
   return {ntohl(body_of<ofp11_port_stats_request>(one, multipart_body).port_no)};
 }
@@ -278,8 +283,7 @@ decoded by_type(ofptype type, message_view one) {
     case OFPTYPE_FLOW_STATS_REQUEST:
     case OFPTYPE_AGGREGATE_STATS_REQUEST: return rules(one);
     case OFPTYPE_TABLE_STATS_REQUEST: return ask::tables{};
-    case OFPTYPE_TABLE_FEATURES_STATS_REQUEST:
-      return ask::table_features{one.size() > multipart_body};
+    case OFPTYPE_TABLE_FEATURES_STATS_REQUEST: return table_features(one);
     case OFPTYPE_PORT_STATS_REQUEST: return port_stats(one);
     case OFPTYPE_PORT_DESC_STATS_REQUEST: return ask::port_descriptions{};
     case OFPTYPE_GROUP_STATS_REQUEST: return group_stats(one);
@@ -370,8 +374,7 @@ tl::expected<request, refusal> decode(message_view one) {
   ofptype type;
   if (const ofperr wrong = ofptype_decode(&type, to_library(one))) return refuse_by(wrong);
   if (is_cut(type, one)) {
-    constexpr std::uint16_t overflow = 13;
-    return tl::unexpected(refusal{bad_request, overflow, 0, "a request in several messages"});
+    return tl::unexpected(multipart_overflow("a request in several messages"));
   }
   if (auto good = check_on_wire(one); !good) return tl::unexpected(good.error());
   return by_type(type, one);

@@ -71,6 +71,17 @@ inline refusal bad_length() { return {bad_request, 6, 0, "its length is wrong"};
 inline refusal no_buffer() { return {bad_request, 8, 0, "the switch keeps no packets"}; }
 inline refusal bad_table() { return {bad_request, 9, 0, "there is no such table"}; }
 inline refusal is_slave() { return {bad_request, 10, 0, "the controller is a slave"}; }
+inline refusal multipart_overflow(std::string what) {
+  return {bad_request, 13, 0, std::move(what)};
+}
+/// ofp_table_features_failed_code.
+enum class table_features_error : std::uint16_t {
+  bad_table = 0,
+  bad_metadata = 1,
+  bad_type = 2,
+  bad_length = 3,
+  bad_argument = 4,
+};
 inline refusal bad_port() { return {bad_request, 11, 0, "there is no such port"}; }
 
 /// Of bundles, which OpenFlow 1.3 has as an extension of the ONF (230).
@@ -145,7 +156,8 @@ struct rules {
 };
 struct tables {};
 struct table_features {
-  bool change = false;  // with a body: the controller wants to set them
+  message body;       // not empty: the controller wants to set them (table_ability.h)
+  bool more = false;  // the rest of the body is in later messages of the same number
 };
 struct port_stats {
   pipeline::port_no number = pipeline::port_any;

@@ -52,6 +52,9 @@ struct conversation::answerer {
  private:
   ctl::pipeline_control& control() const { return in.bridge_.control; }
   bool is_port(pipeline::port_no number) const;
+  ofp::table_facts facts_of(pipeline::table_id table) const;
+  /// Errors: ofp_table_features_failed_code.
+  tl::expected<void, ofp::refusal> check_features(ofp::message_view wanted) const;
   static ofp::refusal unknown_meter() {
     return ofp::to_refusal({pipeline::of_error::meter_mod_unknown_meter, "", "there is none"});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ctl/ofp/table_ability.h"
 #include "ctl/openflow/answerer.h"
 
 namespace coua::openflow {
@@ -51,22 +52,41 @@ void conversation::answerer::operator()(const ofp::ask::tables&) const {
   in.send_(ofp::tables_reply(asked, tables));
 }
 
-void conversation::answerer::operator()(const ofp::ask::table_features& wanted) const {
-  constexpr std::uint16_t not_permitted = 5;
-  if (wanted.change) {
-    return in.refuse(asked, {ofp::table_features_failed, not_permitted, 0,
-                             "tables can do everything, and are not made smaller"});
-  }
-  ofp::multipart answer(asked);
+// Every table can do everything, always: a controller that asks for no more than that has it, and
+// tables that it does not name are not taken away.
+
+ofp::table_facts conversation::answerer::facts_of(pipeline::table_id table) const {
   const auto& names = in.bridge_.identity.table_names;
-  const std::uint64_t rules_max = control().rules_max();
+  const auto named = names.find(table);
+  ofp::table_facts made;
+  made.id = table;
+  made.name = named != names.end() ? named->second : "table" + std::to_string(table);
+  made.rules_max = control().rules_max();
+  return made;
+}
+
+tl::expected<void, ofp::refusal> conversation::answerer::check_features(
+    ofp::message_view wanted) const {
+  const auto tables = ofp::read_abilities(wanted);
+  if (!tables) return tl::unexpected(tables.error());
+  for (const ofp::table_ability& one : *tables) {
+    if (one.table >= control().n_tables()) {
+      constexpr auto bad_table = static_cast<std::uint16_t>(ofp::table_features_error::bad_table);
+      return tl::unexpected(
+          ofp::refusal{ofp::table_features_failed, bad_table, 0, "there is no such table"});
+    }
+    if (auto good = ofp::check_ability(one, ofp::ability_of(facts_of(one.table), asked)); !good) {
+      return good;
+    }
+  }
+  return {};
+}
+
+void conversation::answerer::operator()(const ofp::ask::table_features& wanted) const {
+  if (const auto good = check_features(wanted.body); !good) return in.refuse(asked, good.error());
+  ofp::multipart answer(asked);
   for (unsigned i = 0; i < control().n_tables(); ++i) {
-    ofp::table_facts one;
-    one.id = static_cast<pipeline::table_id>(i);
-    const auto named = names.find(one.id);
-    one.name = named != names.end() ? named->second : "table" + std::to_string(i);
-    one.rules_max = rules_max;
-    answer.add_features(one);
+    answer.add_features(facts_of(static_cast<pipeline::table_id>(i)));
   }
   in.send_all(answer.finish());
 }

@@ -52,6 +52,11 @@ void conversation::take(ofp::message one) {
   }
   auto asked = ofp::decode(one);
   if (!asked) return put_off_refusal(std::move(one), std::move(asked.error()));
+  if (auto* features = std::get_if<ofp::ask::table_features>(&*asked)) {
+    const auto whole = parts_.add(ofp::xid_of(one), *features);
+    if (!whole) return put_off_refusal(std::move(one), whole.error());
+    if (!*whole) return;
+  }
   if (auto change = operation_of(*asked)) {
     changes_.push_back(std::move(*change));
     waiting_.push_back({put_off::kind::change, std::move(one)});

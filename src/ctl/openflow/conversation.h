@@ -20,6 +20,7 @@
 
 #include "ctl/openflow/bridge_view.h"
 #include "ctl/openflow/bundles.h"
+#include "ctl/openflow/request_parts.h"
 
 namespace coua::openflow {
 
@@ -73,6 +74,7 @@ class conversation {
   const sender send_;
   role_book::entry role_;
   bundle_book bundles_;
+  request_parts parts_;
   std::vector<pipeline::operation> changes_;
   std::vector<pipeline::of_result<pipeline::change_list>> done_;  // of changes, in their order
   std::vector<put_off> waiting_;

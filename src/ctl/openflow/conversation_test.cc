@@ -182,6 +182,84 @@ TEST_F(a_conversation, stops_a_dump_when_nobody_is_there) {
   }
 }
 
+constexpr std::uint16_t features_type = 12, bad_request_error = 1, features_error = 13;
+
+/// A part of a request of table features.
+bytes features(const bytes& body, bool more, std::uint32_t xid) {
+  return message(multipart,
+                 number(features_type, 2) + number(more ? 1 : 0, 2) + number(0, 4) + body, xid);
+}
+
+TEST_F(a_conversation, takes_back_the_features_of_tables_as_it_says_them) {
+  const answers all = {{multipart_answer, 1}};
+  ASSERT_EQ(ask({features({}, false, 1)}), all);
+  const bytes said = said_[0];
+  std::vector<bytes> parts;
+  for (std::size_t at = 16; at < said.size();) {
+    const auto begin = said.begin() + static_cast<std::ptrdiff_t>(at);
+    at += ofp::u16(said, at);
+    parts.push_back(features(bytes(begin, said.begin() + static_cast<std::ptrdiff_t>(at)),
+                             at < said.size(), 1));
+  }
+  ASSERT_EQ(parts.size(), pipeline_.n_tables());
+  EXPECT_EQ(ask(parts), all);
+  EXPECT_EQ(said_[0], said);
+  // Nothing is said before the last part.
+  parts.pop_back();
+  EXPECT_EQ(ask(parts), answers{});
+}
+
+TEST_F(a_conversation, refuses_features_of_tables_that_are_none) {
+  const auto wrong = [](int code) { return std::pair(int{features_error}, code); };
+  const auto of_table = [](unsigned table, unsigned length, const bytes& properties) {
+    return features(number(length, 2) + number(table, 1) + bytes(61, 0) + properties, false, 1);
+  };
+  const auto property = [](unsigned type, unsigned length, std::uint32_t body) {
+    return number(type, 2) + number(length, 2) + number(body, 4);
+  };
+  constexpr unsigned instructions = 0, match = 8;
+  constexpr int bad_table = 0, bad_length = 3;
+  EXPECT_EQ(ask({of_table(15, 64, {})}), (answers{{multipart_answer, 1}}));
+  EXPECT_EQ(refused(of_table(16, 64, {})), wrong(bad_table));
+  for (const unsigned length : {0U, 56U, 63U, 65U, 72U, 0xffffU}) {
+    EXPECT_EQ(refused(of_table(1, length, {})), wrong(bad_length)) << length;
+  }
+  for (const unsigned length : {0U, 3U, 9U, 0xffffU}) {
+    EXPECT_EQ(refused(of_table(1, 72, property(match, length, 0))), wrong(bad_length)) << length;
+  }
+  // Elements of less than a header, of more than there is, and of an experimenter who is not said.
+  EXPECT_EQ(refused(of_table(1, 72, property(match, 7, 0))), wrong(bad_length));
+  EXPECT_EQ(refused(of_table(1, 72, property(match, 8, 0xffff'0000))), wrong(bad_length));
+  EXPECT_EQ(refused(of_table(1, 72, property(instructions, 6, 0x0001'0004))), wrong(bad_length));
+  EXPECT_EQ(refused(of_table(1, 72, property(instructions, 8, 0x0001'0003))), wrong(bad_length));
+  EXPECT_EQ(refused(of_table(1, 72, property(instructions, 8, 0x0001'0005))), wrong(bad_length));
+  EXPECT_EQ(refused(of_table(1, 72, property(instructions, 8, 0xffff'0004))), wrong(bad_length));
+  EXPECT_EQ(ask({of_table(1, 72, property(instructions, 8, 0x0001'0004))}),
+            (answers{{multipart_answer, 1}}));
+}
+
+TEST_F(a_conversation, keeps_requests_in_parts_within_bounds) {
+  conversation with(bridge_, with_);
+  for (std::uint32_t i = 1; i <= cut_requests_max; ++i) {
+    EXPECT_EQ(ask(with, {features({}, true, i)}), answers{});
+  }
+  EXPECT_EQ(ask(with, {features({}, true, 99)}), (answers{{error, 99}}));
+  EXPECT_EQ(said_[0][9] << 8 | said_[0][11], bad_request_error << 8 | 13);
+  // One that has ended makes room.
+  EXPECT_EQ(ask(with, {features({}, false, 1)}).back(), std::pair(int{multipart_answer}, 1U));
+  EXPECT_EQ(ask(with, {features({}, true, 99)}), answers{});
+  const bytes much(65'000, 0);
+  std::vector<bytes> flood(cut_requests_bytes_max / much.size() + 3, features(much, true, 5));
+  flood.push_back(features(much, false, 5));
+  EXPECT_EQ(ask(with, flood), (answers{{error, 5}}));
+  EXPECT_EQ(said_[0][9] << 8 | said_[0][11], bad_request_error << 8 | 13);
+  // Its rest was taken, and the room is there for another.
+  flood.resize(3);
+  EXPECT_EQ(ask(with, flood), answers{});
+  EXPECT_EQ(ask(with, {features({}, false, 5)}), (answers{{error, 5}}));
+  EXPECT_EQ(said_[0][9] << 8 | said_[0][11], features_error << 8 | 3);
+}
+
 TEST_F(a_conversation, does_what_was_asked_before_its_end) {
   {
     session one(bridge_, [] {});
