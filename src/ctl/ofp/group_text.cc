@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <strings.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
 #include "ctl/ofp/duration.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/operation_convert.h"
@@ -11,14 +18,38 @@ using pipeline::mod_command;
 
 constexpr std::string_view bucket_word = "bucket=";
 
-result<void> check_buckets(std::string_view buckets) {
-  while (!buckets.empty()) {
-    buckets.remove_prefix(bucket_word.size());
-    const std::size_t end = buckets.find(bucket_word);
-    if (auto good = check_bucket(std::string(buckets.substr(0, end))); !good) return good;
-    buckets.remove_prefix(end == std::string_view::npos ? buckets.size() : end);
+/// Whether the bucket watches LOCAL. The library refuses that, so it is told of port 1, in as many
+/// characters.
+bool hide_local(std::string& bucket, const ovs_port_map& map) {
+  std::string walked = bucket;
+  char* rest = walked.data();
+  char *name, *value;
+  bool is_local = false;
+  while (ofputil_parse_key_value(&rest, &name, &value)) {
+    if (strcasecmp(name, "watch_port") != 0) continue;
+    ofp_port_t port = OFPP_NONE;
+    is_local = ofputil_port_from_string(value, map.get(), &port) && port == OFPP_LOCAL;
+    if (!is_local) continue;
+    const std::size_t n = std::strlen(value);
+    bucket.replace(static_cast<std::size_t>(value - walked.data()), n,
+                   std::string(n - 1, '0') + "1");
   }
-  return {};
+  return is_local;
+}
+
+/// Of the buckets from `at` on: which ones watch LOCAL, of which the text says nothing any more.
+result<std::vector<bool>> read_buckets(std::string& text, std::size_t at, const ovs_port_map& map) {
+  std::vector<bool> watch_local;
+  while (at < text.size()) {
+    at += bucket_word.size();
+    const std::size_t end = std::min(text.find(bucket_word, at), text.size());
+    std::string one = text.substr(at, end - at);
+    if (auto good = check_bucket(one); !good) return tl::unexpected(good.error());
+    watch_local.push_back(hide_local(one, map));
+    text.replace(at, end - at, one);
+    at = end;
+  }
+  return watch_local;
 }
 
 struct head {
@@ -56,12 +87,11 @@ result<pipeline::group_mod> parse_group(std::string_view text, mod_command comma
   auto taken = checked_text(text);
   if (!taken) return tl::unexpected(taken.error());
   const std::size_t n_head = std::min(taken->find(bucket_word), taken->size());
-  if (auto good = check_buckets(std::string_view(*taken).substr(n_head)); !good) {
-    return tl::unexpected(good.error());
-  }
+  const ovs_port_map map(names);
+  const auto watch_local = read_buckets(*taken, n_head, map);
+  if (!watch_local) return tl::unexpected(watch_local.error());
   auto first = read_head(taken->substr(0, n_head));
   if (!first) return tl::unexpected(first.error());
-  const ovs_port_map map(names);
   ovs_group_mod parsed;
   ofputil_protocol usable;
   char* wrong = parse_ofp_group_mod_str(&parsed, static_cast<int>(command),
@@ -70,6 +100,9 @@ result<pipeline::group_mod> parse_group(std::string_view text, mod_command comma
   if (wrong != nullptr) return tl::unexpected(library_error(wrong));
   auto made = from_ovs(parsed);
   if (!made) return tl::unexpected(to_error(made.error()));
+  std::vector<pipeline::bucket>& buckets = made->what.buckets;
+  for (std::size_t i = 0; i < std::min(buckets.size(), watch_local->size()); ++i)
+    if ((*watch_local)[i]) buckets[i].watch_port = pipeline::port_local;
   if (first->fast_failover) made->what.type = pipeline::group_type::fast_failover;
   return std::move(*made);
 }

@@ -26,6 +26,12 @@ TEST(group_text, is_read_and_printed) {
        "actions=output:2"},
       {"group_id=4,type=fast_failover,bucket=watch_port:1,output:1",
        "group_id=4,type=ff,bucket=watch_port:1,actions=output:1"},
+      {"group_id=5,type=ff,bucket=watch_port:2,output:2,bucket=watch_port=local,output:LOCAL",
+       "group_id=5,type=ff,bucket=watch_port:2,actions=output:2,bucket=watch_port:LOCAL,"
+       "actions=LOCAL"},
+      {"group_id=5,type=ff,bucket=watch_port:LOCAL,watch_port:3,output:2,bucket=watch_port:65534,1",
+       "group_id=5,type=ff,bucket=watch_port:3,actions=output:2,bucket=watch_port:LOCAL,"
+       "actions=output:1"},
   };
   for (const said_and_meant& one : cases) {
     const auto made = parse_group(one.said, mod_command::add);
@@ -33,6 +39,10 @@ TEST(group_text, is_read_and_printed) {
     EXPECT_EQ(print_group(made->what), one.meant);
     EXPECT_EQ(made->command, mod_command::add);
   }
+  const auto named = parse_group("group_id=5,type=ff,bucket=watch_port:l,output:l",
+                                 mod_command::add, {{pipeline::port_local, "l"}});
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->what.buckets[0].watch_port, pipeline::port_local);
   EXPECT_EQ(parse_group("", mod_command::remove)->what.id, pipeline::group_all);
   EXPECT_EQ(parse_group("group_id=all", mod_command::remove)->what.id, pipeline::group_all);
   EXPECT_EQ(parse_group("group_id=9", mod_command::remove)->what.id, 9);

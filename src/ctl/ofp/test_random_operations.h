@@ -62,7 +62,7 @@ class random_operations {
          --left) {
       bucket one;
       one.weight = static_cast<std::uint16_t>(made.what.type == group_type::select ? draw_() : 0);
-      if (coin()) one.watch_port = 1 + static_cast<port_no>(below(0xfeff));
+      if (coin()) one.watch_port = coin() ? port_local : 1 + static_cast<port_no>(below(0xfeff));
       if (coin()) one.watch_group = below(group_max);
       packet_knowledge known;
       one.actions = actions(action_place::bucket, known);
