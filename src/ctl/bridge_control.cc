@@ -29,6 +29,10 @@ class collect_normal final : public pipeline::normal_switch {
   std::vector<pipeline::packet>& into_;
 };
 
+pipeline::port_no number_in_bridge(const dp::port_status& port) {
+  return dp::bridge_port(port.number, port.config.local);
+}
+
 /// The counters of a port (dp/counters.h) as OpenFlow has them.
 void count(const std::vector<dp::counter>& counters, ofp::port_facts& into) {
   for (const dp::counter& one : counters) {
@@ -200,13 +204,17 @@ trace_answer bridge_control::trace(const pipeline::packet& one) {
 /// What it says, and copies for `result`.
 std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
                                                 pipeline::verdict& result) const {
-  auto said = switch_.trace_l2(dp::switch_port(one.in_port), one.bytes);
+  const auto ports = ports_of_bridge();
+  const auto from = std::ranges::find(ports, one.in_port, number_in_bridge);
+  auto said = switch_.trace_l2(from != ports.end() ? from->number : dp::max_ports, one.bytes);
   if (!said) return {said.error().message()};
   std::vector<std::string> lines{
       (said->vlan != 0 ? "VLAN " + std::to_string(said->vlan) + ": " : "") + said->what};
   if (!said->limit.empty()) lines.push_back(said->limit);
   for (dp::l2_verdict::copy& each : said->copies) {
-    const pipeline::port_no to = dp::bridge_port(each.port);
+    const auto at = std::ranges::find(ports, each.port, &dp::port_status::number);
+    const pipeline::port_no to =
+        at != ports.end() ? number_in_bridge(*at) : dp::bridge_port(each.port, false);
     lines.push_back("output:" + pipeline::port_name(to));
     if (!each.member.empty()) lines.push_back("by its member " + each.member);
     result.outputs.push_back({to, one.queue, std::move(each.bytes)});
@@ -223,7 +231,7 @@ std::vector<dp::port_status> bridge_control::ports_of_bridge() const {
 ofp::port_names bridge_control::port_names() {
   ofp::port_names made;
   for (const dp::port_status& each : ports_of_bridge()) {
-    made.add(dp::bridge_port(each.number), each.config.name);
+    made.add(number_in_bridge(each), each.config.name);
   }
   return made;
 }
@@ -232,7 +240,7 @@ std::vector<ofp::port_facts> bridge_control::ports() {
   const auto in_bridge = owner_.ports();
   std::vector<ofp::port_facts> made;
   for (const dp::port_status& each : ports_of_bridge()) {
-    const auto known = std::ranges::find(in_bridge, dp::bridge_port(each.number),
+    const auto known = std::ranges::find(in_bridge, number_in_bridge(each),
                                          [](const auto& one) { return one.port.number; });
     if (known == in_bridge.end()) continue;  // it comes or goes just now
     ofp::port_facts one;
@@ -263,7 +271,7 @@ pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no numb
     return pipeline::refuse(pipeline::of_error::port_mod_bad_port, "bridge " + bridge_,
                             "it is being removed");
   for (const dp::port_status& each : ports_of_bridge()) {
-    if (dp::bridge_port(each.number) != number) continue;
+    if (number_in_bridge(each) != number) continue;
     dp::port_config wanted = each.config;
     wanted.enabled = (config & ofp::port_down) == 0;
     const bool reopens = wanted.enabled && !each.shut_down.empty();

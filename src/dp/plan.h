@@ -64,6 +64,7 @@ using vlan_domains = std::array<std::uint16_t, n_vlans>;
 
 struct plan_bridge {
   port_set ports = 0;
+  unsigned local = max_ports;  // number of the port that is LOCAL; max_ports: there is none
   vlan_domains domains{};
 };
 
@@ -76,6 +77,7 @@ struct plan_port {
   std::uint16_t native_domain = 0;  // of that VLAN
   std::uint8_t bridge = 0;          // number
   bool any_vlan = false;            // whatever the sets of ports say
+  bool local = false;               // its bridge's LOCAL
   std::uint32_t longest_frame = 0;  // bytes, by the MTU; a driver may refuse a longer one
 };
 

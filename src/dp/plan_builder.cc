@@ -32,6 +32,7 @@ void add_bridge(plan& built, const bridge_view& view) {
 void join_bridge(plan& built, const port_view& view) {
   plan_bridge& bridge = built.bridges[view.bridge];
   bridge.ports |= port_bit(view.number);
+  if (view.device->config().local) bridge.local = view.number;
   for (worker_plan& each : built.workers)
     each.bridge_of[view.number] = each.bridge_of[controller_port(view.bridge)];
   const port_config& config = view.device->config();
@@ -174,6 +175,7 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
         .native_vlan = config.native_vlan,
         .native_domain = built->bridges[view.bridge].domains[config.native_vlan],
         .bridge = static_cast<std::uint8_t>(view.bridge),
+        .local = config.local,
         .longest_frame = view.device->longest_frame()};
     built->storms[view.number] = storm_of(view);
     join_bridge(*built, view);

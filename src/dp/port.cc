@@ -133,6 +133,8 @@ result<void> port::validate(const port_config& config) {
   for (const unsigned n :
        {config.rx_queues, config.tx_queues, config.rx_descriptors, config.tx_descriptors})
     if (n > UINT16_MAX) return fail(errc::invalid, where, "queues and descriptors end at 65,535");
+  if (config.local && config.mirror.any())
+    return fail(errc::invalid, where, "a mirror port cannot be local: it receives nothing");
   return validate_vlans(config, where);
 }
 
@@ -457,11 +459,12 @@ result<void> port::update(const port_config& config) {
   const port_config& old = config_;
   if (config.devargs != old.devargs || config.bond.members != old.bond.members ||
       config.rx_queues != old.rx_queues || config.tx_queues != old.tx_queues ||
-      config.rx_descriptors != old.rx_descriptors || config.tx_descriptors != old.tx_descriptors)
+      config.rx_descriptors != old.rx_descriptors || config.tx_descriptors != old.tx_descriptors ||
+      config.local != old.local)
     return fail(
         errc::unsupported, where(),
         "devargs, queues and descriptors cannot change while the port exists, nor whether it is a "
-        "bond: remove it and add it again");
+        "bond or local: remove it and add it again");
   if (auto valid = validate(config); !valid) return valid;
   if (!members_.empty()) return update_bond(config);
   if (config.mtu != old.mtu)

@@ -105,6 +105,8 @@ struct port_config {
   storm_limits storm;
   unsigned recover_s = 0;  // after which a port that the switch has shut down comes back; 0: never
   mirror_sources mirror;   // any: it is a mirror port
+  // Its bridge's OpenFlow port LOCAL, of which each has one at most; never a mirror port.
+  bool local = false;
   bool operator==(const port_config&) const = default;
 };
 
@@ -306,13 +308,14 @@ class l2_switch {
   virtual std::string describe() const = 0;
 
   /// Adds a port; on failure nothing is left behind. A port number is reused only after its FIB
-  /// entries are gone. not_found: there is no such bridge.
+  /// entries are gone. not_found: there is no such bridge; exists: a port of this name, or a local
+  /// port of the bridge.
   virtual result<unsigned> add_port(const port_config&) = 0;
   virtual result<void> remove_port(const std::string& name) = 0;
   /// Changes what can change while the port runs (enabled, VLANs, mac_limit, its action, storm,
   /// recover_s, mirror, learning, promiscuous, mtu, a bond's mode, hash, rate and members, of
-  /// which those that stay go on as before); name, bridge, devargs, queues and descriptors must be
-  /// the same (errc::unsupported).
+  /// which those that stay go on as before); name, bridge, devargs, queues, descriptors and
+  /// local must be the same (errc::unsupported).
   virtual result<void> update_port(const port_config&) = 0;
   /// Brings a port back that the switch has shut down; any other is left as it is. Errors:
   /// not_found, and of the driver.

@@ -483,7 +483,7 @@ TEST_F(bridges_test, a_port_number_of_another_bridge_brings_nothing_along) {
   auto& a = access_in("br0", "a");
   access_in("br0", "b");
   const unsigned number = numbers_["b"];
-  must_in("br0", {add_rule(0, 9, {}, apply({output(bridge_port(number))}))});
+  must_in("br0", {add_rule(0, 9, {}, apply({output(bridge_port(number, false))}))});
   ASSERT_TRUE(switch_->remove_port("b"));
   auto& c = access_in("br1", "c");
   for (unsigned i = 0; numbers_["c"] != number; ++i) {  // numbers go round

@@ -82,6 +82,7 @@ class switch_impl final : public l2_switch {
   struct port_slot {
     std::unique_ptr<port> device;     // null: free, once `flush` is over
     switch_bridge* bridge = nullptr;  // of the device
+    bool local = false;               // the LOCAL of that bridge
     link_state link;
     unsigned last_mbps = 0;            // of the link, when it last had one; 0: not known
     std::unique_ptr<bond_state> bond;  // where the port is one
@@ -164,6 +165,7 @@ class switch_impl final : public l2_switch {
   void close(std::unique_ptr<port> leaving);
   /// After its state or its configuration: what others know of a port.
   void tell_all(unsigned number);
+  const port* local_of(const switch_bridge& bridge) const;
   result<unsigned> free_number() const;
   int number_of(const std::string& name) const;
   result<packet_pool*> shared_pool(int numa_node, unsigned room);

@@ -39,6 +39,13 @@ int switch_impl::number_of(const std::string& name) const {
   return -1;
 }
 
+/// Null: it has none.
+const port* switch_impl::local_of(const switch_bridge& bridge) const {
+  for (const port_slot& slot : slots_)
+    if (slot.device && slot.bridge == &bridge && slot.local) return slot.device.get();
+  return nullptr;
+}
+
 /// Numbers go round, so that one that was just given back rests as long as possible.
 result<unsigned> switch_impl::free_number() const {
   const unsigned limit =
@@ -63,6 +70,10 @@ result<unsigned> switch_impl::add_port_here(port_config config, const shut_state
   config.bridge = bridge->name();
   if (number_of(config.name) >= 0)
     return fail(errc::exists, "port " + config.name, "a port of this name exists");
+  if (config.local)
+    if (const port* const other = local_of(*bridge))
+      return fail(errc::exists, "port " + config.name + ": local",
+                  "bridge " + config.bridge + " has a local port, " + other->config().name);
   const auto number = free_number();
   if (!number) return number;
   if (auto taken = take_domains(*bridge, config); !taken) return tl::unexpected(taken.error());
@@ -72,6 +83,7 @@ result<unsigned> switch_impl::add_port_here(port_config config, const shut_state
   port_slot& slot = slots_[*number];
   slot.device = std::move(*opened);
   slot.bridge = bridge;
+  slot.local = config.local;
   slot.bond.reset();
   if (config.bond.any())
     slot.bond = std::make_unique<bond_state>(config.bond, slot.device->macs(),
@@ -149,9 +161,10 @@ void switch_impl::set_rules(unsigned number) {
 void switch_impl::tell_pipeline(unsigned number) {
   const port_slot& slot = slots_[number];
   pipeline_owner& to = slot.bridge->pipeline();
-  if (!slot.device) return to.remove_port(bridge_port(number));
   pipeline::port one;
-  one.number = bridge_port(number);
+  one.number = bridge_port(number, slot.local);
+  if (!slot.device) return to.remove_port(one.number);
+  if (slot.local) one.own = bridge_port(number, false);
   const port_config& config = slot.device->config();
   one.live = slot.link.up && config.enabled && !slot.is_shut() && !config.mirror.any();
   to.set_port(one);

@@ -121,12 +121,13 @@ TEST_F(storm_test, normal_of_the_pipeline_has_the_limits_and_output_has_not) {
   };
   limit("a", {1, 0, 0});
   using pipeline::test::where;
-  const auto from_a = where({exact(pipeline::field::in_port, bridge_port(numbers_.at("a")))});
+  const auto from_a =
+      where({exact(pipeline::field::in_port, bridge_port(numbers_.at("a"), false))});
   must({add_rule(0, 10, from_a, apply({output(pipeline::port_normal)}))});
   send(a, broadcast, 100);
   EXPECT_TRUE(split("drop_storm_broadcast", 100));
   const std::uint64_t dropped = count("a", "drop_storm_broadcast");
-  must({add_rule(0, 10, from_a, apply({output(bridge_port(numbers_.at("b")))}))});
+  must({add_rule(0, 10, from_a, apply({output(bridge_port(numbers_.at("b"), false))}))});
   send(a, broadcast, 100);
   EXPECT_TRUE(counts("a", "forwarded", 100));
   EXPECT_EQ(count("a", "drop_storm_broadcast"), dropped);

@@ -21,7 +21,9 @@ class pipeline_test : public switch_test {
         {pipeline::test::change_rules(pipeline::rule_command::remove, pipeline::table_all, 0, {})});
   }
   pipeline_owner& owner() { return *switch_->pipeline({}); }
-  pipeline::port_no number(const std::string& port) const { return bridge_port(numbers_.at(port)); }
+  pipeline::port_no number(const std::string& port) const {
+    return bridge_port(numbers_.at(port), false);
+  }
   pipeline::match from(const std::string& port) const {
     return pipeline::test::where({exact(pipeline::field::in_port, number(port))});
   }

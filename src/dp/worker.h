@@ -40,6 +40,7 @@
 #include "dp/l2/burst.h"
 #include "dp/learn/report.h"
 #include "dp/learn/suppress_cache.h"
+#include "dp/pipeline/port_numbers.h"
 #include "dp/pipeline/worker_bridge.h"
 #include "dp/plan.h"
 #include "dp/switch.h"
@@ -192,6 +193,11 @@ class worker {
   void forward_normal() noexcept;
   void punt(worker_bridge& bridge, unsigned from, const pipeline::delivery& one,
             rte_mbuf* frame) noexcept;
+  /// The port of the switch with this number in the bridge; no port's: it has none.
+  unsigned port_of(const worker_bridge& bridge, pipeline::port_no number) const noexcept {
+    return number == pipeline::port_local ? plan_->bridges[bridge.number].local
+                                          : switch_port(number);
+  }
   /// Of the bridge, and up.
   port_set up_in(const worker_bridge& bridge) const noexcept {
     return plan_->up & plan_->bridges[bridge.number].ports;

@@ -6,9 +6,11 @@
 namespace coua::ctl {
 namespace {
 
+/// As texts of rules say it: LOCAL is called so, whatever its own name is.
 std::string name_of(pipeline::port_no number, const ofp::port_names& names) {
   const auto found = names.all().find(number);
-  return found == names.all().end() ? pipeline::port_name(number) : found->second;
+  const bool has_name = found != names.all().end() && number != pipeline::port_local;
+  return has_name ? found->second : pipeline::port_name(number);
 }
 
 const char* word_of(pipeline::packet_in_reason reason) {

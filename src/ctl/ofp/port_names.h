@@ -2,7 +2,7 @@
 //
 // Names of ports, for texts: "output:p0" is "output:1" when port 1 is called p0. A name is one of
 // one port only. Reserved ports (LOCAL, IN_PORT...) have names of their own, which cannot be given
-// away.
+// away: a port with the number LOCAL is read by its name, too, and printed as LOCAL.
 #pragma once
 
 #include <map>

@@ -15,7 +15,7 @@
 // It is not the thread `tables`: a bundle of a million rules takes seconds, and learning must go on
 // meanwhile. Neither waits for the other.
 //
-// Numbers. Port n of the switch is port n + 1 of the bridge: OpenFlow has no port 0.
+// Its ports have the numbers that port_numbers.h says.
 #pragma once
 
 #include <atomic>
@@ -33,15 +33,13 @@
 #include "dp/pipeline/learn_out.h"
 #include "dp/pipeline/packet_in_ring.h"
 #include "dp/pipeline/packet_out.h"
+#include "dp/pipeline/port_numbers.h"
 #include "dp/plan.h"
 #include "dp/switch.h"
 #include "pipeline/compiler/running_bridge.h"
 #include "pipeline/datapath/executor.h"
 
 namespace coua::dp {
-
-constexpr pipeline::port_no bridge_port(unsigned number) { return number + 1; }
-constexpr unsigned switch_port(pipeline::port_no number) { return number - 1; }
 
 class pipeline_owner {
  public:

@@ -19,8 +19,9 @@ namespace of = pipeline;
 
 void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
   of::executor::arrival arrivals[of::executor::burst_max];
-  const of::port_no in_port = bridge_port(b.port);
-  const bool strips = plan_->ports[b.port].strips_tags;
+  const plan_port& from = plan_->ports[b.port];
+  const of::port_no in_port = bridge_port(b.port, from.local);
+  const bool strips = from.strips_tags;
   std::uint64_t bytes = 0;
   for (unsigned at = 0; at < b.n;) {
     unsigned n = 0;
@@ -63,7 +64,7 @@ void worker::deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexc
   const auto send = [&](of::port_no to, const of::owned_packet& what) {
     ++n_delivered;
     rte_mbuf* frame = to_mbuf(what);
-    const unsigned out = switch_port(to);
+    const unsigned out = switch_port(to);  // no port, where it is LOCAL: send_to_port() asks
     if ((up & port_bit(out)) == 0) [[unlikely]]
       return send_to_port(bridge, port, to, frame);
     ++n_forwarded;
@@ -94,7 +95,7 @@ void worker::deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexc
 
 void worker::send_to_port(const worker_bridge& bridge, unsigned from, of::port_no to,
                           rte_mbuf* frame) noexcept {
-  const unsigned out = switch_port(to);
+  const unsigned out = port_of(bridge, to);
   if ((up_in(bridge) & port_bit(out)) != 0) [[likely]] {
     port_counters_.of(from).add(port_counter::forwarded);
     return enqueue(out, frame, frame->pkt_len);
@@ -108,9 +109,10 @@ void worker::send_packet_outs(worker_bridge& bridge) noexcept {
   const port_set ports = plan_->bridges[bridge.number].ports;
   sent_packet each;
   for (unsigned n = 0; n < params_.burst && bridge.packet_outs->pop(each); ++n) {
-    const bool is_port = switch_port(each.in_port) < max_ports;
-    const bool is_here = (ports & port_bit(switch_port(each.in_port))) != 0;
-    const unsigned from = is_here ? switch_port(each.in_port) : controller_port(bridge.number);
+    const unsigned in_port = port_of(bridge, each.in_port);
+    const bool is_port = in_port < max_ports || each.in_port == of::port_local;
+    const bool is_here = (ports & port_bit(in_port)) != 0;
+    const unsigned from = is_here ? in_port : controller_port(bridge.number);
     port_counters_.of(from).add(port_counter::from_controller);
     if (each.to != of::port_normal) {
       send_to_port(bridge, from, each.to, each.frame);

@@ -76,8 +76,8 @@ struct published_plan {
   /// that says so. It is taken back before a version that does something else, and set after one
   /// that does not; so who goes by it does what a version says that is published.
   std::atomic<std::uint32_t> all_normal{not_normal};
-  /// Ports 1 to 64, from the lowest bit on, to which NORMAL must not forward. Who sees a version
-  /// sees what it has here, too.
+  /// Ports 1 to 64, LOCAL by its own number, from the lowest bit on, to which NORMAL must not
+  /// forward. Who sees a version sees what it has here, too.
   std::atomic<std::uint64_t> no_fwd{0};
   const action_records* records = nullptr;
   qsbr grace;

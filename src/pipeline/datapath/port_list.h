@@ -24,14 +24,13 @@ class port_list {
   explicit port_list(std::vector<port> ports) : ports_(std::move(ports)) {
     for (const port& each : ports_) {
       if (each.number < n_near) near_[each.number] = state_of(each);
-      if (each.no_fwd && each.number >= 1 && each.number <= 64) {
-        no_fwd_ |= std::uint64_t{1} << (each.number - 1);
-      }
+      const port_no own = each.own != 0 ? each.own : each.number;
+      if (each.no_fwd && own >= 1 && own <= 64) no_fwd_ |= std::uint64_t{1} << (own - 1);
     }
   }
 
   std::span<const port> all() const noexcept { return ports_; }
-  /// Of ports 1 to 64, from the lowest bit on: packets to it are dropped.
+  /// Of ports 1 to 64 (LOCAL by its own number), from the lowest bit on: packets to it are dropped.
   std::uint64_t no_fwd() const noexcept { return no_fwd_; }
   /// Bits of `state`, of a port that is found without a search; of another one: nothing.
   std::uint8_t states_if_near(port_no number) const noexcept {
