@@ -146,6 +146,7 @@ result<void> run_port_add(const session& s) {
   spec.set_name(s.call.text("NAME"));
   spec.set_bridge(s.call.text("bridge"));
   spec.set_devargs(s.call.text("DEVARGS"));
+  spec.set_local(s.call.has("local"));
   spec.set_rx_queues(small(s.call, "rx-queues"));
   spec.set_tx_queues(small(s.call, "tx-queues"));
   spec.set_rx_descriptors(small(s.call, "rx-descriptors"));

@@ -223,6 +223,7 @@ json port_json(const v1::Port& port) {
   const bool trunk = spec.vlans().mode() == v1::VLAN_MODE_TRUNK;
   return {{"name", spec.name()},
           {"bridge", spec.bridge()},
+          {"local", spec.local()},
           {"number", port.number()},
           {"devargs", spec.devargs()},
           {"driver", port.driver()},
@@ -272,7 +273,10 @@ std::string ports_text(const google::protobuf::RepeatedPtrField<v1::Port>& ports
 }
 
 std::string port_details_text(const v1::Port& port) {
-  return members_text(port) + storm_text(port) + mirror_text(port.spec().mirror());
+  const std::string local =
+      port.spec().local() ? "local: LOCAL of bridge " + port.spec().bridge() + " to OpenFlow\n"
+                          : "";
+  return local + members_text(port) + storm_text(port) + mirror_text(port.spec().mirror());
 }
 
 }  // namespace coua::cli

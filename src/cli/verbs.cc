@@ -89,6 +89,8 @@ const std::vector<parameter> running_options = {
     option("promiscuous", "on|off", "receive frames for every address", kind::on_off),
 };
 const std::vector<parameter> starting_options = {
+    option("local", "", "the port LOCAL of its bridge to OpenFlow, which has one at most",
+           kind::flag),
     option("rx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("tx-queues", "COUNT", "0: one per worker, where the port can", kind::number, 0, 128),
     option("rx-descriptors", "COUNT", "per queue; 0: the driver's default", kind::number, 0, 32768),
@@ -104,7 +106,7 @@ const std::vector<parameter> filter_options = {
 };
 
 const char* const port_example =
-    R"({"name": "p0", "bridge": "br0", "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
+    R"({"name": "p0", "bridge": "br0", "local": false, "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "recover_s": 0, "recovers_in_s": null, "learned": 2,

@@ -24,6 +24,7 @@ namespace {
 
 void check_ports(config_reader& reader, const config& c) {
   std::map<std::string, std::size_t> names;
+  std::map<std::string, std::size_t> locals;                           // by bridge
   std::map<std::string, std::pair<std::size_t, std::string>> devices;  // port, field of it
   for (std::size_t i = 0; i < c.ports.size(); i++) {
     const auto& port = c.ports[i];
@@ -46,6 +47,14 @@ void check_ports(config_reader& reader, const config& c) {
     };
     if (const auto [before, fresh] = names.emplace(port.name, i); !fresh && !port.name.empty())
       is_also("name", "is the name", before->second, "name");
+    const bool is_second = port.local && !locals.try_emplace(port.bridge, i).second;
+    if (is_second) {
+      const std::string other = item_path("ports", locals[port.bridge]);
+      reader.complain_at(path + ".local",
+                         "a bridge has one local port, and " + other + " in line " +
+                             std::to_string(nearest_line(reader.lines, other + ".local")) +
+                             " is that of " + port.bridge);
+    }
     const auto device = [&](const std::string& devargs, const std::string& field) {
       if (devargs.empty()) return;
       const auto [before, fresh] = devices.try_emplace(device_of(devargs), i, field);

@@ -196,8 +196,8 @@ std::set<std::string> devices_in_use(const config& now) {
 /// `now` has in another place, or with other arguments: it must be free first.
 bool must_be_replaced(const dp::port_config& a, const dp::port_config& b,
                       const std::set<std::string>& in_use) {
-  if (a.bridge != b.bridge || a.devargs != b.devargs || a.bond.any() != b.bond.any() ||
-      a.rx_queues != b.rx_queues || a.tx_queues != b.tx_queues ||
+  if (a.bridge != b.bridge || a.local != b.local || a.devargs != b.devargs ||
+      a.bond.any() != b.bond.any() || a.rx_queues != b.rx_queues || a.tx_queues != b.tx_queues ||
       a.rx_descriptors != b.rx_descriptors || a.tx_descriptors != b.tx_descriptors)
     return true;
   return std::ranges::any_of(b.bond.members, [&](const std::string& each) {

@@ -78,6 +78,19 @@ TEST(config_diff, members_of_a_bond_change_while_it_works_if_they_are_free) {
   EXPECT_EQ(first_words(bonds("x0, \"vdev:x1\"", "x2, x3", c)), lines{"port a: replaced"});
 }
 
+TEST(config_diff, a_port_that_becomes_local_comes_again) {
+  const auto ports = [](const char* a, const char* b) {
+    return std::string("pipeline: {flows: [in_port=LOCAL actions=output:b]}\n") +
+           "ports: [{name: a, devargs: x0, local: " + a + "}, {name: b, devargs: x1, local: " + b +
+           "}]";
+  };
+  EXPECT_EQ(texts(ports("false", "false"), ports("true", "false")),
+            (lines{"port a: replaced: local: false -> true"}));
+  EXPECT_EQ(
+      texts(ports("true", "false"), ports("false", "true")),
+      (lines{"port a: replaced: local: true -> false", "port b: replaced: local: false -> true"}));
+}
+
 TEST(config_diff, what_only_a_restart_changes) {
   EXPECT_EQ(texts("workers: {count: 1}", "workers: {cores: [1, 2]}\nmemory: {packet_mib: 64}"),
             (lines{"memory.packet_mib: 512 -> 64 (needs a restart)",

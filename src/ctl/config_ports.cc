@@ -220,6 +220,13 @@ const field_table<port>& port_fields() {
                            .example = "true"},
                           [](port& p) -> auto& { return p.enabled; }),
       boolean_field<port>(
+          {.name = "local",
+           .meaning = "To OpenFlow it is the port LOCAL of its bridge, which has one at most, as "
+                      "one by which the machine itself joins the bridge (openflow.md). Not a "
+                      "mirror port",
+           .example = "true"},
+          [](port& p) -> auto& { return p.local; }),
+      boolean_field<port>(
           {.name = "learning", .meaning = "Learn source addresses", .example = "true"},
           [](port& p) -> auto& { return p.learning; }),
       integer_field<port>({.name = "mac_limit",

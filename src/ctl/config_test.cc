@@ -157,6 +157,8 @@ TEST(config, every_field_reaches_its_member) {
   EXPECT_EQ(c.ports[1].tagged, (std::vector<std::uint16_t>{10, 20, 21, 22}));
   EXPECT_EQ(c.ports[2].mode, dp::vlan_mode::trunk) << "tagged alone means trunk";
   EXPECT_EQ(c.ports[2].native_vlan, 7);
+  EXPECT_TRUE(c.ports[2].local);
+  EXPECT_FALSE(p.local);
   EXPECT_EQ(c.ports[3].mirror,
             (dp::mirror_sources{{"host-1", "uplink"}, {"host-1"}, {10, 20, 21, 22, 30}}));
   EXPECT_EQ(c.ports[4].devargs, "");

@@ -83,6 +83,10 @@ class fake_switch : public dp::l2_switch {
       return fail(errc::exists, "port " + config.name, "is there already");
     const std::string bridge = named(config.bridge);
     if (!has_bridge(bridge)) return no_bridge(bridge);
+    if (config.local && std::ranges::any_of(ports_, [&](const auto& p) {
+          return p.config.local && p.config.bridge == bridge;
+        }))
+      return fail(errc::exists, "port " + config.name + ": local", "the bridge has a local port");
     if (!is_restored && without_speed_.contains(config.name))
       if (auto known = check_storm(config); !known) return tl::unexpected(known.error());
     unsigned number = 0;
@@ -130,6 +134,8 @@ class fake_switch : public dp::l2_switch {
     if (port == ports_.end()) return no_port(config.name);
     if (port->config.devargs != config.devargs || port->config.bond.any() != config.bond.any())
       return fail(errc::unsupported, "port " + config.name, "devargs cannot change while it runs");
+    if (port->config.local != config.local)
+      return fail(errc::unsupported, "port " + config.name, "local cannot change while it runs");
     const std::string bridge = named(config.bridge);
     if (port->config.bridge != bridge)
       return fail(errc::unsupported, "port " + config.name, "bridge cannot change while it runs");

@@ -291,9 +291,12 @@ void add_guesses(const std::vector<dp::port_config>& ports, const std::string& b
   for (const auto& [number, name] : names.all()) known.insert(name);
   pipeline::port_no next = first_guess;
   while (names.all().contains(next)) next++;
-  for (const dp::port_config& port : ports)
-    if (port.bridge == bridge && !port.name.empty() && known.insert(port.name).second)
-      names.add(next++, port.name);
+  for (const dp::port_config& port : ports) {
+    if (port.bridge != bridge || port.name.empty() || !known.insert(port.name).second) continue;
+    // While another port takes its place, both have names.
+    const bool is_local = port.local && !names.all().contains(of::port_local);
+    names.add(is_local ? of::port_local : next++, port.name);
+  }
 }
 
 text_parts describe_text(const of::operation& one, const ofp::port_names& names) {

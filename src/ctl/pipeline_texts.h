@@ -51,7 +51,7 @@ pipeline_texts resolve_texts(pipeline_texts texts, const ofp::port_names& names,
                              const pipeline_texts& printed = {});
 
 /// Ports of a bridge that have no number yet, from `first_guess` on, with numbers that hardly any
-/// text says.
+/// text says; but the local one is LOCAL.
 inline constexpr pipeline::port_no first_guess = 0xf000;
 void add_guesses(const std::vector<dp::port_config>& ports, const std::string& bridge,
                  ofp::port_names& names);

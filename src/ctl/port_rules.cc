@@ -74,6 +74,8 @@ void check_bond(const dp::port_config& port, std::vector<field_problem>& problem
 }
 
 void check_mirror(const dp::port_config& port, std::vector<field_problem>& problems) {
+  if (port.local && port.mirror.any())
+    problems.push_back({"local", "is not for a mirror port: it receives nothing"});
   const auto names = [&](const std::string& field, const std::vector<std::string>& sources) {
     if (sources.size() > limits::mirror_sources_max)
       problems.push_back({field, "has " + std::to_string(sources.size()) + " ports, at most " +

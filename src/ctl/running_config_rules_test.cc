@@ -115,6 +115,28 @@ TEST_F(running_config_with_rules, follow_ports_by_their_names) {
   EXPECT_EQ(flows(), lines{"in_port=b actions=drop"});
 }
 
+TEST_F(running_config_with_rules, follow_the_local_port) {
+  const auto with = [](const char* a, const char* b) {
+    return file(std::string("ports: [{name: a, devargs: x0, local: ") + a +
+                "}, {name: b, devargs: x1, local: " + b +
+                "}]\npipeline: {flows: [in_port=a actions=output:b]}\n");
+  };
+  ASSERT_TRUE(running_.apply(with("true", "false")));
+  EXPECT_EQ(flows(), lines{"in_port=LOCAL actions=output:b"});
+  EXPECT_TRUE(comes_back(running_));
+  EXPECT_TRUE(running_.apply(with("true", "false"))->empty());
+  // Another one becomes it; the file says both by their names.
+  ASSERT_TRUE(running_.apply(with("false", "true")));
+  EXPECT_EQ(flows(), lines{"in_port=a actions=LOCAL"});
+  ASSERT_TRUE(running_.apply(with("false", "false")));
+  EXPECT_EQ(flows(), lines{"in_port=a actions=output:b"});
+  // And it is taken back when a later step fails.
+  ASSERT_TRUE(running_.apply(with("true", "false")));
+  sw_.fail_port("b", {errc::io, "port b", "no such device"});
+  ASSERT_FALSE(running_.apply(with("false", "true")));
+  EXPECT_TRUE(sw_.ports()[0].config.local);
+}
+
 TEST_F(running_config_with_rules, that_come_meanwhile_stay_when_ports_are_taken_back) {
   const std::string rules = "pipeline: {flows: [in_port=b actions=drop]}\n";
   ASSERT_TRUE(running_.apply(file(ports_ + rules)));

@@ -112,6 +112,7 @@ inline dp::port_config port() {
     std::erase(out.mirror.sent, out.name);
     normalise_mirror(out.mirror);
   }
+  out.local = !out.mirror.any() && *rc::gen::inRange(0, 8) == 0;
   if (out.mirror.any() && out.bond.mode == dp::bond_mode::lacp)  // which it cannot be
     out.bond.mode = dp::bond_mode::balance, out.bond.rate = dp::lacp_rate::slow;
   if (coin()) {
@@ -127,6 +128,11 @@ inline dp::port_config port() {
   std::erase(out.tagged, out.native_vlan);
   if (out.tagged.empty() && out.native_vlan == 0) out.native_vlan = 1;
   return out;
+}
+
+inline bool has_local(const config& in, const std::string& bridge) {
+  return std::ranges::any_of(
+      in.ports, [&](const dp::port_config& each) { return each.local && each.bridge == bridge; });
 }
 
 /// What can change while a switch runs: bridges, ports, static entries, the ageing time. Few names
@@ -163,6 +169,7 @@ inline config running(unsigned most_ports = 5, unsigned most_statics = 12) {
       one.bond.hash = *rc::gen::element(dp::bond_hash::l2, dp::bond_hash::l34);
     }
     one.bridge = out.bridges[*rc::gen::inRange<std::size_t>(0, out.bridges.size())].name;
+    one.local = *rc::gen::inRange(0, 3) == 0 && !has_local(out, one.bridge);
     one.native_vlan = *rc::gen::element<std::uint16_t>(1, 10);
     one.mtu = *rc::gen::element(1500u, 9000u);
     one.mac_limit_action = *rc::gen::element(dp::limit_action::forward, dp::limit_action::drop);
@@ -283,6 +290,7 @@ inline config whole() {
     const auto is_new = [&](const std::string& each) {
       return devices.insert(device_of(each)).second;
     };
+    if (has_local(out, one.bridge)) one.local = false;
     if (std::ranges::all_of(devices_of(one), is_new)) out.ports.push_back(one);
   }
   for (std::uint64_t i = 0; i < 5 && !out.ports.empty(); i++) {

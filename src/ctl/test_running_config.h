@@ -15,6 +15,7 @@
 #include "ctl/fake_pipeline.h"
 #include "ctl/fake_switch.h"
 #include "ctl/running_config.h"
+#include "dp/pipeline/port_numbers.h"
 
 namespace coua::ctl {
 
@@ -118,7 +119,8 @@ class switch_pipeline : public fake_pipeline {
   ofp::port_names port_names() override {
     ofp::port_names made;
     for (const dp::port_status& each : switch_.ports())
-      if (each.config.bridge == bridge_) made.add(each.number + 1, each.config.name);
+      if (each.config.bridge == bridge_)
+        made.add(dp::bridge_port(each.number, each.config.local), each.config.name);
     return made;
   }
   pipeline::of_result<pipeline::change_list> apply(

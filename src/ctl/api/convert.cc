@@ -226,6 +226,7 @@ result<dp::port_config> to_port_config(const v1::PortSpec& spec) {
   port.name = spec.name();
   port.bridge = spec.bridge();
   port.devargs = spec.devargs();
+  port.local = spec.local();
   port.rx_queues = spec.rx_queues();
   port.tx_queues = spec.tx_queues();
   port.rx_descriptors = spec.rx_descriptors();
@@ -269,6 +270,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   spec.set_name(config.name);
   spec.set_bridge(config.bridge);
   spec.set_devargs(config.devargs);
+  spec.set_local(config.local);
   spec.set_rx_queues(config.rx_queues);
   spec.set_tx_queues(config.tx_queues);
   spec.set_rx_descriptors(config.rx_descriptors);

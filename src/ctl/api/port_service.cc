@@ -11,6 +11,7 @@ namespace {
 std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
   if (there.devargs != wanted.devargs) return "devargs (" + there.devargs + ")";
   if (there.bridge != wanted.bridge) return "bridge (" + there.bridge + ")";
+  if (there.local != wanted.local) return "local";
   if (there.bond != wanted.bond) return "bond";
   if (there.rx_queues != wanted.rx_queues || there.tx_queues != wanted.tx_queues)
     return "number of queues";

@@ -51,6 +51,37 @@ TEST_F(port_api, adding_a_port_twice_changes_nothing) {
   EXPECT_EQ(sw_.ports()[0].config.mtu, 1500u);
 }
 
+TEST_F(port_api, a_bridge_has_one_local_port) {
+  v1::AddPortRequest request;
+  v1::PortSpec& spec = *request.mutable_spec();
+  spec.set_name("own");
+  spec.set_devargs("net_null0");
+  spec.set_local(true);
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::AddPort, request).port().spec().local());
+  EXPECT_FALSE(good(*ports_, &v1::PortService::Stub::AddPort, request).changed());
+  spec.set_local(false);
+  EXPECT_EQ(
+      refused(*ports_, &v1::PortService::Stub::AddPort, request, grpc::StatusCode::ALREADY_EXISTS),
+      "port own");
+  spec.set_name("other");
+  spec.set_devargs("net_null1");
+  spec.set_local(true);
+  EXPECT_EQ(
+      refused(*ports_, &v1::PortService::Stub::AddPort, request, grpc::StatusCode::ALREADY_EXISTS),
+      "port other: local");
+  // It cannot become a mirror port, which receives nothing.
+  v1::SetPortRequest change;
+  change.set_name("own");
+  change.mutable_mirror()->add_received("other");
+  EXPECT_EQ(
+      refused(*ports_, &v1::PortService::Stub::SetPort, change, grpc::StatusCode::INVALID_ARGUMENT),
+      "local");
+  v1::RemovePortRequest remove;
+  remove.set_name("own");
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::RemovePort, remove).changed());
+  EXPECT_TRUE(good(*ports_, &v1::PortService::Stub::AddPort, request).changed());
+}
+
 TEST_F(port_api, bonds) {
   v1::AddPortRequest request;
   v1::PortSpec& spec = *request.mutable_spec();
