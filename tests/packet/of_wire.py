@@ -13,7 +13,7 @@ ROLE_REQUEST, ROLE_REPLY, GET_ASYNC, ASYNC_REPLY, SET_ASYNC = 24, 25, 26, 27, 28
 EQUAL, MASTER, SLAVE = 1, 2, 3
 ADD, DELETE = 0, 3
 NO_BUFFER = ANY = 0xffffffff
-TABLE, NORMAL, FLOOD, CONTROLLER = 0xfffffff9, 0xfffffffa, 0xfffffffb, 0xfffffffd
+TABLE, NORMAL, FLOOD, ALL, CONTROLLER, LOCAL = (0xfffffff9 + n for n in range(6))
 
 
 def message(kind, body=b"", xid=0, version=4):
