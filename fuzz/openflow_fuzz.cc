@@ -37,7 +37,8 @@ ofp::message cut(ofp::message_view& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace coua;
   ctl::fake_pipeline pipeline;
-  openflow::bridge_view bridge(pipeline, {});
+  openflow::role_book roles;
+  openflow::bridge_view bridge(pipeline, roles, {});
   openflow::conversation with(bridge, [](const ofp::message& one) {
     openflow::check_answer(one);
     return true;

@@ -49,7 +49,7 @@ result<void> openflow_bridge::open(const openflow_config& how) {
   wanted.management = place.management;
   wanted.identity.datapath_id = place.datapath_id;
   control_.set_leaving(false);
-  auto server = openflow::server::create(control_, std::move(wanted));
+  auto server = openflow::server::create(control_, roles_, std::move(wanted));
   if (!server) return tl::unexpected(server.error());
   management_.emplace(std::move(*claim));
   channel_.set(std::move(*server), place);

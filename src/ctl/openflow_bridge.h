@@ -58,6 +58,7 @@ class openflow_bridge final : public served_bridge {
   const std::string name_;
   const openflow_bridge_params params_;
   bridge_control control_;
+  openflow::role_book roles_;  // of all servers, one after the other
   std::optional<socket_claim> management_;
   open_channel channel_;
 };

@@ -157,6 +157,38 @@ class test_controllers(with_listeners):
             self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
 
 
+class test_generation(with_listeners):
+    """The newest one that was seen counts for as long as the bridge is there."""
+
+    N_HOSTS = 1
+    CONFIG = {"ports": [tap("p1")], "openflow": {"listen": ["ptcp:6655:127.0.0.1"]}}
+
+    def come(self, number):
+        made = of.controller(socket.create_connection(("127.0.0.1", number))).greet()
+        self.addCleanup(made.close)
+        return made
+
+    def assert_counts(self, one, newest):
+        self.assertEqual(one.role(of.MASTER, newest - 1), (11, 0))
+        self.assertEqual(one.role(of.MASTER, newest), of.MASTER)
+
+    def test_it_outlives_connections_and_settings(self):
+        """Red when it is forgotten with the connection of who said it, or with the server that another `openflow` in
+        the file replaces."""
+        one = self.come(6655)
+        self.assertEqual(one.role(of.MASTER, 50), of.MASTER)
+        one.close()
+        two = self.come(6655)
+        self.assertEqual(two.role(0), of.EQUAL)
+        self.assert_counts(two, 50)
+        self.switch.file.write_text(self.switch.file.read_text().replace("6655", "6656"))
+        self.switch.coua("config", "apply", self.switch.file)
+        self.assertIsNone(two.receive())
+        three = self.come(6656)
+        self.assertEqual(three.role(0), of.EQUAL)
+        self.assert_counts(three, 50)
+
+
 class test_fail_standalone(with_listeners):
     CONFIG = {"ports": [tap("p1"), tap("p2")], "pipeline": {"start": "none"},
               "openflow": {"controllers": ["tcp:127.0.0.1:6653"], "fail_mode": "standalone", "probe_s": 1,

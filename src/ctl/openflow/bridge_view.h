@@ -18,12 +18,12 @@ struct bridge_identity {
 };
 
 struct bridge_view {
-  bridge_view(ctl::pipeline_control& of, bridge_identity is)
-      : control(of), identity(std::move(is)) {}
+  bridge_view(ctl::pipeline_control& of, role_book& with, bridge_identity is)
+      : control(of), identity(std::move(is)), roles(with) {}
 
   ctl::pipeline_control& control;
   const bridge_identity identity;
-  role_book roles;
+  role_book& roles;
 };
 
 }  // namespace coua::openflow

@@ -2,7 +2,9 @@
 //
 // Who of the controllers is master (OpenFlow 1.3.5, section 6.3.6): at most one, which makes others
 // slaves when it becomes it. A generation that is older than one that was seen is refused, so that
-// a late message of a master that was replaced changes nothing.
+// a late message of a master that was replaced changes nothing. The newest one that was seen counts
+// for as long as the bridge is there: its server may stop, and another one start with the same
+// book.
 #pragma once
 
 #include <atomic>

@@ -72,8 +72,8 @@ ctl::controller_state state_of(const connection& of) {
 
 class running_server final : public server {
  public:
-  running_server(ctl::pipeline_control& control, server_settings settings)
-      : settings_(std::move(settings)), bridge_(control, settings_.identity) {}
+  running_server(ctl::pipeline_control& control, role_book& roles, server_settings settings)
+      : settings_(std::move(settings)), bridge_(control, roles, settings_.identity) {}
 
   ~running_server() override { running_server::stop(); }
 
@@ -330,9 +330,9 @@ class running_server final : public server {
 
 }  // namespace
 
-result<std::unique_ptr<server>> server::create(ctl::pipeline_control& control,
+result<std::unique_ptr<server>> server::create(ctl::pipeline_control& control, role_book& roles,
                                                server_settings settings) {
-  auto made = std::make_unique<running_server>(control, std::move(settings));
+  auto made = std::make_unique<running_server>(control, roles, std::move(settings));
   if (auto started = made->start(); !started) return tl::unexpected(started.error());
   return made;
 }

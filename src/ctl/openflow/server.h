@@ -33,9 +33,10 @@ inline constexpr std::size_t connections_max = 64;
 
 class server : public ctl::controller_list {
  public:
-  /// Runs until it is stopped or destroyed. `control` outlives it. Errors: io, for an address that
-  /// cannot be listened on; the place begins with its field, "listen[1]: ptcp:6653".
-  static result<std::unique_ptr<server>> create(ctl::pipeline_control& control,
+  /// Runs until it is stopped or destroyed. `control` outlives it, and `roles` its end by stop().
+  /// Errors: io, for an address that cannot be listened on; the place begins with its field,
+  /// "listen[1]: ptcp:6653".
+  static result<std::unique_ptr<server>> create(ctl::pipeline_control& control, role_book& roles,
                                                 server_settings settings);
   /// Closes all connections and addresses; when it returns, others may listen there. One thread,
   /// the last call but for those of controller_list, which have nothing to tell any more.

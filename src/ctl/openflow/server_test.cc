@@ -33,7 +33,7 @@ class servers : public testing::Test {
     server_settings settings;
     settings.bridge = "br0";
     settings.management = path();
-    auto made = server::create(pipeline_, settings);
+    auto made = server::create(pipeline_, roles_, settings);
     EXPECT_TRUE(made) << made.error().message();
     return made ? std::shared_ptr<server>(std::move(*made)) : nullptr;
   }
@@ -49,6 +49,7 @@ class servers : public testing::Test {
   }
 
   ctl::fake_pipeline pipeline_;
+  role_book roles_;
   std::string folder_;
 };
 
@@ -73,12 +74,12 @@ TEST_F(servers, name_the_field_that_they_cannot_listen_on) {
   const std::string good = "punix:" + folder_ + "/a", wrong = "punix:" + folder_ + "/none/b";
   server_settings settings;
   settings.listen = {good, wrong};
-  const auto made = server::create(pipeline_, settings);
+  const auto made = server::create(pipeline_, roles_, settings);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().where, "listen[1]: " + wrong);
   settings.listen = {good};
   settings.management = folder_ + "/none/b";
-  const auto other = server::create(pipeline_, settings);
+  const auto other = server::create(pipeline_, roles_, settings);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().where, "management: " + wrong);
 }

@@ -66,7 +66,7 @@ inline bytes bundle_add(std::uint32_t id, const bytes& inner) {
 class a_conversation : public testing::Test {
  protected:
   a_conversation()
-      : bridge_(pipeline_, {}), with_([this](bytes one) {
+      : bridge_(pipeline_, roles_, {}), with_([this](bytes one) {
           said_.push_back(std::move(one));
           return true;
         }) {}
@@ -92,6 +92,7 @@ class a_conversation : public testing::Test {
   }
 
   ctl::fake_pipeline pipeline_;
+  role_book roles_;
   bridge_view bridge_;
   conversation::sender with_;
   std::vector<bytes> said_;
