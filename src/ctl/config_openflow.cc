@@ -74,9 +74,24 @@ const field_table<named_table>& table_fields() {
   return fields;
 }
 
+/// Of one that was read: neither its number nor its name is another one's.
+void check_named_once(config_reader& reader, const YAML::Node& item, const named_table& one,
+                      const std::map<std::uint8_t, std::string>& before) {
+  const auto complain = [&](const char* field, const std::string& reason) {
+    const config_reader::step step(reader, field);
+    reader.complain(item[field], reason);
+  };
+  if (before.contains(static_cast<std::uint8_t>(one.number)))
+    complain("table", std::to_string(one.number) + " has a name already");
+  if (const std::string reason = check_new_table_name(one.name, before); !reason.empty())
+    complain("name", reason);
+}
+
 field<settings> tables_field() {
   field_info info{.name = "tables",
-                  .meaning = "Names of tables, for controllers that show them",
+                  .meaning =
+                      "Names of tables, for controllers that show them; each table, and each "
+                      "name, once",
                   .example = "[{table: 0, name: acl}]"};
   info.type = "list of mappings";
   info.default_value = "table0, table1...";
@@ -86,7 +101,9 @@ field<settings> tables_field() {
               named_table one;
               if (item.IsNull()) return reader.complain(item, "has no value");
               read_mapping(reader, item, table_fields(), one);
-              s.table_names[static_cast<std::uint8_t>(one.number)] = one.name;
+              if (reader.troubled(reader.path())) return;
+              check_named_once(reader, item, one, s.table_names);
+              s.table_names.emplace(static_cast<std::uint8_t>(one.number), one.name);
             });
           },
           [](settings& s, extent how) {

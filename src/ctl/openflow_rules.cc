@@ -62,6 +62,14 @@ std::string check_table_name(const std::string& name) {
   return good ? "" : "is not a name of 1 to 31 printable characters";
 }
 
+std::string check_new_table_name(const std::string& name,
+                                 const std::map<std::uint8_t, std::string>& before) {
+  const auto same = [&](const auto& each) { return each.second == name; };
+  const auto other = std::ranges::find_if(before, same);
+  return other == before.end() ? ""
+                               : "is the name of table " + std::to_string(other->first) + ", too";
+}
+
 bool needs_tls(const std::string& target) {
   return target.starts_with("ssl:") || target.starts_with("pssl:");
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,9 @@ std::string check_controller(const std::string& target);
 std::string check_listener(const std::string& target);
 /// 1 to 31 printable characters.
 std::string check_table_name(const std::string& name);
+/// `before`: the tables that have names.
+std::string check_new_table_name(const std::string& name,
+                                 const std::map<std::uint8_t, std::string>& before);
 
 bool needs_tls(const std::string& target);
 

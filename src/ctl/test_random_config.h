@@ -200,7 +200,10 @@ inline openflow_config controllers() {
   of.probe_s = number(1u, 3601u, 5u);
   of.backoff_max_s = number(1u, 3601u, 8u);
   for (std::uint8_t i = 0; i < 3; i++)
-    if (coin()) of.table_names[i] = text(31, "ab 1#:{}[],\"\\'~-");
+    if (coin()) {
+      const std::string name = text(31, "ab 1#:{}[],\"\\'~-");
+      if (check_new_table_name(name, of.table_names).empty()) of.table_names[i] = name;
+    }
   return of;
 }
 

@@ -2,6 +2,7 @@
 #include "ctl/api/bridge_service.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ctl/listen_address.h"
 #include "ctl/openflow_rules.h"
@@ -53,10 +54,13 @@ result<void> take_openflow(const v1::BridgeSpec& spec, openflow_config& to) {
     to.fail_mode = fail_mode::standalone;
   else if (spec.fail_mode() != v1::BridgeSpec::FAIL_MODE_SECURE)
     return wrong("fail_mode", "there is no such mode");
-  for (const auto& [table, name] : spec.table_names()) {
+  const auto& named = spec.table_names();
+  for (const auto& [table, name] : std::map(named.begin(), named.end())) {
     const std::string place = "table_names[" + std::to_string(table) + "]";
     if (table > 254) return wrong(place, "there is no such table");
     if (std::string reason = check_table_name(name); !reason.empty())
+      return wrong(place, std::move(reason));
+    if (std::string reason = check_new_table_name(name, to.table_names); !reason.empty())
       return wrong(place, std::move(reason));
     to.table_names[static_cast<std::uint8_t>(table)] = name;
   }

@@ -79,6 +79,10 @@ TEST_F(bridge_api, what_is_wrong_is_named_and_leaves_nothing_behind) {
   (*spec.mutable_table_names())[255] = "x";
   EXPECT_EQ(refused_field(spec), "table_names[255]");
   spec.clear_table_names();
+  (*spec.mutable_table_names())[3] = "x";
+  (*spec.mutable_table_names())[7] = "x";
+  EXPECT_EQ(refused_field(spec), "table_names[7]");
+  spec.clear_table_names();
   spec.add_controllers("ssl:10.0.0.1:6653");  // no file says openflow.tls
   EXPECT_EQ(refused_field(spec), "ssl:10.0.0.1:6653");
   spec.clear_controllers();
