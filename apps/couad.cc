@@ -23,6 +23,7 @@
 #include "ctl/config.h"
 #include "ctl/metrics/metrics_server.h"
 #include "ctl/metrics/switch_metrics.h"
+#include "ctl/ofp/tls.h"
 #include "ctl/openflow_bridge.h"
 #include "ctl/port_rules.h"
 #include "ctl/running_bridges.h"

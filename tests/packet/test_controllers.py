@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers that the switch connects to, or that connect to it: back-off, roles, TLS, and what
-happens without them."""
+"""Controllers that the switch connects to, or that connect to it: back-off, roles, and what happens
+without them. Those by TLS are in test_tls.py."""
 
 import json
-import pathlib
-import shutil
 import socket
-import ssl
 import struct
 import subprocess
 import time
-import unittest
 
 import frames
 import lab
@@ -223,53 +219,3 @@ class test_fail_secure(with_listeners):
         for _ in range(3):
             self.assertEqual(self.h1.pings("10.0.0.2", 3), 3)
             time.sleep(1.5)
-
-
-class test_tls(with_listeners):
-    CERTIFICATES = pathlib.Path("/run/certificates")
-    CONFIG = {"ports": [tap("p1"), tap("p2")],
-              "openflow": {"controllers": ["ssl:127.0.0.1:6653"], "probe_s": 1, "backoff_max_s": 1,
-                           "tls": {"key": str(CERTIFICATES / "switch.key"),
-                                   "certificate": str(CERTIFICATES / "switch.pem"),
-                                   "authority": str(CERTIFICATES / "ca.pem")}}}
-
-    @classmethod
-    def setUpClass(cls):
-        if not shutil.which("openssl"):
-            raise unittest.SkipTest("openssl is not installed: run `make deps`")
-        cls.CERTIFICATES.mkdir(exist_ok=True)
-        cls.addClassCleanup(shutil.rmtree, cls.CERTIFICATES)
-        cls.authority("ca")
-        cls.authority("other")
-        for name, ca in (("switch", "ca"), ("controller", "ca"), ("stranger", "other")):
-            cls.openssl(f"req -newkey rsa:2048 -nodes -subj /CN={name} -keyout {name}.key -out {name}.req")
-            cls.openssl(f"x509 -req -in {name}.req -CA {ca}.pem -CAkey {ca}.key -CAcreateserial -days 2 "
-                        f"-out {name}.pem")
-        super().setUpClass()
-
-    @classmethod
-    def openssl(cls, words):
-        subprocess.run(["openssl", *words.split()], cwd=cls.CERTIFICATES, check=True, capture_output=True)
-
-    @classmethod
-    def authority(cls, name):
-        cls.openssl(f"req -x509 -newkey rsa:2048 -nodes -subj /CN={name} -days 2 -keyout {name}.key "
-                    f"-out {name}.pem")
-
-    def context(self, name, ca="ca"):
-        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        made.load_cert_chain(self.CERTIFICATES / f"{name}.pem", self.CERTIFICATES / f"{name}.key")
-        made.load_verify_locations(self.CERTIFICATES / f"{ca}.pem")
-        made.verify_mode = ssl.CERT_REQUIRED
-        return made
-
-    def test_both_sides_show_certificates(self):
-        one = self.accept(self.listen(6653, self.context("controller")))
-        one.barrier()
-        self.assertEqual(dict(part[0] for part in one.socket.getpeercert()["subject"])["commonName"], "switch")
-
-    def test_a_stranger_is_not_listened_to(self):
-        at = self.listen(6653, self.context("stranger"))
-        for _ in range(2):
-            with self.assertRaises((ssl.SSLError, ConnectionError, lab.lab_error)):
-                self.accept(at)

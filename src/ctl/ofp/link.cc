@@ -9,15 +9,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "ctl/ofp/ovs.h"
-
-// Of the library's header for TLS, which is C only.
-extern "C" {
-bool stream_ssl_is_configured(void);
-void stream_ssl_set_key_and_cert(const char* private_key_file, const char* certificate_file);
-void stream_ssl_set_ca_cert_file(const char* file_name, bool bootstrap);
-}
+#include "ctl/ofp/tls.h"
 
 namespace coua::ofp {
 namespace {
@@ -44,20 +40,6 @@ std::string check_passive_target(const std::string& target) {
              : "is none of ptcp:PORT:ADDRESS, pssl:PORT:ADDRESS, punix:PATH";
 }
 
-result<void> use_tls(const std::string& key, const std::string& certificate,
-                     const std::string& authority) {
-  silence_library();
-  const std::pair<const char*, const std::string&> files[] = {
-      {"key", key}, {"certificate", certificate}, {"authority", authority}};
-  for (const auto& [field, file] : files) {
-    if (access(file.c_str(), R_OK) != 0)
-      return fail(errc::io, std::string(field) + ": " + file, std::strerror(errno));
-  }
-  stream_ssl_set_key_and_cert(key.c_str(), certificate.c_str());
-  stream_ssl_set_ca_cert_file(authority.c_str(), false);
-  return {};
-}
-
 std::unique_ptr<link> link::to(const std::string& target, const link_settings& settings) {
   silence_library();
   ::rconn* made = rconn_create(static_cast<int>(settings.probe_s),
@@ -68,7 +50,22 @@ std::unique_ptr<link> link::to(const std::string& target, const link_settings& s
 
 link::~link() { rconn_destroy(rconn_); }
 
-void link::run() { rconn_run(rconn_); }
+void link::run() {
+  const bool tried = is_connecting();
+  (void)take_tls_trouble();  // of others in this thread
+  rconn_run(rconn_);
+  // Also an attempt that ends without one: the last one's is over.
+  note_tls_trouble(tried && !is_connecting());
+}
+
+bool link::is_connecting() const {
+  return std::string_view(rconn_get_state(rconn_)) == "CONNECTING";
+}
+
+void link::note_tls_trouble(bool also_none) {
+  std::string found = take_tls_trouble();
+  if (also_none || !found.empty()) tls_trouble_ = std::move(found);
+}
 
 void link::wait(bool for_messages) {
   rconn_run_wait(rconn_);
@@ -79,6 +76,8 @@ bool link::is_connected() const { return rconn_is_connected(rconn_); }
 unsigned link::connection() const { return rconn_get_connection_seqno(rconn_); }
 std::string link::trouble() const {
   const int error = rconn_get_last_error(rconn_);
+  // Only the library's log would say more than "Protocol error" or "Input/output error".
+  if ((error == EPROTO || error == EIO) && !tls_trouble_.empty()) return "TLS: " + tls_trouble_;
   return error == 0 ? "" : message_of(error);
 }
 bool link::is_alive() const { return rconn_is_alive(rconn_); }
@@ -88,6 +87,7 @@ void link::disconnect() { rconn_reconnect(rconn_); }
 
 std::optional<message> link::receive() {
   ofpbuf* one = rconn_recv(rconn_);
+  note_tls_trouble(false);
   if (one == nullptr) return std::nullopt;
   const auto* bytes = static_cast<const std::uint8_t*>(one->data);
   message made(bytes, bytes + one->size);
@@ -97,6 +97,7 @@ std::optional<message> link::receive() {
 
 void link::send(message_view one) {
   rconn_send(rconn_, ofpbuf_clone_data(one.data(), one.size()), nullptr);
+  note_tls_trouble(false);
 }
 
 result<std::unique_ptr<listener>> listener::on(const std::string& target) {

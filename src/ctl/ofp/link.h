@@ -31,10 +31,6 @@ std::string check_active_target(const std::string& target);
 /// "ptcp:6653:127.0.0.1", "pssl:...", "punix:/run/x.sock".
 std::string check_passive_target(const std::string& target);
 
-/// Keys for ssl: and pssl:, of the whole program. Errors: io, at "key: /x.pem".
-result<void> use_tls(const std::string& key, const std::string& certificate,
-                     const std::string& authority);
-
 class link {
  public:
   /// Connects, and again when the connection is lost.
@@ -65,9 +61,12 @@ class link {
  private:
   friend class listener;
   link(::rconn* wrapped, std::string name) : rconn_(wrapped), name_(std::move(name)) {}
+  bool is_connecting() const;
+  void note_tls_trouble(bool also_none);
 
   ::rconn* rconn_;
   std::string name_;
+  std::string tls_trouble_;  // of the last attempt or connection
 };
 
 class listener {
