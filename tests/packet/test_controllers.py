@@ -3,9 +3,11 @@
 without them. Those by TLS are in test_tls.py."""
 
 import json
+import pathlib
 import socket
 import struct
 import subprocess
+import threading
 import time
 
 import frames
@@ -17,10 +19,15 @@ from cases import tap, with_hosts
 class listener:
     """Where the switch connects to."""
 
-    def __init__(self, number, tls=None):
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(("127.0.0.1", number))
+    def __init__(self, place, tls=None):
+        """At a TCP port, or at the path of a Unix socket."""
+        if isinstance(place, int):
+            self.socket = socket.socket()
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self.socket.bind(("127.0.0.1", place))
+        else:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.bind(str(place))
         self.socket.listen()
         self.socket.settimeout(60)
         self.tls = tls
@@ -38,8 +45,8 @@ class listener:
 class with_listeners(with_hosts):
     ADDRESSES = ("10.0.0.{n}/24",)
 
-    def listen(self, number, tls=None):
-        made = listener(number, tls)
+    def listen(self, place, tls=None):
+        made = listener(place, tls)
         self.addCleanup(made.close)
         return made
 
@@ -183,6 +190,70 @@ class test_generation(with_listeners):
         three = self.come(6656)
         self.assertEqual(three.role(0), of.EQUAL)
         self.assert_counts(three, 50)
+
+
+class test_unix_sockets(with_listeners):
+    N_HOSTS = 1
+    CONFIG = {"ports": [tap("p1")],
+              "openflow": {"datapath_id": "0xa1", "controllers": ["unix:/run/active.sock"],
+                           "listen": ["punix:/run/passive.sock"], "backoff_max_s": 1}}
+
+    def test_the_switch_connects_to_one(self):
+        at = self.listen("/run/active.sock")
+        self.addCleanup(pathlib.Path("/run/active.sock").unlink)
+        for _ in range(2):
+            one = self.accept(at)
+            self.assertEqual(features(one)[0], 0xa1)
+            one.close()
+
+    def test_the_switch_listens_on_one(self):
+        one = of.controller.to("/run/passive.sock").greet()
+        self.addCleanup(one.close)
+        one.send(of.flow_mod(table=9, priority=5))
+        one.barrier()
+        said = lab.run(["ovs-ofctl", "-O", "OpenFlow13", "dump-flows", "unix:/run/passive.sock", "table=9"]).stdout
+        self.assertIn("priority=5", said)
+
+
+class test_back_off(with_listeners):
+    """Both listen before the switch starts, so that its first attempts are seen."""
+
+    N_HOSTS = 1
+    CONFIG = {"ports": [tap("p1")],
+              "openflow": {"controllers": ["tcp:127.0.0.1:6653", "tcp:127.0.0.1:6654"], "backoff_max_s": 4}}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.pauses = {number: [] for number in (6653, 6654)}  # seconds, from an end to the next attempt
+        cls.threads = []
+        for number, held in ((6653, (0, 0, 0)), (6654, (0, 0, 2.5))):
+            at = listener(number)
+            cls.addClassCleanup(at.close)
+            cls.threads.append(threading.Thread(target=cls.serve, args=(at, held, cls.pauses[number])))
+            cls.threads[-1].start()
+            cls.addClassCleanup(cls.threads[-1].join)
+        super().setUpClass()
+
+    @staticmethod
+    def serve(at, held, pauses):
+        ended = None
+        for seconds in (*held, 0):
+            peer, _ = at.socket.accept()
+            if ended:
+                pauses.append(time.monotonic() - ended)
+            if seconds:
+                of.controller(peer).greet()
+                time.sleep(seconds)
+            peer.close()
+            ended = time.monotonic()
+
+    def test_it_doubles_and_begins_anew_after_a_connection(self):
+        """The library counts whole seconds of its clock: the first one may be almost none."""
+        for thread in self.threads:
+            thread.join(60)
+        for number, wanted in ((6653, (1, 2, 4)), (6654, (1, 2, 1))):
+            for pause, about in zip(self.pauses[number], wanted, strict=True):
+                self.assertTrue(about - 1.05 < pause < about + 1.9, f"{number}: {self.pauses[number]}")
 
 
 class test_fail_standalone(with_listeners):

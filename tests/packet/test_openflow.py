@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers at the management socket: ovs-ofctl, and messages that it would not send."""
 
+import os
 import shutil
 import struct
 import subprocess
@@ -381,6 +382,35 @@ class test_messages(with_controller):
                 one.close()
             lab.wait_for(nobody, what="all connections are gone")
         self.assertEqual(len(self.flows()), 1)
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two workers need two CPUs")
+class test_messages_to_two_workers(with_controller):
+    """Each receives what one of two hosts sends."""
+
+    N_HOSTS = 4
+    CONFIG = {"workers": {"count": 2}, "ports": [tap(f"p{n}", rx_queues=1, tx_queues=1) for n in (1, 2, 3, 4)]}
+
+    def received(self):
+        return [worker["counters"]["rx_packets"] for worker in self.switch.json("worker", "list")["workers"]]
+
+    def test_a_barrier_is_honest_to_both(self):
+        """Red when it is answered before what was sent before it is done."""
+        one, before, rounds = self.controller(), self.received(), 200
+        senders = [self.wire(host) for host in (self.h1, self.h2)]
+        wires = {3: self.wire(self.h3), 4: self.wire(self.h4)}
+        for i in range(rounds):
+            port = 3 + i % 2
+            one.send(of.flow_mod(priority=100, eth_type=frames.ETHERTYPE_TEST,
+                                 instructions=of.apply_actions(of.output(port))))
+            one.barrier()
+            for n, sender in enumerate(senders):
+                sender.send(frames.make("02:c0:0a:00:00:02", f"02:c0:0a:00:00:0{n + 3}",
+                                        payload=struct.pack("!II", i, n)))
+            got = [struct.unpack_from("!II", frame.payload) for frame in wires[port].collect(5.0, count=2)]
+            self.assertEqual(sorted(got), [(i, 0), (i, 1)])
+        for now, then in zip(self.received(), before, strict=True):
+            self.assertGreaterEqual(now - then, rounds)
 
 
 class test_events(with_controller):
