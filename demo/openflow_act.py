@@ -4,6 +4,7 @@ its routes change."""
 
 import json
 import random
+import re
 import struct
 import threading
 import time
@@ -97,6 +98,7 @@ class gateway:
         self.out = out
         self.draw = random.Random(1)
         self.switch = None
+        self.hops = {}  # of the routes that the controller has changed: the next hop
 
     def rules(self):
         lines = [f"priority=10,ip,in_port=source,dl_dst={ROUTER_MAC},actions=goto_table:{USER_TABLE}"]
@@ -138,10 +140,15 @@ class gateway:
         before = self.dropped()  # of packets that came before there were rules
         alone = self.rate()
         self.out.say(f"forwarded at rest                 {mega(alone):>20}")
+        if not alone:
+            raise demo_failed("no packet comes out of the gateway")
         changing, changed = self.rate_while_routes_change()
         self.out.say(f"while {changed:>7,.0f} routes/s change     {mega(changing):>20}   "
                      f"{100 * changing / alone:.0f} %")
+        if not changing:
+            raise demo_failed("no packet came out of the gateway while its routes changed")
         self.out.check("not one packet was without a route", self.dropped() == before)
+        self.check_routes()
         self.out.command("coua explain br0")
         self.out.show(self.switch.coua("explain", "br0").stdout, 24)
         self.out.result("gateway", f"{mega(alone)}; {mega(changing)} while {changed:,.0f} routes/s change")
@@ -156,21 +163,28 @@ class gateway:
         """A controller that gives routes other next hops, with a barrier behind each hundred."""
         one = of.controller.to(self.switch.directory / "br0.mgmt").greet()
         ports = {name: number for number, name in self.names(one).items()}
-        stop, changes = threading.Event(), [0]
+        stop, changes, wrong = threading.Event(), [0], []
+
+        def change_some():
+            batch = []
+            for _ in range(100):
+                route, hop = self.draw.randrange(ROUTES), NEXT_MAC.format(self.draw.randrange(256))
+                self.hops[route] = hop
+                batch.append(of.flow_mod(
+                    table=ROUTE_TABLE, priority=24, eth_type=0x800, ipv4_dst=(20 << 24 | route << 8, 0xffffff00),
+                    instructions=of.apply_actions(of.dec_ttl(), of.set_eth_dst(frames.mac_bytes(hop)),
+                                                  of.output(ports["sink"]))))
+            one.send(*batch)
+            one.carried_out()
+            changes[0] += len(batch)
 
         def change():
-            while not stop.is_set():
-                batch = []
-                for _ in range(100):
-                    route = self.draw.randrange(ROUTES)
-                    hop = frames.mac_bytes(NEXT_MAC.format(self.draw.randrange(256)))
-                    batch.append(of.flow_mod(
-                        table=ROUTE_TABLE, priority=24, eth_type=0x800, ipv4_dst=(20 << 24 | route << 8, 0xffffff00),
-                        instructions=of.apply_actions(of.dec_ttl(), of.set_eth_dst(hop), of.output(ports["sink"]))))
-                one.send(*batch)
-                one.carried_out()
-                changes[0] += len(batch)
-                time.sleep(0.005)
+            try:
+                while not stop.is_set():
+                    change_some()
+                    time.sleep(0.005)
+            except (lab.lab_error, OSError) as error:
+                wrong.append(error)
 
         thread = threading.Thread(target=change)
         thread.start()
@@ -178,11 +192,24 @@ class gateway:
             time.sleep(0.2)
             began, first = time.monotonic(), changes[0]
             rate = self.rate()
-            return rate, (changes[0] - first) / (time.monotonic() - began)
+            changed = (changes[0] - first) / (time.monotonic() - began)
         finally:
             stop.set()
             thread.join()
             one.close()
+        if wrong:
+            raise demo_failed(f"the routes do not change: {wrong[0]}")
+        if not changed:
+            raise demo_failed("the switch took no change of a route")
+        return rate, changed
+
+    def check_routes(self):
+        """What the controller was told is done is there."""
+        said = self.switch.coua("flow", "dump", f"table={ROUTE_TABLE}").stdout
+        there = {int(high) << 8 | int(low): hop for high, low, hop in re.findall(
+            r"nw_dst=20\.(\d+)\.(\d+)\.0/24.*?(02:00:00:00:01:[0-9a-f]{2})", said)}
+        self.out.check(f"all {len(self.hops):,} routes that were changed go where the controller said last",
+                       len(there) == ROUTES and all(there[route] == hop for route, hop in self.hops.items()))
 
     def names(self, one):
         """Ports by number."""

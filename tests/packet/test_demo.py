@@ -6,9 +6,11 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import lab
 
@@ -186,6 +188,73 @@ class test_whole_demo(demo_case):
         self.assertEqual(demo.returncode, 2, said)
         self.assertRegex(said, r"^demo: /dev/net/tun is missing, .*modprobe tun.*--device /dev/net/tun`, or try "
                                r"DEMO_PORTS=af_packet\n$")
+
+
+class test_gateway(unittest.TestCase):
+    """The last act, with a switch that only says things: it goes on, or fails with the reason."""
+
+    def setUp(self):
+        sys.path.append(str(lab.ROOT / "demo"))
+        self.addCleanup(sys.path.remove, str(lab.ROOT / "demo"))
+        import openflow_act
+        self.act = openflow_act
+        self.rates, self.routes, self.refusals = [5e6, 3e6], None, []
+
+    def carry_out(self):
+        time.sleep(0.01)
+        if self.refusals:
+            raise lab.lab_error(self.refusals[0])
+
+    def rate(self):
+        time.sleep(0.1)
+        return self.rates.pop(0)
+
+    def play(self):
+        """What it fails with; None: nothing."""
+        one, switch, controller = self.act.gateway(mock.Mock()), mock.MagicMock(), mock.MagicMock()
+        one.out.check.side_effect = self.check
+
+        def coua(*words, **_):
+            if words[:2] != ("flow", "dump"):
+                return mock.Mock(stdout="")
+            hops = self.routes if self.routes is not None else one.hops
+            return mock.Mock(stdout="".join(
+                f"table=2, nw_dst=20.{n >> 8}.{n & 255}.0/24 actions=dec_ttl,set_field:"
+                f"{hops.get(n, self.act.NEXT_MAC.format(n & 255))}->eth_dst,output:1\n" for n in range(self.act.ROUTES)))
+
+        switch.return_value.start.return_value.coua.side_effect = coua
+        controller.to.return_value.greet.return_value.carried_out.side_effect = self.carry_out
+        with mock.patch.object(self.act.lab, "switch", switch), mock.patch.object(one, "write_packets"), \
+                mock.patch.object(self.act.of, "controller", controller), \
+                mock.patch.object(one, "rate", side_effect=self.rate), \
+                mock.patch.object(one, "names", return_value={1: "sink"}), \
+                mock.patch.object(one, "dropped", return_value=0):
+            try:
+                one.run()
+            except self.act.demo_failed as failed:
+                return str(failed)
+        return None
+
+    def check(self, what, good):
+        if not good:
+            raise self.act.demo_failed(what)
+
+    def test_plays_to_its_end(self):
+        self.assertIsNone(self.play())
+
+    def test_fails_without_packets(self):
+        """Red when it divides by that rate."""
+        self.rates = [0, 0]
+        self.assertEqual(self.play(), "no packet comes out of the gateway")
+        self.rates = [5e6, 0]
+        self.assertEqual(self.play(), "no packet came out of the gateway while its routes changed")
+
+    def test_fails_when_routes_do_not_change(self):
+        """Red when the controller's thread ends alone, or when nobody looks at the routes."""
+        self.refusals = ["the switch refuses a message: error (5, 1)"]
+        self.assertEqual(self.play(), f"the routes do not change: {self.refusals[0]}")
+        self.rates, self.refusals, self.routes = [5e6, 3e6], [], {}
+        self.assertRegex(self.play(), r"all [0-9,]+ routes that were changed go where")
 
 
 class test_ordinary_user(unittest.TestCase):
