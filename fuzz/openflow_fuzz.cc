@@ -5,6 +5,13 @@
 // error has the number of what it is about. The length and version of each message are put right,
 // so that the bytes reach the decoders. The kept inputs that are called session_* are all that
 // applications of os-ken, and Faucet, sent in packet tests, one file a connection, as recorded.
+//
+// An input that begins with 255 goes through a connection as it is, in pieces as long as its second
+// byte says: what comes out are its messages, whole and in their order, up to one with a length
+// that ends the connection. The kept ones are called raw_*.
+#include <algorithm>
+
+#include "byte_stream.h"
 #include "ctl/fake_pipeline.h"
 #include "ctl/openflow/conversation.h"
 #include "fuzz.h"
@@ -12,14 +19,18 @@
 namespace coua::openflow {
 namespace {
 
+constexpr std::uint8_t as_it_is = 255;
+
 void check_answer(const ofp::message& one) {
   COUA_CHECK(one.size() >= ofp::header_bytes && one[0] == ofp::wire_version);
   COUA_CHECK((std::size_t{one[2]} << 8 | one[3]) == one.size());
 }
 
+std::size_t length_at(ofp::message_view bytes) { return std::size_t{bytes[2]} << 8 | bytes[3]; }
+
 /// The next message, taken off the front.
 ofp::message cut(ofp::message_view& bytes) {
-  std::size_t length = std::size_t{bytes[2]} << 8 | bytes[3];
+  std::size_t length = length_at(bytes);
   if (length < ofp::header_bytes || length > bytes.size()) {
     length = std::min<std::size_t>(bytes.size(), 65'535);
   }
@@ -29,6 +40,32 @@ ofp::message cut(ofp::message_view& bytes) {
   made[3] = static_cast<std::uint8_t>(length);
   bytes = bytes.subspan(length);
   return made;
+}
+
+/// Whether a message is whole at the front.
+bool is_whole(ofp::message_view bytes) {
+  return bytes.size() >= ofp::header_bytes && length_at(bytes) >= ofp::header_bytes &&
+         length_at(bytes) <= bytes.size();
+}
+
+/// Whether the library keeps it to itself: it answers most messages of other versions.
+bool may_be_missing(ofp::message_view bytes) {
+  return is_whole(bytes) && bytes[0] != ofp::wire_version;
+}
+
+void stream(conversation& with, ofp::message_view left, std::size_t piece) {
+  fuzz::byte_stream from;
+  const auto is_next = [&](const ofp::message& one) {
+    return is_whole(left) && std::ranges::equal(one, left.first(length_at(left)));
+  };
+  from.send(left, piece, [&](ofp::message one) {
+    while (may_be_missing(left) && !is_next(one)) left = left.subspan(length_at(left));
+    COUA_CHECK(is_next(one));
+    left = left.subspan(one.size());
+    with.take(std::move(one));
+  });
+  while (may_be_missing(left)) left = left.subspan(length_at(left));
+  COUA_CHECK(!is_whole(left));
 }
 
 }  // namespace
@@ -44,7 +81,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return true;
   });
   ofp::message_view bytes(data, size);
-  while (bytes.size() >= ofp::header_bytes) with.take(openflow::cut(bytes));
+  if (size > 2 && data[0] == openflow::as_it_is) {
+    openflow::stream(with, bytes.subspan(2), data[1] + std::size_t{1});
+  } else {
+    while (bytes.size() >= ofp::header_bytes) with.take(openflow::cut(bytes));
+  }
   with.flush();
   return 0;
 }
