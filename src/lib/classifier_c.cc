@@ -15,6 +15,7 @@
 #include "coua/classifier.h"
 #include "lib/bytes.h"
 #include "lib/errors.h"
+#include "lib/kept_errno.h"
 #include "lib/params.h"
 
 struct coua_classifier {
@@ -32,6 +33,7 @@ namespace {
 
 using coua::bytes;
 using coua::errno_of;
+using coua::kept_errno;
 using coua::refuse;
 using coua::take_params;
 
@@ -41,6 +43,7 @@ extern "C" {
 
 int coua_classifier_create(const struct coua_classifier_params* params,
                            coua_classifier** classifier, char* message, size_t message_bytes) try {
+  const kept_errno kept;
   if (params == nullptr || classifier == nullptr) {
     return refuse(EINVAL, "params and classifier must not be null", message, message_bytes);
   }
@@ -64,6 +67,7 @@ int coua_classifier_create(const struct coua_classifier_params* params,
 }
 
 void coua_classifier_destroy(coua_classifier* classifier) {
+  const kept_errno kept;
   if (classifier == nullptr) return;
   classifier->readers.clear();
   delete classifier;
@@ -71,6 +75,7 @@ void coua_classifier_destroy(coua_classifier* classifier) {
 
 int coua_classifier_add(coua_classifier* classifier, const void* key, const void* mask,
                         uint32_t priority, uint32_t value) try {
+  const kept_errno kept;
   if (classifier == nullptr) return -EINVAL;
   return classifier->rules->add(bytes(key), bytes(mask), priority, value);
 } catch (...) {
@@ -79,6 +84,7 @@ int coua_classifier_add(coua_classifier* classifier, const void* key, const void
 
 int coua_classifier_remove(coua_classifier* classifier, const void* key, const void* mask,
                            uint32_t priority) try {
+  const kept_errno kept;
   if (classifier == nullptr) return -EINVAL;
   return classifier->rules->remove(bytes(key), bytes(mask), priority);
 } catch (...) {
@@ -87,6 +93,7 @@ int coua_classifier_remove(coua_classifier* classifier, const void* key, const v
 
 int coua_classifier_get(const coua_classifier* classifier, const void* key, const void* mask,
                         uint32_t priority, uint32_t* value) try {
+  const kept_errno kept;
   if (classifier == nullptr) return -EINVAL;
   return classifier->rules->get(bytes(key), bytes(mask), priority, value);
 } catch (...) {
@@ -104,6 +111,7 @@ int coua_classifier_each(const coua_classifier* classifier,
 }
 
 size_t coua_classifier_reclaim(coua_classifier* classifier) try {
+  const kept_errno kept;
   return classifier == nullptr ? 0 : classifier->rules->reclaim();
 } catch (...) {
   return 0;
@@ -131,6 +139,7 @@ int coua_classifier_get_mask(const coua_classifier* classifier, size_t index,
 
 int coua_classifier_reader_create(coua_classifier* classifier,
                                   coua_classifier_reader** reader) try {
+  const kept_errno kept;
   if (classifier == nullptr || reader == nullptr) return -EINVAL;
   *reader = nullptr;
   auto made = coua::classifier_reader::create(*classifier->rules);
@@ -146,6 +155,7 @@ int coua_classifier_reader_create(coua_classifier* classifier,
 }
 
 void coua_classifier_reader_destroy(coua_classifier_reader* reader) {
+  const kept_errno kept;
   if (reader == nullptr) return;
   coua_classifier* owner = reader->owner;
   const std::lock_guard guard(owner->handles_mutex);

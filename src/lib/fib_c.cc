@@ -8,6 +8,7 @@
 
 #include "coua/fib.h"
 #include "lib/errors.h"
+#include "lib/kept_errno.h"
 #include "lib/params.h"
 #include "table/fib.h"
 #include "table/fib_cursor.h"
@@ -37,6 +38,7 @@ struct coua_fib_cursor {
 namespace {
 
 using coua::errno_of;
+using coua::kept_errno;
 using coua::refuse;
 using coua::take_params;
 
@@ -72,6 +74,7 @@ extern "C" {
 
 int coua_fib_create(const struct coua_fib_params* params, coua_fib** fib, char* message,
                     size_t message_bytes) try {
+  const kept_errno kept;
   if (params == nullptr || fib == nullptr) {
     return refuse(EINVAL, "params and fib must not be null", message, message_bytes);
   }
@@ -95,6 +98,7 @@ int coua_fib_create(const struct coua_fib_params* params, coua_fib** fib, char* 
 }
 
 void coua_fib_destroy(coua_fib* fib) {
+  const kept_errno kept;
   if (fib == nullptr) return;
   for (coua_fib_cursor* cursor : fib->cursors) delete cursor;
   for (coua_fib_reader* reader : fib->readers) remove_reader(reader);
@@ -124,6 +128,7 @@ uint64_t coua_fib_key(uint16_t bridge_domain, const uint8_t mac[6]) {
 }
 
 int coua_fib_reader_create(coua_fib* fib, coua_fib_reader** reader) try {
+  const kept_errno kept;
   if (fib == nullptr || reader == nullptr) return -EINVAL;
   auto created = std::make_unique<coua_fib_reader>();
   created->owner = fib;
@@ -139,6 +144,7 @@ int coua_fib_reader_create(coua_fib* fib, coua_fib_reader** reader) try {
 }
 
 void coua_fib_reader_destroy(coua_fib_reader* reader) {
+  const kept_errno kept;
   if (reader == nullptr) return;
   {
     const std::lock_guard guard(reader->owner->handles_mutex);
@@ -204,6 +210,7 @@ int coua_fib_refresh(coua_fib* fib, uint64_t key) {
 
 int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* context, unsigned threads,
                        int distinct) try {
+  const kept_errno kept;
   if (fib == nullptr || next == nullptr || threads > COUA_FIB_LOAD_THREADS_MAX) return -EINVAL;
   return fib->table->bulk_load(next, context, threads, distinct != 0);
 } catch (const std::bad_alloc&) {
@@ -221,6 +228,7 @@ int coua_fib_tidy(coua_fib* fib, uint64_t n_buckets) { return fib->table->tidy(n
 int coua_fib_next_epoch(coua_fib* fib) { return fib->table->next_epoch() ? 0 : -EAGAIN; }
 
 int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
+  const kept_errno kept;
   if (fib == nullptr || cursor == nullptr) return -EINVAL;
   const coua::fib& table = *fib->table;
   auto moved = coua::moved_keys::create(table.geometry().n_buckets * table.geometry().n_slots());
@@ -236,6 +244,7 @@ int coua_fib_cursor_open(coua_fib* fib, coua_fib_cursor** cursor) try {
 
 long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* records,
                           size_t max) try {
+  const kept_errno kept;
   if (cursor == nullptr || records == nullptr || max < 8) return -EINVAL;
   if (cursor->cursor.lost()) return -EOVERFLOW;
   std::size_t n = 0;
@@ -247,6 +256,7 @@ long coua_fib_cursor_next(coua_fib_cursor* cursor, struct coua_fib_record* recor
 
 long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* records, size_t max,
                           uint64_t max_buckets) try {
+  const kept_errno kept;
   if (cursor == nullptr || records == nullptr || max < 8 || max_buckets == 0) return -EINVAL;
   if (cursor->cursor.lost()) return -EOVERFLOW;
   if (cursor->cursor.at_end()) return -ENODATA;
@@ -256,6 +266,7 @@ long coua_fib_cursor_step(coua_fib_cursor* cursor, struct coua_fib_record* recor
 }
 
 void coua_fib_cursor_close(coua_fib_cursor* cursor) {
+  const kept_errno kept;
   if (cursor == nullptr) return;
   {
     const std::lock_guard guard(cursor->owner->handles_mutex);

@@ -13,6 +13,7 @@
 #include "flow/flow_table.h"
 #include "lib/bytes.h"
 #include "lib/errors.h"
+#include "lib/kept_errno.h"
 #include "lib/params.h"
 
 struct coua_flow_table {
@@ -52,6 +53,7 @@ namespace {
 
 using coua::bytes;
 using coua::errno_of;
+using coua::kept_errno;
 using coua::put_mode;
 using coua::refuse;
 using coua::take_params;
@@ -82,6 +84,7 @@ extern "C" {
 
 int coua_flow_create(const struct coua_flow_params* params, coua_flow_table** table, char* message,
                      size_t message_bytes) try {
+  const kept_errno kept;
   if (params == nullptr || table == nullptr) {
     return refuse(EINVAL, "params and table must not be null", message, message_bytes);
   }
@@ -105,6 +108,7 @@ int coua_flow_create(const struct coua_flow_params* params, coua_flow_table** ta
 }
 
 void coua_flow_destroy(coua_flow_table* table) {
+  const kept_errno kept;
   if (table == nullptr) return;
   for (coua_flow_cursor* cursor : table->cursors) delete cursor;
   for (coua_flow_reader* reader : table->readers) remove_reader(reader);
@@ -138,6 +142,7 @@ void coua_flow_hash_batch(const coua_flow_table* table, const void* keys, size_t
 }
 
 int coua_flow_reader_create(coua_flow_table* table, coua_flow_reader** reader) try {
+  const kept_errno kept;
   if (table == nullptr || reader == nullptr) return -EINVAL;
   auto created = std::make_unique<coua_flow_reader>(table);
   const std::lock_guard guard(table->handles_mutex);
@@ -150,6 +155,7 @@ int coua_flow_reader_create(coua_flow_table* table, coua_flow_reader** reader) t
 }
 
 void coua_flow_reader_destroy(coua_flow_reader* reader) {
+  const kept_errno kept;
   if (reader == nullptr) return;
   {
     const std::lock_guard guard(reader->owner->handles_mutex);
@@ -262,6 +268,7 @@ long coua_flow_drain(coua_flow_table* table, void* keys, void* values, size_t ma
 }
 
 int coua_flow_cursor_open(coua_flow_table* table, coua_flow_cursor** cursor) try {
+  const kept_errno kept;
   if (table == nullptr || cursor == nullptr) return -EINVAL;
   const coua::flow_geometry& geometry = table->table->geometry();
   auto moved =
@@ -286,6 +293,7 @@ long coua_flow_cursor_next(coua_flow_cursor* cursor, void* keys, void* values, u
 }
 
 void coua_flow_cursor_close(coua_flow_cursor* cursor) {
+  const kept_errno kept;
   if (cursor == nullptr) return;
   {
     const std::lock_guard guard(cursor->owner->handles_mutex);
@@ -295,6 +303,7 @@ void coua_flow_cursor_close(coua_flow_cursor* cursor) {
 }
 
 int coua_flow_slab_create(uint64_t n, size_t cell_bytes, coua_flow_slab** slab) try {
+  const kept_errno kept;
   if (slab == nullptr) return -EINVAL;
   auto made = coua::flow_slab::create(n, cell_bytes);
   if (!made) return -errno_of(made.error().code);
@@ -304,7 +313,10 @@ int coua_flow_slab_create(uint64_t n, size_t cell_bytes, coua_flow_slab** slab) 
   return -ENOMEM;
 }
 
-void coua_flow_slab_destroy(coua_flow_slab* slab) { delete slab; }
+void coua_flow_slab_destroy(coua_flow_slab* slab) {
+  const kept_errno kept;
+  delete slab;
+}
 
 int coua_flow_slab_take(coua_flow_slab* slab, uint32_t* index) {
   return slab->slab.take(*index) ? 0 : -ENOSPC;

@@ -14,6 +14,7 @@
 #include "coua/setsep.h"
 #include "lib/bytes.h"
 #include "lib/errors.h"
+#include "lib/kept_errno.h"
 #include "lib/params.h"
 #include "setsep/builder.h"
 #include "setsep/key_hasher.h"
@@ -24,6 +25,7 @@
 namespace setsep = coua::setsep;
 using coua::bytes;
 using coua::errno_of;
+using coua::kept_errno;
 using coua::refuse;
 using coua::take_params;
 
@@ -170,6 +172,7 @@ extern "C" {
 int coua_setsep_builder_create(const struct coua_setsep_params* params, const void* keys,
                                const uint16_t* values, size_t n, coua_setsep_builder** builder,
                                char* message, size_t message_bytes) try {
+  const kept_errno kept;
   if (params == nullptr || builder == nullptr ||
       (n != 0 && (keys == nullptr || values == nullptr))) {
     return refuse(EINVAL, "params, builder, keys and values must not be null", message,
@@ -213,9 +216,13 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
   return refuse(EIO, "unexpected failure", message, message_bytes);
 }
 
-void coua_setsep_builder_destroy(coua_setsep_builder* builder) { delete builder; }
+void coua_setsep_builder_destroy(coua_setsep_builder* builder) {
+  const kept_errno kept;
+  delete builder;
+}
 
 int coua_setsep_put(coua_setsep_builder* builder, const void* key, uint16_t value) try {
+  const kept_errno kept;
   const auto done = builder->builder->put({(*builder->hasher)(key), value});
   if (!done) return -errno_of(done.error().code);
   switch (*done) {
@@ -229,6 +236,7 @@ int coua_setsep_put(coua_setsep_builder* builder, const void* key, uint16_t valu
 }
 
 int coua_setsep_remove(coua_setsep_builder* builder, const void* key) try {
+  const kept_errno kept;
   const auto done = builder->builder->remove((*builder->hasher)(key));
   if (!done) return -errno_of(done.error().code);
   return *done ? 0 : -ENOENT;
@@ -242,6 +250,7 @@ int coua_setsep_get(const coua_setsep_builder* builder, const void* key) {
 }
 
 int coua_setsep_grow(coua_setsep_builder* builder) try {
+  const kept_errno kept;
   const auto done = builder->builder->grow();
   return done ? 0 : -errno_of(done.error().code);
 } catch (...) {
@@ -253,6 +262,7 @@ size_t coua_setsep_delta_bytes(const coua_setsep_builder* builder) {
 }
 
 long coua_setsep_take_delta(coua_setsep_builder* builder, void* delta, size_t max) {
+  const kept_errno kept;
   if (builder->builder->pending_bytes() > max) return -ENOSPC;
   const auto taken = builder->builder->take_delta();
   if (!taken.empty()) std::memcpy(delta, taken.data(), taken.size());
@@ -264,6 +274,7 @@ size_t coua_setsep_snapshot_bytes(const coua_setsep_builder* builder) {
 }
 
 int coua_setsep_snapshot(const coua_setsep_builder* builder, void* snapshot, size_t bytes) try {
+  const kept_errno kept;
   const auto done = builder->builder->snapshot({static_cast<std::uint8_t*>(snapshot), bytes});
   return done ? 0 : -errno_of(done.error().code);
 } catch (...) {
@@ -272,6 +283,7 @@ int coua_setsep_snapshot(const coua_setsep_builder* builder, void* snapshot, siz
 
 int coua_setsep_write_snapshot(const coua_setsep_builder* builder, const char* path, char* message,
                                size_t message_bytes) try {
+  const kept_errno kept;
   if (builder == nullptr || path == nullptr) {
     return refuse(EINVAL, "builder and path must not be null", message, message_bytes);
   }
@@ -286,6 +298,7 @@ int coua_setsep_write_snapshot(const coua_setsep_builder* builder, const char* p
 
 int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
                                coua_setsep_replica** replica) try {
+  const kept_errno kept;
   if (params == nullptr || replica == nullptr) return -EINVAL;
   *replica = nullptr;
   coua_setsep_replica_params known = COUA_SETSEP_REPLICA_PARAMS_INIT;
@@ -305,10 +318,14 @@ int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
   return -ENOMEM;
 }
 
-void coua_setsep_replica_destroy(coua_setsep_replica* replica) { delete replica; }
+void coua_setsep_replica_destroy(coua_setsep_replica* replica) {
+  const kept_errno kept;
+  delete replica;
+}
 
 int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot, size_t n_bytes,
                              char* message, size_t message_bytes) try {
+  const kept_errno kept;
   if (replica == nullptr || snapshot == nullptr) {
     return refuse(EINVAL, "replica and snapshot must not be null", message, message_bytes);
   }
@@ -320,6 +337,7 @@ int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
 
 int coua_setsep_replica_map(coua_setsep_replica* replica, const char* path, char* message,
                             size_t message_bytes) try {
+  const kept_errno kept;
   if (replica == nullptr || path == nullptr) {
     return refuse(EINVAL, "replica and path must not be null", message, message_bytes);
   }
@@ -329,6 +347,7 @@ int coua_setsep_replica_map(coua_setsep_replica* replica, const char* path, char
 }
 
 int coua_setsep_replica_apply(coua_setsep_replica* replica, const void* delta, size_t n_bytes) try {
+  const kept_errno kept;
   if (replica == nullptr || delta == nullptr) return -EINVAL;
   const auto outcome = replica->replica.apply(std::span(bytes(delta), n_bytes));
   if (!outcome) return -errno_of(outcome.error().code);
@@ -371,6 +390,7 @@ int coua_setsep_replica_get_stats(const coua_setsep_replica* replica,
 }
 
 int coua_setsep_builder_reader(coua_setsep_builder* builder, coua_setsep_reader** reader) try {
+  const kept_errno kept;
   if (builder == nullptr || reader == nullptr) return -EINVAL;
   return open_reader(builder->readers, builder->builder->source(), builder->hasher.get(), nullptr,
                      reader);
@@ -379,6 +399,7 @@ int coua_setsep_builder_reader(coua_setsep_builder* builder, coua_setsep_reader*
 }
 
 int coua_setsep_replica_reader(coua_setsep_replica* replica, coua_setsep_reader** reader) try {
+  const kept_errno kept;
   if (replica == nullptr || reader == nullptr) return -EINVAL;
   return open_reader(replica->readers, replica->replica.source(), nullptr, &replica->shown_hasher,
                      reader);
@@ -387,6 +408,7 @@ int coua_setsep_replica_reader(coua_setsep_replica* replica, coua_setsep_reader*
 }
 
 void coua_setsep_reader_destroy(coua_setsep_reader* reader) {
+  const kept_errno kept;
   if (reader == nullptr) return;
   reader_list& list = *reader->list;
   const std::lock_guard guard(list.mutex);
