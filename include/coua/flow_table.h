@@ -7,7 +7,10 @@
  * Conventions
  *  1. Handles are opaque; every handle has one function that creates and one that destroys it.
  *  2. Functions return 0 or a positive answer, and -errno on failure. No function sets errno,
- *     prints, throws or aborts on bad input.
+ *     prints or throws, nor aborts on a value out of range. A pointer that must not be null
+ *     is -EINVAL when it is in what creates a handle, in coua_flow_get_stats, coua_flow_drain and
+ *     coua_flow_cursor_next. All other calls are made for each packet and trust their pointers:
+ *     their handle, and the keys of a batch that is not empty, must not be null.
  *  3. A parameter struct starts with its own size: set it by COUA_FLOW_PARAMS_INIT, so that a
  *     program built against an older header works with a newer library.
  *  4. Thread rules: [any] any thread at any time; [writer] one thread at a time, the writer of
@@ -91,7 +94,8 @@ typedef void (*coua_flow_expired)(void* context, const void* key, const void* va
 
 struct coua_flow_params {
   size_t size;           /* sizeof(struct coua_flow_params) */
-  uint64_t entries;      /* entries that must fit at `max_load`; 1 to 2^35 */
+  uint64_t entries;      /* entries that must fit at `max_load`, 1 to 2^32 * bucket_slots *
+                            max_load: 32,641,751,449 where these two are 0 */
   double max_load;       /* share of the slots that `entries` may fill; 0.05 to 0.99; 0: 0.95 */
   uint64_t buckets;      /* exact bucket count instead of the two above, 1 to 2^32; 0: computed */
   uint32_t key_bytes;    /* 4 to 128; 13 or 16, 37 or 40 are the fastest */
@@ -114,7 +118,7 @@ struct coua_flow_params {
                               a move may close the way, up to eight times */
   const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can fill a
                               bucket pair: give one only to tables that must share hashes */
-  coua_flow_expired expired; /* may be null */
+  coua_flow_expired expired; /* may be null; with timers */
   void* expired_context;
   void* (*allocate)(void* context, size_t bytes, size_t alignment); /* zeroed memory, or null */
   void (*release)(void* context, void* memory, size_t bytes);
@@ -181,8 +185,8 @@ struct coua_flow_stats {
   uint64_t expired_waiting; /* entries in the ring of coua_flow_drain */
 };
 
-/* Fills `stats`. -EINVAL when `stats->size` is 0. [any]; counts that others change at the same
- * time may be off by the calls in progress. */
+/* Fills `stats`. -EINVAL when `stats->size` is 0, or a pointer null. [any]; counts that others
+ * change at the same time may be off by the calls in progress. */
 COUA_API int coua_flow_get_stats(const coua_flow_table* table, struct coua_flow_stats* stats);
 
 /* How look-ups compare tags: "generic", "avx2" or (with Bloom filters) "avx512". COUA_SIMD=generic
@@ -293,11 +297,12 @@ COUA_API int coua_flow_refresh(coua_flow_table* table, const void* key, uint32_t
  */
 
 /* Says what time it is. Entries whose time has come are invisible when the call returns. It also
- * does a bounded share of the sweep, as each insert and erase does; if the sweep fell so far behind
- * that times of 16 bits could no longer be told apart (half a cycle: 32,768 units without enough
- * calls), it first looks at the whole table. 0; -EINVAL when the time goes back; -EAGAIN, with a
- * ring that was full for as long (32,000 units): drain it and call again. Until then the time
- * stays, and some of the entries that would have expired are gone already. [writer] */
+ * does a bounded share of the sweep, as each insert and erase does. Times of 16 bits must stay
+ * apart: when a round of the sweep began more than 32,000 units ago (with a ring 16,000, for want
+ * of calls in between), or entries that expired have waited as long as 32,000 units for room in the
+ * ring, it first looks at the whole table. 0; -EINVAL when the time goes back; -EAGAIN when that
+ * look finds the ring full: drain it and call again. Until then the time stays, and some of the
+ * entries that would have expired are gone already. [writer] */
 COUA_API int coua_flow_set_time(coua_flow_table* table, uint64_t now_ms);
 
 /* Looks at up to `n_buckets` further buckets at once: removes what expired, moves entries to their
@@ -307,7 +312,7 @@ COUA_API int coua_flow_set_time(coua_flow_table* table, uint64_t now_ms);
 COUA_API int coua_flow_sweep(coua_flow_table* table, uint64_t n_buckets);
 
 /* Takes up to `max` entries that expired from the table's ring, the oldest first: keys, and values
- * unless null. Returns how many; -EINVAL when the table has no ring. [owner]
+ * unless null. Returns how many; -EINVAL when the table has no ring, or `keys` is null. [owner]
  *
  * The ring loses nothing. While it is full, entries that expire stay in their slots, invisible:
  * inserts of their keys are refused as FULL, and so are others when such entries take up all room.

@@ -168,8 +168,9 @@ class flow_table {
   using hashes_in = std::span<const std::uint64_t>;
   using results_out = std::span<std::int8_t>;
 
-  /// 0, and `out` is the table; or -EINVAL, -ENOMEM, and `message`, when not null, says why. Widths
-  /// and strides are those of the types, whatever `params` says.
+  /// 0, and `out` is the table; or an error of coua_flow_create (-EINVAL, -ENOMEM, -ENOENT, -EPERM,
+  /// -ENOTSUP, -EIO), and `message`, when not null, says why. Widths and strides are those of the
+  /// types, whatever `params` says.
   static int create(coua_flow_params params, flow_table& out, std::string* message = nullptr) {
     char text[256] = "";
     coua_flow_table* made = nullptr;
@@ -181,8 +182,9 @@ class flow_table {
     if (rc != 0 && message != nullptr) *message = text;
     return rc;
   }
-  /// The same, and `expired(const Key&, const Value&)` is told of every entry that expired. It
-  /// lives as long as the table, calls no function of it, and does not throw.
+  /// The same for a table with timers, and `expired(const Key&, const Value&)` is told of every
+  /// entry that expired. It lives as long as the table, calls no function of it, and does not
+  /// throw.
   template <typename Expired>
     requires std::is_invocable_v<Expired&, const Key&, const Value&>
   static int create(coua_flow_params params, flow_table& out, Expired& expired,

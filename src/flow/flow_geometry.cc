@@ -7,7 +7,6 @@ namespace coua {
 namespace {
 
 constexpr std::uint64_t max_buckets = std::uint64_t{1} << 32;  // simd/flow_lookup/line.h
-constexpr std::uint64_t max_entries = max_buckets * simd::flow_line::n_slots;
 constexpr std::uint32_t default_unit_ms = 30'000;
 constexpr std::uint32_t max_unit_ms = 86'400'000;  // a day
 constexpr std::uint32_t default_search_budget = 2048;
@@ -71,19 +70,18 @@ result<void> plan_buckets(const coua_flow_params& params, flow_geometry& plan) {
   }
   plan.n_buckets = params.buckets;
   if (params.buckets == 0) {
-    if (params.entries == 0 || params.entries > max_entries) {
-      return invalid("entries", "must be 1 to 2^35 (or give `buckets`)");
-    }
+    if (params.entries == 0) return invalid("entries", "must be given (or `buckets`)");
     const double n_slots = static_cast<double>(params.entries) / load;
-    plan.n_buckets = static_cast<std::uint64_t>(std::ceil(n_slots / slots));
-    if (plan.n_buckets > max_buckets) {
+    const double n_buckets = std::ceil(n_slots / slots);
+    if (n_buckets > static_cast<double>(max_buckets)) {
       return invalid("entries", "need more than 2^32 buckets at this load");
     }
+    plan.n_buckets = static_cast<std::uint64_t>(n_buckets);
   }
   if (plan.n_buckets > max_buckets) return invalid("buckets", "must be 1 to 2^32");
   plan.filter_rounds = params.filter_rounds == 0 ? default_filter_rounds : params.filter_rounds;
   if (plan.filter_rounds > max_filter_rounds) {
-    return invalid("filter_rounds", "must be from 1 to 64");
+    return invalid("filter_rounds", "must be 1 to 64, or 0 for 20");
   }
   plan.search_budget = params.search_budget == 0 ? default_search_budget : params.search_budget;
   if (plan.search_budget > max_search_budget) {
@@ -99,6 +97,7 @@ result<flow_geometry> flow_geometry::plan(const coua_flow_params& params) {
   if (auto done = plan_kind(params, plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_entries(params, plan); !done) return tl::unexpected(done.error());
   if (auto done = plan_buckets(params, plan); !done) return tl::unexpected(done.error());
+  if (params.expired != nullptr && !plan.kind.timed) return invalid("expired", "needs timers");
   if (params.expired_ring > max_expired_ring) {
     return invalid("expired_ring", "must be at most 16,777,216 entries");
   }

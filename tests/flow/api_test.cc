@@ -12,6 +12,15 @@
 namespace coua::test {
 namespace {
 
+/// A table of units of 1 ms whose ring has room for `ring` (a power of two) entries.
+coua_flow_params ring_params(std::uint64_t entries, std::uint64_t ring) {
+  coua_flow_params params = flow_params(entries);
+  params.timers = 1;
+  params.unit_ms = 1;
+  params.expired_ring = ring;
+  return params;
+}
+
 std::string refusal(coua_flow_params params) {
   coua_flow_table* table = nullptr;
   char message[200] = "";
@@ -31,7 +40,15 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
   };
   starts(with([](auto& p) { p.size = 4; }), "size");
   starts(with([](auto& p) { p.entries = 0; }), "entries");
-  starts(with([](auto& p) { p.entries = (1ull << 35) + 1; }), "entries");
+  // The most that 2^32 buckets hold at 0.95, without memory for it, and one more.
+  starts(with([](auto& p) {
+           p.entries = 32'641'751'449,
+           p.allocate = [](void*, std::size_t, std::size_t) -> void* { return nullptr; };
+           p.release = [](void*, void*, std::size_t) {};
+         }),
+         "-12 ");
+  starts(with([](auto& p) { p.entries = 32'641'751'450; }), "entries: need more than 2^32 buckets");
+  starts(with([](auto& p) { p.entries = UINT64_MAX; }), "entries: need more than 2^32 buckets");
   starts(with([](auto& p) { p.buckets = (1ull << 32) + 1; }), "buckets");
   starts(with([](auto& p) { p.max_load = 0.995; }), "max_load");
   starts(with([](auto& p) { p.max_load = -1; }), "max_load");
@@ -46,7 +63,7 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
   starts(with([](auto& p) { p.unit_ms = 86'400'001; }), "unit_ms");
   starts(with([](auto& p) { p.bucket_slots = 3; }), "bucket_slots");
   starts(with([](auto& p) { p.search_budget = 2'000'000; }), "search_budget");
-  starts(with([](auto& p) { p.filter_rounds = 65; }), "filter_rounds");
+  starts(with([](auto& p) { p.filter_rounds = 65; }), "filter_rounds: must be 1 to 64, or 0");
   starts(with([](auto& p) { p.pages = COUA_FLOW_PAGES_CALLER; }), "pages");
   starts(with([](auto& p) { p.release = [](void*, void*, std::size_t) {}; }), "allocate");
   starts(with([](auto& p) { p.expired_ring = 1; }), "expired_ring: needs timers");
@@ -56,7 +73,38 @@ TEST(flow_api, bad_parameters_are_refused_by_name) {
            p.expired = [](void*, const void*, const void*) {};
          }),
          "expired_ring: and expired");
+  starts(with([](auto& p) { p.expired = [](void*, const void*, const void*) {}; }),
+         "expired: needs timers");
   EXPECT_EQ(coua_flow_create(nullptr, nullptr, nullptr, 0), -EINVAL);
+}
+
+TEST(flow_api, null_is_refused_where_the_header_says_so) {
+  const coua_flow_params params = flow_params(100);
+  coua_flow_table* made = nullptr;
+  EXPECT_EQ(coua_flow_create(&params, nullptr, nullptr, 0), -EINVAL);
+  EXPECT_EQ(coua_flow_create(nullptr, &made, nullptr, 0), -EINVAL);
+  const flow_ptr table = make_flow(ring_params(100, 4));
+  coua_flow_stats stats{};
+  stats.size = sizeof stats;
+  EXPECT_EQ(coua_flow_get_stats(nullptr, &stats), -EINVAL);
+  EXPECT_EQ(coua_flow_get_stats(table.get(), nullptr), -EINVAL);
+  coua_flow_reader* reader = nullptr;
+  EXPECT_EQ(coua_flow_reader_create(nullptr, &reader), -EINVAL);
+  EXPECT_EQ(coua_flow_reader_create(table.get(), nullptr), -EINVAL);
+  coua_flow_cursor* cursor = nullptr;
+  EXPECT_EQ(coua_flow_cursor_open(nullptr, &cursor), -EINVAL);
+  EXPECT_EQ(coua_flow_cursor_open(table.get(), nullptr), -EINVAL);
+  ASSERT_EQ(coua_flow_cursor_open(table.get(), &cursor), 0);
+  key16 keys[8];
+  EXPECT_EQ(coua_flow_cursor_next(nullptr, keys, nullptr, nullptr, 8, 1), -EINVAL);
+  EXPECT_EQ(coua_flow_cursor_next(cursor, nullptr, nullptr, nullptr, 8, 1), -EINVAL);
+  EXPECT_EQ(coua_flow_drain(nullptr, keys, nullptr, 8), -EINVAL);
+  EXPECT_EQ(coua_flow_drain(table.get(), nullptr, nullptr, 8), -EINVAL);
+  EXPECT_EQ(coua_flow_slab_create(8, 8, nullptr), -EINVAL);
+  coua_flow_destroy(nullptr);
+  coua_flow_reader_destroy(nullptr);
+  coua_flow_cursor_close(nullptr);
+  coua_flow_slab_destroy(nullptr);
 }
 
 TEST(flow_api, an_older_callers_smaller_parameters_are_taken) {
@@ -210,15 +258,6 @@ void sweep_all(const flow_ptr& table) {
   for (int round = 0; round < 2; ++round) {
     while (coua_flow_sweep(table.get(), 10) == 0) continue;
   }
-}
-
-/// A table of units of 1 ms whose ring has room for `ring` (a power of two) entries.
-coua_flow_params ring_params(std::uint64_t entries, std::uint64_t ring) {
-  coua_flow_params params = flow_params(entries);
-  params.timers = 1;
-  params.unit_ms = 1;
-  params.expired_ring = ring;
-  return params;
 }
 
 /// Moves all that is in the ring to `told`; returns how many. Keys that come twice are faults.

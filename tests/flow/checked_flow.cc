@@ -54,7 +54,7 @@ checked_flow::checked_flow(const flow_shape& shape, std::uint64_t seed, std::siz
   std::uint8_t hash_key[32] = {};
   std::memcpy(hash_key, &seed, sizeof seed);
   params.hash_key = hash_key;
-  if (shape.ring == 0) params.expired = expired;
+  if (shape.timed && shape.ring == 0) params.expired = expired;
   params.expired_context = this;
   params.expired_ring = shape.ring;
   key_stride_ = params.key_stride;
