@@ -6,7 +6,11 @@
  * Conventions
  *  1. Handles are opaque; every handle has one function that creates and one that destroys it.
  *  2. Functions return 0 or a positive answer, and -errno on failure. No function sets errno,
- *     prints, throws or aborts on bad input.
+ *     prints or throws, nor aborts on a value out of range. A pointer that must not be null
+ *     is -EINVAL when it is in what creates a handle, in coua_fib_get_stats, coua_fib_bulk_load,
+ *     coua_fib_cursor_next and coua_fib_cursor_step. All other calls are made for each packet and
+ *     trust their pointers: their handle, and the keys or records of a batch that is not empty,
+ *     must not be null.
  *  3. A parameter struct starts with its own size: set it by COUA_FIB_PARAMS_INIT, so that a
  *     program built against an older header works with a newer library.
  *  4. Thread rules: [any] any thread at any time; [writer] one thread at a time, the writer of

@@ -11,7 +11,11 @@
  * Conventions
  *  1. Handles are opaque; every handle has one function that creates and one that destroys it.
  *  2. Functions return 0 or a positive answer, and -errno on failure. No function sets errno,
- *     prints, throws or aborts on bad input.
+ *     prints or throws, nor aborts on a value out of range. A pointer that must not be null
+ *     is -EINVAL when it is in what creates a handle or tells its statistics, in
+ *     coua_setsep_write_snapshot, and in what gives a replica a snapshot, a file or a delta. All
+ *     other calls trust their pointers, as those that are made for each packet do: their handle,
+ *     and the arrays of a batch that is not empty, must not be null.
  *  3. A parameter struct starts with its own size: set it by COUA_SETSEP_PARAMS_INIT or
  *     COUA_SETSEP_REPLICA_PARAMS_INIT, so that a program built against an older header works with a
  *     newer library.
