@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "flow_handles.h"
@@ -110,6 +112,60 @@ TEST(flow_cursor, one_that_cannot_remember_all_is_lost) {
   EXPECT_TRUE(small.lost());
   EXPECT_FALSE(small.at_end());
   EXPECT_FALSE(large.lost());
+}
+
+/// A cursor that stands in the middle, and has room for as many keys as the table has slots: it is
+/// never lost while it remembers none but those that are there.
+struct cursor_among_leavers : testing::Test {
+  static constexpr std::uint64_t n_live = 1900, n_pairs = 100'000;
+  void create(bool timed) {
+    coua_flow_params params = flow_params(n_live);
+    params.timers = timed ? COUA_FLOW_TIMERS_ON : COUA_FLOW_TIMERS_OFF;
+    params.unit_ms = 1;
+    auto made = coua::flow_table::create(params);
+    ASSERT_TRUE(made);
+    table = std::move(*made);
+    for (std::uint64_t i = 0; i < n_live; ++i) ASSERT_EQ(put(timed ? 1 + i % 1000 : 0), 1);
+    const flow_geometry& geometry = table->geometry();
+    ASSERT_LT(geometry.n_buckets * geometry.n_slots, 2048u);
+    cursor.emplace(*table, std::move(*moved_keys::with_room(2048, 2)));
+    ASSERT_GT(step(geometry.n_buckets / 2), 0u);
+  }
+  int put(std::uint64_t units) {
+    key16 key = key_number(n_put++);
+    return table->put(put_mode::replace, bytes(key), bytes(key), static_cast<std::uint32_t>(units));
+  }
+  std::size_t step(std::uint64_t n_buckets) {
+    std::vector<key16> keys(2 * n_live);
+    return cursor->next(bytes(keys.front()), nullptr, nullptr, keys.size(), n_buckets);
+  }
+  static std::uint8_t* bytes(key16& key) { return reinterpret_cast<std::uint8_t*>(key.data()); }
+
+  std::unique_ptr<coua::flow_table> table;
+  std::optional<coua::flow_cursor> cursor;
+  std::uint64_t n_put = 0;
+};
+
+TEST_F(cursor_among_leavers, forgets_keys_that_are_erased) {
+  create(false);
+  for (std::uint64_t i = 0; i < n_pairs; ++i) {
+    key16 key = key_number(n_put - n_live);
+    ASSERT_TRUE(table->erase(bytes(key), nullptr));
+    ASSERT_EQ(put(0), COUA_FLOW_ADDED);
+    ASSERT_FALSE(cursor->lost()) << "after " << i;
+  }
+  while (!cursor->at_end()) step(1);
+}
+
+TEST_F(cursor_among_leavers, forgets_keys_that_expire) {
+  create(true);
+  // Two come and, on average, two go in each unit of time.
+  for (std::uint64_t i = 0; i < n_pairs / 2; ++i) {
+    ASSERT_EQ(table->set_time(i + 1), 0);
+    for (int one = 0; one < 2; ++one) ASSERT_EQ(put(900), COUA_FLOW_ADDED);
+    ASSERT_FALSE(cursor->lost()) << "after " << i;
+  }
+  while (!cursor->at_end()) step(1);
 }
 
 // By the C API a table needs more slots than a cursor can remember keys. All keys here have their
