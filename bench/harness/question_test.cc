@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <unordered_set>
 
@@ -51,6 +52,41 @@ TEST(sequence, keys_come_from_everywhere_and_misses_are_misses) {
   }
   EXPECT_EQ(seen.size(), people.entries) << "no entry may be left out";
   EXPECT_NEAR(static_cast<double>(misses) / (16 * chunk_keys), 0.25, 0.02);
+}
+
+// What a branch predictor could learn would make each table look faster than it is.
+TEST(sequence, misses_of_a_batch_vary_in_number_and_place) {
+  constexpr std::size_t batch = 32, n_batches = 16 * chunk_keys / batch;
+  const population people{1000, 16};
+  for (const unsigned percent : {20u, 50u, 80u}) {
+    result<sequence> keys = sequence::create(16 * chunk_keys);
+    ASSERT_TRUE(keys);
+    keys->fill_keys(people, percent, 7);
+    std::array<unsigned, batch + 1> of_number{};
+    std::array<unsigned, batch> of_place{};
+    std::unordered_set<std::uint32_t> patterns;
+    for (std::size_t at = 0; at < 16 * chunk_keys; at += batch) {
+      std::uint32_t missed = 0;
+      for (std::size_t i = 0; i < batch; ++i) {
+        const bool miss = !keys->present((at + i) / chunk_keys, (at + i) % chunk_keys);
+        missed |= std::uint32_t{miss} << i;
+        of_place[i] += miss;
+      }
+      ++of_number[static_cast<std::size_t>(std::popcount(missed))];
+      patterns.insert(missed);
+    }
+    // Binomial: the number within one deviation in two thirds of the batches, never always the
+    // same.
+    const double share = percent / 100.0, mean = batch * share;
+    const double deviation = std::sqrt(mean * (1 - share));
+    double squares = 0;
+    for (std::size_t n = 0; n <= batch; ++n) {
+      squares += of_number[n] * (static_cast<double>(n) - mean) * (static_cast<double>(n) - mean);
+    }
+    EXPECT_NEAR(std::sqrt(squares / n_batches), deviation, 0.1 * deviation) << percent;
+    for (const unsigned n : of_place) EXPECT_NEAR(n, n_batches * share, 0.1 * n_batches) << percent;
+    EXPECT_GT(patterns.size(), n_batches * 9 / 10) << percent;
+  }
 }
 
 TEST(sequence, expected_sum_is_that_of_the_answers) {
