@@ -16,7 +16,8 @@ namespace {
 constexpr double whisker = 4;
 constexpr double most_stretch = 4;  // a limit further above would leave the rest too little room
 constexpr double tick_line = 13;    // between two lines of numbers below the plot
-constexpr std::size_t text_chart_limit = 14;  // characters of a category before it is tilted
+// Of a name below a bar that stands, and of such bars; with more the bars lie.
+constexpr std::size_t standing_name = 14, standing_bars = 4;
 // Colours that stay apart for colour-blind readers (Okabe and Ito, 2008), then darker ones.
 constexpr std::array<const char*, 12> colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000", "#7f3b08",
@@ -90,6 +91,45 @@ layout in_page(const chart& what) {
   return made;
 }
 
+/// About as wide as the letters of common fonts, rather wider.
+double text_width(const std::string& words, double font_size) {
+  return 0.6 * font_size * static_cast<double>(words.size());
+}
+
+double widest(const std::vector<std::string>& all, double font_size) {
+  double most = 0;
+  for (const std::string& each : all) most = std::max(most, text_width(each, font_size));
+  return most;
+}
+
+bool bars_lie(const chart& what) {
+  if (what.categories.empty()) return false;
+  return what.in_page || what.categories.size() > standing_bars ||
+         std::any_of(what.categories.begin(), what.categories.end(),
+                     [](const std::string& each) { return each.size() > standing_name; });
+}
+
+/// A picture of its own, as large as its texts need.
+layout alone(const chart& what) {
+  layout made = picture;
+  if (bars_lie(what)) {
+    made.left = std::max(picture.left, 12 + widest(what.categories, 12));
+    made.right = std::max(picture.width - 20, made.left + 400);
+    made.line_height = 20;
+    made.bottom = made.top + made.line_height * static_cast<double>(what.categories.size());
+    made.height = std::max(picture.height, made.bottom + 60);
+    made.width = made.right + 20;
+  } else if (what.series.size() > 1) {
+    std::vector<std::string> names;
+    for (const chart_series& each : what.series) names.push_back(each.name);
+    made.width = std::max(made.width, made.legend_x + 36 + widest(names, 11));
+  }
+  made.width = std::max(made.width, picture.left + text_width(what.title, 16) + 8);
+  return made;
+}
+
+layout layout_of(const chart& what) { return what.in_page ? in_page(what) : alone(what); }
+
 class canvas {
  public:
   canvas(const layout& place, bool inside) {
@@ -123,7 +163,7 @@ std::string stroke(const std::string& colour, double thickness = 1) {
 class drawing {
  public:
   explicit drawing(const chart& what)
-      : chart_(what), at_(what.in_page ? in_page(what) : picture), canvas_(at_, what.in_page) {
+      : chart_(what), at_(layout_of(what)), canvas_(at_, what.in_page) {
     double most = 0, limit = 0;
     double least_x = 0, most_x = 0;
     bool first = true;
@@ -146,9 +186,9 @@ class drawing {
     if (chart_.in_page) {
       canvas_.raw("<title>" + escaped(chart_.title) + "</title>");
     } else {
-      canvas_.text(at_.left, 26, chart_.title, "font-size=\"16\" font-weight=\"bold\"");
+      canvas_.text(picture.left, 26, chart_.title, "font-size=\"16\" font-weight=\"bold\"");
     }
-    if (chart_.in_page && !chart_.categories.empty()) {
+    if (bars_lie(chart_)) {
       lying_bars();
       return canvas_.finish();
     }
@@ -228,14 +268,7 @@ class drawing {
   void category_ticks() {
     for (std::size_t i = 0; i < chart_.categories.size(); ++i) {
       const double x = at_.left + (static_cast<double>(i) + 0.5) * group_width();
-      const bool tilted =
-          chart_.categories.size() > 4 || chart_.categories[i].size() > text_chart_limit;
-      const std::string turn =
-          tilted ? " transform=\"rotate(-25 " + number(x) + " " + number(at_.bottom + 14) + ")\""
-                 : "";
-      canvas_.text(
-          x, at_.bottom + 14, chart_.categories[i],
-          (tilted ? "font-size=\"10\" text-anchor=\"end\"" : "text-anchor=\"middle\"") + turn);
+      canvas_.text(x, at_.bottom + 14, chart_.categories[i], "text-anchor=\"middle\"");
     }
   }
 
@@ -310,18 +343,33 @@ class drawing {
 
   /// One below the other, with their names before and their numbers behind them.
   void lying_bars() {
-    const double room = at_.right - at_.left - 50;
+    std::vector<std::string> numbers;
     for (const chart_point& point : chart_.series.front().points) {
-      const double y = at_.top + point.x * at_.line_height;
-      const double length = std::max(1.0, point.y / steps_.back() * room);
+      numbers.push_back(number(point.y));
+    }
+    const double room = at_.right - at_.left - std::max(50.0, 6 + widest(numbers, 12));
+    const auto length_of = [&](double y) { return std::max(1.0, y / steps_.back() * room); };
+    for (const chart_point& point : chart_.series.front().points) {
+      const double y = at_.top + point.x * at_.line_height, text_y = y + at_.line_height / 2 + 3;
+      const double middle = y + at_.line_height / 2 - 0.5;
+      const double most = length_of(point.y + point.spread);
       const auto& name = chart_.categories[static_cast<std::size_t>(point.x)];
-      canvas_.text(at_.left - 8, y + 15, name, "text-anchor=\"end\"");
+      canvas_.text(at_.left - 8, text_y, name, "text-anchor=\"end\"");
       canvas_.raw("<rect x=\"" + number(at_.left) + "\" y=\"" + number(y + 3) + "\" width=\"" +
-                  number(length) + "\" height=\"" + number(at_.line_height - 7) + "\" fill=\"" +
-                  colour(0) + "\"/>");
-      canvas_.text(at_.left + length + 6, y + 15, number(point.y), "");
+                  number(length_of(point.y)) + "\" height=\"" + number(at_.line_height - 7) +
+                  "\" fill=\"" + colour(0) + "\"/>");
+      if (point.spread > 0) {
+        const double least = length_of(std::max(0.0, point.y - point.spread));
+        canvas_.line(at_.left + least, middle, at_.left + most, middle, stroke(ink()));
+        for (const double end : {least, most}) {
+          canvas_.line(at_.left + end, middle - whisker, at_.left + end, middle + whisker,
+                       stroke(ink()));
+        }
+      }
+      canvas_.text(at_.left + most + 6, text_y, number(point.y), "");
     }
     canvas_.text(at_.left, at_.bottom + 24, chart_.y_label, "");
+    if (!chart_.in_page) canvas_.text(at_.left, at_.bottom + 44, chart_.x_label, "");
   }
 
   void legend() {
@@ -365,16 +413,22 @@ std::string draw_svg(const chart& what) { return drawing(what).draw(); }
 
 std::string draw_svg(const std::vector<chart>& all, std::size_t columns) {
   if (all.size() == 1) return draw_svg(all.front());
+  double width = 0, height = 0;
+  for (const chart& each : all) {
+    const layout place = layout_of(each);
+    width = std::max(width, place.width);
+    height = std::max(height, place.height);
+  }
   const std::size_t lines = (all.size() + columns - 1) / columns;
-  const std::string whole_width = number(picture.width * static_cast<double>(columns));
-  const std::string whole_height = number(picture.height * static_cast<double>(lines));
+  const std::string whole_width = number(width * static_cast<double>(columns));
+  const std::string whole_height = number(height * static_cast<double>(lines));
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + whole_width +
                     "\" height=\"" + whole_height + "\" viewBox=\"0 0 " + whole_width + " " +
                     whole_height + "\">\n";
   for (std::size_t i = 0; i < all.size(); ++i) {
-    out += "<g transform=\"translate(" + number(picture.width * static_cast<double>(i % columns)) +
-           "," + number(picture.height * static_cast<double>(i / columns)) + ")\">\n" +
-           draw_svg(all[i]) + "</g>\n";
+    out += "<g transform=\"translate(" + number(width * static_cast<double>(i % columns)) + "," +
+           number(height * static_cast<double>(i / columns)) + ")\">\n" + draw_svg(all[i]) +
+           "</g>\n";
   }
   return out + "</svg>\n";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chart as SVG, with nothing but text: lines over a number, or bars over names.
+// A chart as SVG, with nothing but text: lines over a number, or bars over names. Bars that are
+// many or have long names lie beside them.
 //
 //   +--------------------------------+----------+
 //   | title                          |          |

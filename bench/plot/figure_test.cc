@@ -190,6 +190,83 @@ std::vector<std::string> all_of(const std::string& svg, const std::string& attri
   return out;
 }
 
+double number_of(const std::string& element, const std::string& attribute, double otherwise) {
+  const std::vector<std::string> found = all_of(element, attribute);
+  return found.empty() ? otherwise : std::strtod(found.front().c_str(), nullptr);
+}
+
+/// Texts that would be cut off, by an estimate of half a font size for each letter.
+std::vector<std::string> texts_outside(const std::string& svg) {
+  const std::string size = all_of(svg, "viewBox").front();
+  char* end = nullptr;
+  std::strtod(size.c_str() + 4, &end);
+  const double width = std::strtod(size.c_str() + 4, nullptr), height = std::strtod(end, nullptr);
+  const double common = number_of(svg, "font-size", 12);
+  std::vector<std::string> out;
+  std::istringstream elements(svg);
+  for (std::string each; std::getline(elements, each);) {
+    if (!each.starts_with("<text ")) continue;
+    const std::size_t from = each.find('>') + 1;
+    const std::string words = each.substr(from, each.find("</text>") - from);
+    const double font = number_of(each, "font-size", common);
+    const double length = 0.5 * font * static_cast<double>(words.size());
+    const double before = each.find("\"end\"") != std::string::npos      ? length
+                          : each.find("\"middle\"") != std::string::npos ? length / 2
+                                                                         : 0;
+    double left = number_of(each, " x", 0) - before, right = left + length;
+    double bottom = number_of(each, " y", 0), top = bottom - font;
+    if (const std::size_t at = each.find("translate("); at != std::string::npos) {
+      // Turned by a quarter to the left around this place.
+      const double x = std::strtod(each.c_str() + at + 10, &end);
+      const double y = std::strtod(end + 1, nullptr);
+      left = x - font, right = x, top = y - (length - before), bottom = y + before;
+    }
+    if (left < 0 || right > width || top < 0 || bottom > height) out.push_back(words);
+  }
+  return out;
+}
+
+TEST(chart, no_text_is_cut_off) {
+  const std::vector<std::string> none;
+  chart bars;
+  bars.title = "coua-bench flow, Cuckoo++ table memory, capacity 134217728, load 0.95";
+  bars.y_label = "bytes per entry";
+  bars.x_label = "limit 100 millions per second";
+  bars.series.push_back({"measured", {}, false});
+  for (int i = 0; i < 40; ++i) {
+    bars.categories.push_back("pessimistic-timer/memory sync one-writer " + std::to_string(i));
+    bars.series[0].points.push_back({static_cast<double>(i), 42.18 * i, 2});
+    EXPECT_EQ(texts_outside(draw_svg(bars)), none) << i;
+  }
+  bars.series[0].points.back().y = 123'456'789.25;
+  EXPECT_EQ(texts_outside(draw_svg(bars)), none);
+  bars.categories = {"generic", "avx2", "avx512"};
+  bars.series[0].points.resize(3);
+  EXPECT_EQ(texts_outside(draw_svg(bars)), none);
+  chart lines = bars;
+  lines.categories.clear();
+  EXPECT_EQ(texts_outside(draw_svg(lines)), none);
+  lines.series.push_back(
+      {"pessimistic-timer/pipeline batch 32 sync one-writer", {{1, 2, 0}}, false});
+  EXPECT_EQ(texts_outside(draw_svg(lines)), none);
+  lines.title += lines.title;
+  EXPECT_EQ(texts_outside(draw_svg(lines)), none);
+}
+
+TEST(chart, panels_are_as_large_as_the_largest) {
+  chart small, large;
+  for (int i = 0; i < 40; ++i) {
+    large.categories.push_back("a name that is long enough for bars to lie");
+  }
+  small.series = large.series = {{"measured", {{0, 1, 0}}, false}};
+  const std::string svg = draw_svg({small, large, small}, 2);
+  const double width = number_of(draw_svg(large), " width", 0);
+  const double height = number_of(draw_svg(large), " height", 0);
+  EXPECT_GT(height, 800);
+  EXPECT_EQ(number_of(svg, " width", 0), 2 * width);
+  EXPECT_EQ(number_of(svg, " height", 0), 2 * height);
+}
+
 chart with_limit(double first, double second, double spread = 0) {
   chart what;
   what.series.push_back({"one", {{1, 10, spread}, {2, 8, spread}}, false});
