@@ -54,9 +54,10 @@ TEST(flow_load, bloom_filters_err_as_rarely_as_published) {
   expect_false_positives(COUA_FLOW_BLOOM, {{0.6, 0.0002}, {0.8, 0.001}, {0.95, 0.003}});
 }
 
-// The same table: 0.004, 0.02, 0.05. Ours has 0.0044, 0.020, 0.046.
+// The same table, with one digit: 0.004, 0.02, 0.05. Ours has 0.0045, 0.0200, 0.0463; these limits
+// are five deviations above what 20 hash keys gave.
 TEST(flow_load, remap_arrays_err_about_as_rarely_as_published) {
-  expect_false_positives(COUA_FLOW_HORTON, {{0.6, 0.006}, {0.8, 0.025}, {0.95, 0.05}});
+  expect_false_positives(COUA_FLOW_HORTON, {{0.6, 0.0051}, {0.8, 0.0215}, {0.95, 0.0485}});
 }
 
 struct churn_case {
