@@ -4,7 +4,6 @@
 #include "bench/case_grammar.h"
 
 #include <memory>
-#include <set>
 
 #include "base/cpu.h"
 #include "bench/cases/use_case.h"
@@ -219,8 +218,6 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   app->final_callback([app, &out, masks] {
     if (out.measure != forward_measure::rate) preset_measure(*app, out);
     take_masks(*app, out.which.name, *masks, out.rules);
-    if (std::set<ovs_caches>(out.ovs.begin(), out.ovs.end()).size() != out.ovs.size())
-      throw CLI::ValidationError("--peer", "names one twice");
     if (out.which.name == l2_traffic::case_name) {
       refuse_with_case(*app, out.which,
                        {"--single-table", "--users", "--direction", "--peer", "--attack"});

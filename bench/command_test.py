@@ -37,7 +37,7 @@ class CommandLineTest(unittest.TestCase):
                              (("forward", "--rules", "10", "--flows", "11"), "--flows 11"),
                              (("forward", "--size", "63"), "--size 63"),
                              (("forward", "--users", "5"), "--users: has no meaning"),
-                             (("forward", "--case", "lb", "--peer", "ovs,ovs"), "--peer: names one twice"),
+                             (("forward", "--case", "lb", "--peer", "ovs,ovs"), "--peer: names ovs twice"),
                              (("forward", "--case", "l3", "--users", "5"), "--users: has no"),
                              (("forward", "--case", "l3", "--attack", "5"), "--attack: has no"),
                              (("forward", "--attack", "5"), "--attack: has no"),

@@ -222,6 +222,7 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
   app->final_callback([app, &out] {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
+    refuse_twice("--peers", out.peers);
     if (out.table == "1") refuse_what_source_has_not(*app);
     preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {

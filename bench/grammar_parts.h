@@ -25,10 +25,21 @@ T take(result<T> value) {
   return std::move(*value);
 }
 
+/// What is measured twice would give rows that nothing tells apart.
+inline void refuse_twice(const std::string& option, words given) {
+  std::sort(given.begin(), given.end());
+  const auto twice = std::adjacent_find(given.begin(), given.end());
+  if (twice != given.end()) throw CLI::ValidationError(option, "names " + *twice + " twice");
+}
+
 inline CLI::Option* list(CLI::App& app, const std::string& name, const std::string& text,
                          words preset, std::function<void(const words&)> use) {
   // The preset goes through the same check as what the user writes.
   use(preset);
+  use = [name, use = std::move(use)](const words& given) {
+    refuse_twice(name, given);
+    use(given);
+  };
   CLI::Option* const option =
       app.add_option_function<words>(name, std::move(use), text)->delimiter(',')->expected(1, -1);
   std::string shown;

@@ -120,6 +120,14 @@ class FlowTest(CommandCase):
             for left_out in ("33.6 M", "134.2 M"):
                 self.assertIn("left out: --capacity " + left_out, done.stderr)
 
+    def test_flow_words_twice(self):
+        for option, given, twice in (("--variants", "bloom,horton,bloom", "bloom"),
+                                     ("--batch", "64,8,64", "64"), ("--load", "0.8,0.8", "0.8"),
+                                     ("--peers", "rte_hash,rte_hash", "rte_hash")):
+            done = run("flow", "--capacity", "4Ki", option, given)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f"{option}: names {twice} twice", done.stderr)
+
     def test_flow_speeds(self):
         small = ("--capacity", "4Ki,16Ki", "--seconds", "0.001", "--repetitions", "2")
         with_dpdk = "no DPDK" not in run("flow", "--capacity", "4Ki", "--variants", "bloom", "--mode",
