@@ -2,6 +2,8 @@
 #include "bench/grammar.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
 
 #include "base/cpu.h"
 #include "bench/case_grammar.h"
@@ -167,16 +169,49 @@ void preset_flow_figure(const CLI::App& app, flow_options& out) {
   }
 }
 
-/// Lines of source have no sizes, keys or threads.
-void refuse_what_source_has_not(const CLI::App& app) {
-  constexpr std::string_view kept[] = {"--table",   "--variants",    "--json",
-                                       "--seconds", "--repetitions", "--seed"};
+/// What a figure or table of the paper that measures no look-ups is about, and the options that
+/// change it beside those of every command.
+struct flow_count {
+  std::string what;
+  words options;
+};
+
+std::optional<flow_count> count_of(const flow_options& chosen) {
+  const words shape = {"--capacity", "--load", "--key",  "--value",
+                       "--variants", "--sync", "--pages"};
+  const auto and_also = [&shape](std::initializer_list<const char*> more) {
+    words all = shape;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  if (chosen.figure == 2 || chosen.figure == 5) {
+    return flow_count{"which counts entries by their bucket", shape};
+  }
+  if (chosen.figure == 7) {
+    return flow_count{"which inserts and looks nothing up",
+                      and_also({"--threads", "--fills", "--peers"})};
+  }
+  if (chosen.table == "1") return flow_count{"which counts lines of source", {"--variants"}};
+  if (chosen.table == "2") return flow_count{"which counts false positives", shape};
+  if (chosen.table == "memory") return flow_count{"which counts bytes", and_also({"--peers"})};
+  return std::nullopt;
+}
+
+void refuse_with_flow_count(const CLI::App& app, const flow_options& chosen) {
+  const std::optional<flow_count> counted = count_of(chosen);
+  if (!counted) return;
+  const std::string with = chosen.table.empty() ? "--figure " + std::to_string(chosen.figure)
+                                                : "--table " + chosen.table;
+  words kept = {"--figure", "--table", "--json", "--seconds", "--repetitions", "--seed"};
+  kept.insert(kept.end(), counted->options.begin(), counted->options.end());
   for (const CLI::Option* const each : app.get_options()) {
     const std::string name = each->get_name();
-    if (each->count() == 0 || std::find(std::begin(kept), std::end(kept), name) != std::end(kept)) {
-      continue;
-    }
-    throw CLI::ValidationError(name, "has no meaning with --table 1, which counts lines of source");
+    if (each->count() == 0 || std::find(kept.begin(), kept.end(), name) != kept.end()) continue;
+    throw CLI::ValidationError(name, "has no meaning with " + with + ", " + counted->what);
+  }
+  const bool one_table = chosen.figure == 2 || chosen.figure == 5 || chosen.table == "2";
+  if (one_table && chosen.syncs.size() > 1) {
+    throw CLI::ValidationError("--sync", "takes one word with " + with);
   }
 }
 
@@ -223,7 +258,7 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
     refuse_twice("--peers", out.peers);
-    if (out.table == "1") refuse_what_source_has_not(*app);
+    refuse_with_flow_count(*app, out);
     preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {
       throw CLI::ValidationError("--peers", "this build has none: it has no DPDK");

@@ -120,6 +120,23 @@ class FlowTest(CommandCase):
             for left_out in ("33.6 M", "134.2 M"):
                 self.assertIn("left out: --capacity " + left_out, done.stderr)
 
+    def test_flow_options_without_meaning(self):
+        for words, option in (
+                (("--figure", "2", "--misses", "20"), "--misses"),
+                (("--figure", "5", "--mode", "batch"), "--mode"),
+                (("--figure", "5", "--threads", "2"), "--threads"),
+                (("--figure", "2", "--sync", "single,one-writer"), "--sync"),
+                (("--figure", "7", "--mode", "batch"), "--mode"),
+                (("--figure", "7", "--misses", "20"), "--misses"),
+                (("--table", "2", "--batch", "8"), "--batch"),
+                (("--table", "2", "--peers"), "--peers"),
+                (("--table", "memory", "--churn", "1K", "--sync", "one-writer"), "--churn"),
+                (("--table", "memory", "--fills", "2"), "--fills")):
+            done = run("flow", "--capacity", "4Ki", *words)
+            self.assertEqual(done.returncode, 2, (words, done.stdout))
+            self.assertIn(option + ": ", done.stderr)
+            self.assertIn(" ".join(words[:2]), done.stderr)
+
     def test_flow_words_twice(self):
         for option, given, twice in (("--variants", "bloom,horton,bloom", "bloom"),
                                      ("--batch", "64,8,64", "64"), ("--load", "0.8,0.8", "0.8"),
