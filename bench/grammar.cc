@@ -258,6 +258,7 @@ CLI::App* add_flow(CLI::App& root, flow_options& out) {
     std::erase(out.peers, "");  // what the option without a word leaves
     if (app->count("--peers") > 0 && out.peers.empty()) out.peers = flow_peer_names();
     refuse_twice("--peers", out.peers);
+    out.peers_asked = app->count("--peers") > 0;
     refuse_with_flow_count(*app, out);
     preset_flow_figure(*app, out);
     if (app->count("--peers") > 0 && out.peers.empty()) {

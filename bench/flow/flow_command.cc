@@ -40,9 +40,9 @@ class flow_run {
       }
     }
     for (const std::string& name : options_.peers) {
-      auto made = make_flow_peer(name, params);
+      auto made = make_wanted_peer(options_, name, params, out_);
       if (!made) return tl::unexpected(made.error());
-      tables_.push_back({std::move(*made), {}});
+      if (*made != nullptr) tables_.push_back({std::move(*made), {}});
     }
     return {};
   }
@@ -193,7 +193,7 @@ result<void> check(const flow_options& options) {
     const flow_population people = {capacity, options.key_bytes, options.value_bytes};
     if (2 * capacity > people.most_keys()) {
       return fail(errc::invalid, "--key " + std::to_string(options.key_bytes),
-                  "is too short for twice " + format_count(capacity) +
+                  "is too short for twice " + size_word(capacity) +
                       " different keys (half of them are misses)");
     }
   }
@@ -251,8 +251,8 @@ result<report> run_flow(const flow_options& asked) {
     if (done.error().code != errc::no_memory || options.capacities.size() == 1) {
       return tl::unexpected(done.error());
     }
-    std::fprintf(stderr, "coua-bench: left out: --capacity %s: %s\n",
-                 format_count(capacity).c_str(), done.error().message().c_str());
+    std::fprintf(stderr, "coua-bench: left out: --capacity %s: %s\n", size_word(capacity).c_str(),
+                 done.error().message().c_str());
   }
   if (out.rows.empty()) return fail(errc::no_memory, "--capacity", "none of them fits");
   return out;

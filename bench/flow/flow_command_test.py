@@ -100,8 +100,9 @@ class FlowTest(CommandCase):
                                               shown=["false positives", "share of the slots",
                                                      ">horton", "capacity 8192",
                                                      "capacity 65536"]))}
-        # The paper's, and for Horton a quarter more than its 0.004 and 0.02.
-        for name, rates in (("bloom", (0.0002, 0.001, 0.003)), ("horton", (0.006, 0.025, 0.05))):
+        # The paper's; Horton's 0.004, 0.02 and 0.05 have one digit, and in 200 tables of this size ours
+        # had up to 0.0051, 0.0209 and 0.0474.
+        for name, rates in (("bloom", (0.0002, 0.001, 0.003)), ("horton", (0.0056, 0.022, 0.049))):
             for load, most in zip((0.6, 0.8, 0.95), rates):
                 rate = wrong.pop((name + "/false-positives", load))
                 self.assertTrue(most / 40 < rate < most, (name, load, rate))
@@ -117,7 +118,7 @@ class FlowTest(CommandCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual({r["params"]["capacity"] for r in json.loads(done.stdout)["rows"]},
                              {512 << 10})
-            for left_out in ("33.6 M", "134.2 M"):
+            for left_out in ("32Mi", "128Mi"):
                 self.assertIn("left out: --capacity " + left_out, done.stderr)
 
     def test_flow_options_without_meaning(self):
@@ -225,6 +226,20 @@ class FlowTest(CommandCase):
             full = run(*words, "rte_hash", "--load", "0.99", env=environment)
             self.assertEqual(full.returncode, 1, full.stdout)
             self.assertIn("refuses entries", full.stderr)
+            # Batches that rte_hash is too small for are one, and it says which.
+            wide = self.report(*words, "rte_hash", "--batch", "64,128", env=environment)["rows"]
+            self.assertEqual([r["params"]["batch"] for r in wide if r["name"] == "rte_hash/batch"],
+                             [64])
+            # What a figure wants beside ours is left out where it cannot be; not what the user wants.
+            odd = ("flow", "--figure", "3", "--capacity", "3000", "--misses", "0", "--seconds", "0.001")
+            for more, good in (((), True), (("--peers", "rte_hash"), False)):
+                done = run(*odd, *more, env=environment)
+                self.assertEqual(done.returncode == 0, good, done.stderr)
+                self.assertIn("rte_hash takes a power of two of slots", done.stdout + done.stderr)
+                self.assertNotIn("--peers", done.stdout + done.stderr)
+            memory = self.report("flow", "--table", "memory", "--capacity", "3000", env=environment)
+            self.assertFalse([r for r in memory["rows"] if r["name"].startswith("rte_hash")])
+            self.assertIn("rte_hash", memory["notes"][0])
         for name in ("rte_hash", "rte_hash_lf", "rte_hash_ext"):
             self.assertAlmostEqual(rows[name + "/insert"]["load_reached"], 0.95, 2)
         self.assertEqual(rows["rte_hash/batch"]["ratio_to_rte_hash"], 1)

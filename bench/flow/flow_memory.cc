@@ -51,8 +51,9 @@ result<void> add_memory(const flow_options& options, crew& people, std::uint64_t
     }
   }
   for (const std::string& name : options.peers) {
-    auto made = make_flow_peer(name, params);
+    auto made = make_wanted_peer(options, name, params, out);
     if (!made) return tl::unexpected(made.error());
+    if (*made == nullptr) continue;
     if (result<void> done = add(**made); !done) return done;
   }
   return {};

@@ -35,6 +35,7 @@ struct flow_options {
   unsigned fills = 0;  // times that each table is filled; 0: as many as repetitions
   page_kind pages = page_kind::automatic;
   std::vector<std::string> peers;  // names; none: only our tables
+  bool peers_asked = false;        // by the user, not by a figure
   unsigned figure = 0;             // of Cuckoo++; 0: none
   std::string table;               // of Cuckoo++: 1, 2 or memory; empty: none
 };

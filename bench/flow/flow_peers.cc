@@ -44,4 +44,14 @@ result<std::unique_ptr<measured_table>> make_flow_peer(const std::string& name,
               known.empty() ? "this build has none: it has no DPDK" : "this build has " + known);
 }
 
+result<std::unique_ptr<measured_table>> make_wanted_peer(const flow_options& options,
+                                                         const std::string& name,
+                                                         const measured_params& params,
+                                                         report& out) {
+  auto made = make_flow_peer(name, params);
+  if (made || options.peers_asked || made.error().code != errc::invalid) return made;
+  out.notes.push_back("without " + name + ": " + made.error().message());
+  return std::unique_ptr<measured_table>();
+}
+
 }  // namespace coua::bench

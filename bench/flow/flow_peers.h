@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/flow/flow_options.h"
 #include "bench/flow/measured_table.h"
 
 namespace coua::bench {
@@ -21,6 +22,12 @@ const std::vector<std::string>& flow_peer_names();
 /// unsupported.
 result<std::unique_ptr<measured_table>> make_flow_peer(const std::string& name,
                                                        const measured_params&);
+
+/// The same for a name of the options; null, and `out` has a note, where a figure and not the user
+/// wants it beside tables of a capacity that it cannot have.
+result<std::unique_ptr<measured_table>> make_wanted_peer(const flow_options&,
+                                                         const std::string& name,
+                                                         const measured_params&, report& out);
 
 /// Of the source file peers/rte_flows.cc.
 result<std::unique_ptr<measured_table>> make_rte_flows(const measured_params&, rte_kind);

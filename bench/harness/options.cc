@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/harness/options.h"
 
+#include <utility>
+
 #include "base/size.h"
 
 namespace coua::bench {
@@ -19,6 +21,19 @@ result<std::vector<std::uint64_t>> parse_sizes(const std::string& option,
     out.push_back(*size);
   }
   return out;
+}
+
+std::string size_word(std::uint64_t size) {
+  std::string shortest = std::to_string(size);
+  for (const auto& [step, mark] : {std::pair(1000U, ""), {1024U, "i"}}) {
+    std::uint64_t left = size;
+    for (std::size_t i = 0; i < 4 && left != 0 && left % step == 0; ++i) {
+      left /= step;
+      const std::string text = std::to_string(left) + "KMGT"[i] + mark;
+      if (text.size() < shortest.size()) shortest = text;
+    }
+  }
+  return shortest;
 }
 
 result<page_kind> parse_pages(const std::string& word) {

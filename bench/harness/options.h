@@ -24,6 +24,9 @@ result<std::vector<std::uint64_t>> parse_sizes(const std::string& option,
                                                const std::vector<std::string>& words,
                                                std::uint64_t least, std::uint64_t most);
 
+/// "950", "32Mi", "20K": exact, the shortest text without a fraction that parse_sizes() reads.
+std::string size_word(std::uint64_t size);
+
 /// "auto", "1G", "2M", "thp", "4K".
 result<page_kind> parse_pages(const std::string& word);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "bench/fib/peers/eal.h"
 #include "bench/fib/peers/rte_heap.h"
@@ -138,8 +139,10 @@ class rte_flows final : public measured_table {
 
   std::vector<std::unique_ptr<flow_lookup>> lookups() override {
     std::vector<std::unique_ptr<flow_lookup>> out;
+    std::set<std::uint64_t> batches;  // several that are too large for it are one
     for (const std::uint64_t batch : params_.batches) {
       const std::uint64_t most = std::min<std::uint64_t>(batch, RTE_HASH_LOOKUP_BULK_MAX);
+      if (!batches.insert(most).second) continue;
       out.push_back(make_flow_lookup(
           name() + "/batch", {{"batch", most}}, params_.people,
           bulk_kernel{&tables_, most, params_.people.key_words(), params_.people.value_words()}));
@@ -159,9 +162,8 @@ result<std::unique_ptr<measured_table>> make_rte_flows(const measured_params& pa
                                                        rte_kind kind) {
   if (!std::has_single_bit(params.capacity) || params.capacity < 8 ||
       params.capacity > RTE_HASH_ENTRIES_MAX) {
-    return fail(errc::invalid, "--capacity " + std::to_string(params.capacity),
-                "rte_hash has a power of two of slots, 8 to " +
-                    std::to_string(RTE_HASH_ENTRIES_MAX) + ": choose one, or leave out --peers");
+    return fail(errc::invalid, "--capacity " + size_word(params.capacity),
+                "rte_hash takes a power of two of slots, 8 to " + size_word(RTE_HASH_ENTRIES_MAX));
   }
   if (result<void> started = start_eal(); !started) return tl::unexpected(started.error());
   return std::make_unique<rte_flows>(params, kind);
