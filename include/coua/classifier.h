@@ -9,7 +9,7 @@
  *  2. Functions return 0 or a positive answer, and -errno on failure. No function sets errno,
  *     prints or throws, nor aborts on a value out of range. A pointer that must not be null
  *     is -EINVAL, but in coua_classifier_lookup and coua_classifier_lookup_batch, which are made
- * for each packet and trust their pointers: their reader, and the keys of a batch that is not
+ *     for each packet and trust their pointers: their reader, and the keys of a batch that is not
  *     empty, must not be null.
  *  3. A parameter struct starts with its own size: set it by COUA_CLASSIFIER_PARAMS_INIT, so that a
  *     program built against an older header works with a newer library.
