@@ -77,8 +77,8 @@ result<void> pipeline_bed::add_ports(const port_plan& ports) {
     port.mtu = static_cast<unsigned>(std::max<std::size_t>(68, case_.sent_bytes() + 4));
     const result<unsigned> got = switch_->add_port(port);
     if (!got) return tl::unexpected(got.error());
-    if (dp::bridge_port(*got) != number) {
-      return fail(errc::io, port.name, "is port " + std::to_string(dp::bridge_port(*got)));
+    if (dp::bridge_port(*got, false) != number) {
+      return fail(errc::io, port.name, "is port " + std::to_string(dp::bridge_port(*got, false)));
     }
   }
   return {};
