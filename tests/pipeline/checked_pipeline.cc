@@ -14,9 +14,9 @@ namespace {
 
 using namespace pipeline;
 
-bridge_params parameters(std::size_t rules_max) {
+bridge_params parameters(std::size_t rules_max, unsigned n_tables) {
   bridge_params made;
-  made.n_tables = 8;
+  made.n_tables = n_tables;
   made.rules_max = rules_max;
   return made;
 }
@@ -126,11 +126,12 @@ bool takes_out_rules(const operation& one) {
 
 }  // namespace
 
-checked_pipeline::checked_pipeline(std::size_t rules_max, const compiler_params& params)
-    : bridge_(must(running_bridge::create(parameters(rules_max), params))),
+checked_pipeline::checked_pipeline(std::size_t rules_max, const compiler_params& params,
+                                   unsigned n_tables)
+    : bridge_(must(running_bridge::create(parameters(rules_max, n_tables), params))),
       executor_(must(executor::create(bridge_->compiler().published(), 0,
                                       bridge_->compiler().counts(0), buffers_))),
-      model_(must(bridge::create(parameters(rules_max)))),
+      model_(must(bridge::create(parameters(rules_max, n_tables)))),
       oracle_(model_, &two_port_switch()) {}
 
 bool checked_pipeline::apply(const std::vector<operation>& bundle) {

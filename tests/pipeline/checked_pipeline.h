@@ -16,7 +16,8 @@ namespace coua::test {
 class checked_pipeline {
  public:
   checked_pipeline() : checked_pipeline(1 << 16, {}) {}
-  checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params);
+  checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params,
+                   unsigned n_tables = 8);
 
   /// One bundle. Whether it was taken; throws where one side takes what the other refuses.
   bool apply(const std::vector<pipeline::operation>& bundle);

@@ -2,6 +2,7 @@
 #include "pipeline/compiler/pipeline_compiler.h"
 
 #include <algorithm>
+#include <map>
 
 #include "pipeline/model/conjunction.h"
 
@@ -207,6 +208,24 @@ void pipeline_compiler::recover() {
   publish();
 }
 
+/// Of tables whose rules are in one place, and none of which has clauses besides.
+static void set_batches(plan& of) {
+  std::map<std::pair<table_template, std::uintptr_t>, table_id> first;
+  for (std::size_t i = 0; i < n_tables_max; ++i) {
+    const auto id = static_cast<table_id>(i);
+    of.batch_of[i] = id;
+    const table_stage* stage = of.tables[i];
+    if (stage == nullptr || of.clauses[i] != nullptr) continue;
+    std::uintptr_t place;
+    switch (stage->kind) {
+      case table_template::exact: place = reinterpret_cast<std::uintptr_t>(stage->exact); break;
+      case table_template::lpm: place = stage->prefixes->is_ipv4() ? 4 : 6; break;
+      default: continue;
+    }
+    of.batch_of[i] = first.try_emplace({stage->kind, place}, id).first->second;
+  }
+}
+
 void pipeline_compiler::publish() {
   if (context_.making == 0) context_.making = 1;
   if (plan_ == nullptr || plan_->depth != depth_.deepest()) plan_changes_ = true;
@@ -221,6 +240,7 @@ void pipeline_compiler::publish() {
       next->clauses[i] = clauses == nullptr ? nullptr : &clauses->rules();
       next->some_clauses |= clauses != nullptr;
     }
+    set_batches(*next);
     published_.root.store(next.get(), std::memory_order_release);
     if (plan_ != nullptr) {
       context_.garbage.emplace_back([old = std::shared_ptr<plan>(std::move(plan_))] {});

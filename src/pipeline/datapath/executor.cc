@@ -162,42 +162,31 @@ void executor::run_actions(const arrival& one, const op_list& actions, time_ns n
 }
 
 void executor::send_to(std::uint64_t packets, table_id table) noexcept {
-  pending_[table] |= packets;
-  pending_tables_[table / 64] |= std::uint64_t{packets != 0} << table % 64;
+  const table_id batch = plan_->batch_of[table];
+  pending_[batch] |= packets;
+  pending_tables_[batch / 64] |= std::uint64_t{packets != 0} << batch % 64;
 }
 
-void executor::take_pending(table_id first, packet_list& out) noexcept {
-  std::uint64_t packets = 0;
-  out.n_tables = 0;
-  const auto take = [&](table_id table) {
-    const std::uint64_t some = std::exchange(pending_[table], 0);
-    pending_tables_[table / 64] &= ~(std::uint64_t{1} << table % 64);
-    packets |= some;
-    out.tables[out.n_tables++] = {table, some};
-  };
-  take(first);
-  const table_stage* stage = plan_->tables[first];
-  const bool shares = stage != nullptr && !has_clauses(first) &&
-                      (stage->kind == table_template::exact || stage->kind == table_template::lpm);
-  for (unsigned word = first / 64; shares && word < std::size(pending_tables_); ++word) {
-    for (std::uint64_t left = pending_tables_[word]; left != 0; left &= left - 1) {
-      const auto table = static_cast<table_id>(64 * word + std::countr_zero(left));
-      const table_stage* other = plan_->tables[table];
-      if (other != nullptr && goes_with(*other, *stage) && !has_clauses(table)) take(table);
-    }
-  }
-  if ((packets & (packets + 1)) == 0 && packets >> burst_max == 0) [[likely]] {
+void executor::take_pending(table_id batch, packet_list& out) noexcept {
+  std::uint64_t packets = std::exchange(pending_[batch], 0);
+  pending_tables_[batch / 64] &= ~(std::uint64_t{1} << batch % 64);
+  const table_id first = table_[std::countr_zero(packets)];
+  table_id differs = 0;  // no wider than tables: so many are compared at a time
+  out.is_in_a_row = (packets & (packets + 1)) == 0 && packets >> burst_max == 0;
+  if (out.is_in_a_row) [[likely]] {
     // All of a burst, mostly.
     out.n = static_cast<unsigned>(std::countr_one(packets));
-    out.is_in_a_row = true;
     std::copy(std::begin(first_slots), std::end(first_slots), out.at);
-    return;
+    for (unsigned k = 0; k < out.n; ++k) differs |= table_[k] ^ first;
+  } else {
+    out.n = 0;
+    for (; packets != 0; packets &= packets - 1) {
+      const auto at = static_cast<slot>(std::countr_zero(packets));
+      out.at[out.n++] = at;
+      differs |= table_[at] ^ first;
+    }
   }
-  out.n = 0;
-  out.is_in_a_row = false;
-  for (; packets != 0; packets &= packets - 1) {
-    out.at[out.n++] = static_cast<slot>(std::countr_zero(packets));
-  }
+  out.is_mixed = differs != 0;
 }
 
 void executor::run_tables() noexcept {
@@ -216,9 +205,10 @@ void executor::run_pending() noexcept {
       ++word;
       continue;
     }
-    const auto table = static_cast<table_id>(64 * word + std::countr_zero(pending_tables_[word]));
     packet_list list;
-    take_pending(table, list);
+    take_pending(static_cast<table_id>(64 * word + std::countr_zero(pending_tables_[word])), list);
+    word = 0;  // a table further on may be of the batch of an earlier one
+    const table_id table = table_[list.at[0]];
     const action_record* records[burst_max];
     if (const table_stage* stage = plan_->tables[table]) {
       look_up(*stage, list, records);
@@ -268,35 +258,24 @@ std::uint32_t executor::count(const packet_list& list, const action_record* cons
   std::copy(std::begin(list.at), std::end(list.at), all.at);
   are = {missed == 0 && shape_differs == 0,
          ((traits.bits() | traits_differ) & record_traits::metered_bits) != 0};
-  if (missed == 0 && !list.is_mixed()) [[likely]] {
-    counts_.add_table(list.tables[0].table, n, n);
+  if (missed == 0 && !list.is_mixed) [[likely]] {
+    counts_.add_table(table_[list.at[0]], n, n);
   } else {
     count_tables(list, missed);
   }
   return missed;
 }
 
-/// Where the compiler knows no instruction for it, std::popcount is a call.
-constexpr unsigned count_bits(std::uint64_t of) {
-  of -= of >> 1 & 0x5555'5555'5555'5555;
-  of = (of & 0x3333'3333'3333'3333) + (of >> 2 & 0x3333'3333'3333'3333);
-  of = (of + (of >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
-  return static_cast<unsigned>(of * 0x0101'0101'0101'0101 >> 56);
-}
-static_assert(count_bits(~std::uint64_t{0}) == 64 && count_bits(0x8000'0000'0000'0101) == 3);
-
 void executor::count_tables(const packet_list& list, std::uint32_t missed) noexcept {
-  std::uint64_t missed_packets = 0;
   for (std::uint32_t some = missed; some != 0; some &= some - 1) {
-    const slot at = list.at[std::countr_zero(some)];
-    missed_packets |= std::uint64_t{1} << at;
-    miss(at);
+    miss(list.at[std::countr_zero(some)]);
   }
-  for (unsigned i = 0; i < list.n_tables; ++i) {
-    const auto& at = list.tables[i];
-    const unsigned lookups = count_bits(at.packets);
-    const unsigned misses = missed == 0 ? 0 : count_bits(at.packets & missed_packets);
-    counts_.add_table(at.table, lookups, lookups - misses);
+  if (!list.is_mixed) {
+    const auto n_missed = static_cast<unsigned>(std::popcount(missed));
+    return counts_.add_table(table_[list.at[0]], list.n, list.n - n_missed);
+  }
+  for (unsigned k = 0; k < list.n; ++k) {
+    counts_.add_table(table_[list.at[k]], 1, ~missed >> k & 1);
   }
 }
 
@@ -366,27 +345,31 @@ void executor::run_shape(const action_shape& shape, work& all) noexcept {
   }
 }
 
+/// The slots of packets, as bits.
+static std::uint64_t bits_of(const std::uint8_t* at, unsigned n) noexcept {
+  std::uint64_t bits = 0;
+  for (unsigned k = 0; k < n; ++k) bits |= std::uint64_t{1} << at[k];
+  return bits;
+}
+
 void executor::send_on(const work& all) noexcept {
   const unsigned n = all.n;
   if (n == 0) return;
-  if (!all.next_differs) {
-    const table_id next = all.next[0];
-    if (all.is_in_a_row) [[likely]] {
-      std::fill_n(table_, n, next);
-      return send_to((std::uint64_t{1} << n) - 1, next);
-    }
-    std::uint64_t everyone = 0;
+  const table_id next = all.next[0];
+  table_id differs = 0;
+  if (all.is_in_a_row && !all.next_differs) {
+    std::fill_n(table_, n, next);
+  } else {
+    const std::array<table_id, n_tables_max>& batch_of = plan_->batch_of;
     for (unsigned k = 0; k < n; ++k) {
-      const slot at = all.at[k];
-      everyone |= std::uint64_t{1} << at;
-      table_[at] = next;
+      table_[all.at[k]] = all.next[k];
+      differs |= batch_of[all.next[k]] ^ batch_of[next];
     }
-    return send_to(everyone, next);
   }
-  for (unsigned k = 0; k < n; ++k) {
-    table_[all.at[k]] = all.next[k];
-    send_to(std::uint64_t{1} << all.at[k], all.next[k]);
+  if (differs == 0) [[likely]] {
+    return send_to(all.is_in_a_row ? (std::uint64_t{1} << n) - 1 : bits_of(all.at, n), next);
   }
+  for (unsigned k = 0; k < n; ++k) send_to(std::uint64_t{1} << all.at[k], all.next[k]);
 }
 
 void executor::end_of_pipeline(work& all) noexcept {

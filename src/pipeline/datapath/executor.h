@@ -191,21 +191,12 @@ class executor {
   struct packet_list {
     unsigned n = 0;
     bool is_in_a_row = false;  // the first n slots
+    bool is_mixed = false;     // they are at several tables of a batch (plan::batch_of)
     slot at[burst_max];
-    /// The tables at which they are: several share what is looked up.
-    unsigned n_tables = 0;
-    struct {
-      table_id table;
-      std::uint64_t packets;  // bits of slots
-    } tables[burst_max];
 
-    bool is_mixed() const { return n_tables > 1; }
+    packet_list() = default;
     /// One packet.
-    void set_alone(slot packet, table_id table) {
-      n = n_tables = 1;
-      at[0] = packet;
-      tables[0] = {table, std::uint64_t{1} << packet};
-    }
+    explicit packet_list(slot packet) : n(1) { at[0] = packet; }
   };
 
   /// What records of a list have in common.
@@ -246,12 +237,12 @@ class executor {
   void finish() noexcept;
   /// Bits of those whose port may receive.
   std::uint64_t admitted(std::span<const arrival> burst) noexcept;
-  /// Bits of slots, whose table it is already.
+  /// Bits of slots, whose table it is already, or another one of its batch.
   void send_to(std::uint64_t packets, table_id table) noexcept;
   /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
   void run_pending() noexcept;
-  void take_pending(table_id first, packet_list& out) noexcept;
+  void take_pending(table_id batch, packet_list& out) noexcept;
   void execute(const packet_list& list, const action_record* const* records) noexcept;
   /// Counts those that have a record. Bits of the others, by their place in the list. `all`: what
   /// there is to do, where all have one and are alike.
@@ -436,7 +427,7 @@ class executor {
   table_id table_[n_slots];
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
-  std::uint64_t pending_[n_tables_max] = {};  // by table: bits of slots
+  std::uint64_t pending_[n_tables_max] = {};  // by batch: bits of slots
   bool some_clauses_ = false;                 // of the plan
   bool is_special_ = false;                   // look_up_specially() has to do
   bool some_called_ = false;                  // some packet of the burst was resubmitted

@@ -74,8 +74,7 @@ const action_record* executor::settle_conjunctions(table_id table, slot at) noex
     std::iter_swap(from, std::min_element(from, complete, [](const auto& a, const auto& b) {
                      return a.id < b.id;
                    }));
-    packet_list alone;
-    alone.set_alone(at, table);
+    const packet_list alone(at);
     const action_record* record[1];
     packets_[at].conj_id = from->id;
     look_up(*plan_->tables[table], alone, record);

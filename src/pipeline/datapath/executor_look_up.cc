@@ -103,7 +103,7 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   const exact_store& store = *of.exact;
   const asked which(list, packets_, store.layout().needs());
   store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
-  if (!list.is_mixed()) {
+  if (!list.is_mixed) {
     store.mark(keys_, which.n(), [table = of.table](std::size_t) { return table; });
   } else {
     store.mark(keys_, which.n(), [&](std::size_t i) { return table_[which.slots()[i]]; });
@@ -126,7 +126,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
   Address addresses[burst_max];
   lpm_slot slots[burst_max];
   record_id heads[burst_max];
-  if (!list.is_mixed()) {
+  if (!list.is_mixed) {
     const prefix_table& prefixes = *of.prefixes;
     const asked which(list, packets_, {prefixes.place.needs, 0});
     if (!prefixes.rest) [[likely]] {

@@ -125,11 +125,11 @@ bool executor::step_nested(slot at) noexcept {
     return true;
   }
   const table_id table = table_[at];
-  if ((pending_[table] & bit) == 0) return false;
-  pending_[table] &= ~bit;
-  pending_tables_[table / 64] &= ~(std::uint64_t{pending_[table] == 0} << table % 64);
-  packet_list alone;
-  alone.set_alone(at, table);
+  const table_id batch = plan_->batch_of[table];
+  if ((pending_[batch] & bit) == 0) return false;
+  pending_[batch] &= ~bit;
+  pending_tables_[batch / 64] &= ~(std::uint64_t{pending_[batch] == 0} << batch % 64);
+  const packet_list alone(at);
   const action_record* record[1];
   record[0] = nullptr;
   if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, record);

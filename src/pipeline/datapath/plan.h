@@ -45,13 +45,6 @@ struct table_stage {
   std::atomic<record_id> catch_all{0};
 };
 
-/// Packets at both are looked up as one batch.
-inline bool goes_with(const table_stage& one, const table_stage& other) {
-  if (one.kind != other.kind) return false;
-  if (one.kind == table_template::exact) return one.exact == other.exact;
-  return one.kind == table_template::lpm && one.prefixes->is_ipv4() == other.prefixes->is_ipv4();
-}
-
 inline constexpr std::size_t n_tables_max = std::size_t{table_max} + 1;
 
 struct plan {
@@ -59,6 +52,8 @@ struct plan {
   net::parse_depth depth = net::parse_depth::link;
   const port_list* ports = nullptr;
   std::array<const table_stage*, n_tables_max> tables{};  // null: no rules
+  /// By table: the first of those whose packets are looked up with its own, as one batch.
+  std::array<table_id, n_tables_max> batch_of{};
   /// Rules that are clauses of conjunctions (model/conjunction.h). They are in no stage; null:
   /// none.
   std::array<const wildcard_table*, n_tables_max> clauses{};
