@@ -461,8 +461,10 @@ class test_refusals(daemon_case):
                  "openflow.listen[1]", "ptcp:6653:192.0.2.1: Cannot assign"),
                 ("bridges: [{name: b, openflow: {listen: ['punix:/proc/x/y']}}]",
                  "bridges[0].openflow.listen[0]", "punix:/proc/x/y: No such file"),
-                ("openflow: {tls: {key: /proc/version, certificate: /none, authority: /proc/version}}",
-                 "openflow.tls.certificate", "/none: No such file")):
+                ("openflow: {tls: {key: /none, certificate: /none, authority: /none}}",
+                 "openflow.tls.key", "/none: No such file"),
+                ("openflow: {tls: {key: /proc/version, certificate: /none, authority: /none}}",
+                 "openflow.tls.key", "/proc/version: is no private key")):
             with self.subTest(text):
                 file = self.config(text + "\n")
                 done = self.run_couad("--config", file)
