@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/table_ability.h"
 
+#include <openflow/openflow-1.3.h>
+
 #include <algorithm>
 #include <set>
 
@@ -12,7 +14,6 @@ namespace {
 using element_list = std::vector<std::uint64_t>;
 using pipeline::table_id;
 
-constexpr std::uint16_t of_match = 8;  // OFPTFPT_MATCH
 constexpr std::uint16_t experimenter_class = 0xffff;
 
 refusal wrong(table_features_error code, table_id table, const char* what) {
@@ -63,20 +64,20 @@ enum class content { types, tables, fields };
 /// Nothing: there is no such property, or it is an experimenter's, of which we have none.
 std::optional<content> content_of(std::uint16_t property) {
   switch (property) {
-    case 0:
-    case 1:
-    case 4:
-    case 5:
-    case 6:
-    case 7: return content::types;
-    case 2:
-    case 3: return content::tables;
-    case of_match:
-    case 10:
-    case 12:
-    case 13:
-    case 14:
-    case 15: return content::fields;
+    case OFPTFPT13_INSTRUCTIONS:
+    case OFPTFPT13_INSTRUCTIONS_MISS:
+    case OFPTFPT13_WRITE_ACTIONS:
+    case OFPTFPT13_WRITE_ACTIONS_MISS:
+    case OFPTFPT13_APPLY_ACTIONS:
+    case OFPTFPT13_APPLY_ACTIONS_MISS: return content::types;
+    case OFPTFPT13_NEXT_TABLES:
+    case OFPTFPT13_NEXT_TABLES_MISS: return content::tables;
+    case OFPTFPT13_MATCH:
+    case OFPTFPT13_WILDCARDS:
+    case OFPTFPT13_WRITE_SETFIELD:
+    case OFPTFPT13_WRITE_SETFIELD_MISS:
+    case OFPTFPT13_APPLY_SETFIELD:
+    case OFPTFPT13_APPLY_SETFIELD_MISS: return content::fields;
     default: return std::nullopt;
   }
 }
@@ -85,7 +86,7 @@ std::optional<element_list> read_elements(content of, std::uint16_t property, me
   switch (of) {
     case content::types: return read_types(from);
     case content::tables: return element_list(from.begin(), from.end());
-    case content::fields: return read_fields(from, property == of_match);
+    case content::fields: return read_fields(from, property == OFPTFPT13_MATCH);
   }
   return std::nullopt;
 }
@@ -116,13 +117,13 @@ tl::expected<void, refusal> read_properties(message_view from, table_ability& in
   return {};
 }
 
-/// All of `wanted` is in `there`. Of a field that may be matched with a mask, the match without one
-/// is there, too.
-bool is_within(const element_list& wanted, const element_list& there) {
+/// All of `wanted` is in `there`, the elements of one property. Of a field that may be matched with
+/// a mask, the match without one is there, too.
+bool is_within(const element_list& wanted, const element_list& there, std::uint16_t property) {
   constexpr std::uint64_t mask_bit = 0x100ULL << 32;
-  return std::ranges::all_of(wanted, [&there](std::uint64_t one) {
+  return std::ranges::all_of(wanted, [&](std::uint64_t one) {
     return std::ranges::binary_search(there, one) ||
-           std::ranges::binary_search(there, one | mask_bit);
+           (property == OFPTFPT13_MATCH && std::ranges::binary_search(there, one | mask_bit));
   });
 }
 
@@ -181,7 +182,7 @@ tl::expected<void, refusal> check_ability(const table_ability& wanted, const tab
   }
   for (const auto& [type, elements] : wanted.properties) {
     const auto own = there.properties.find(type);
-    if (own == there.properties.end() || !is_within(elements, own->second)) {
+    if (own == there.properties.end() || !is_within(elements, own->second, type)) {
       return refuse(table_features_error::bad_argument, "it can do less");
     }
   }
