@@ -35,6 +35,17 @@ auto keeps_errno(const char* what, const Call& call) {
 }
 #define KEEPS_ERRNO(call) keeps_errno(#call, [&] { return call; })
 
+/// Creates one and destroys it, and answers as the first.
+template <class Params, class Handle>
+int created(int (*create)(const Params*, Handle**, char*, std::size_t), void (*destroy)(Handle*),
+            const Params& params) {
+  Handle* made = nullptr;
+  char why[200];
+  const int code = KEEPS_ERRNO(create(&params, &made, why, sizeof why));
+  KEEPS_ERRNO(destroy(made));
+  return code;
+}
+
 void* no_memory(void*, std::size_t, std::size_t) {
   errno = ENOMEM;
   return nullptr;
@@ -44,31 +55,25 @@ void no_release(void*, void*, std::size_t) {}
 TEST(kept_errno, of_flow_tables) {
   coua_flow_params params = COUA_FLOW_PARAMS_INIT;
   params.entries = 100'000;
-  const auto created = [&] {
-    coua_flow_table* table = nullptr;
-    char why[200];
-    const int code = KEEPS_ERRNO(coua_flow_create(&params, &table, why, sizeof why));
-    KEEPS_ERRNO(coua_flow_destroy(table));
-    return code;
-  };
+  const auto create = [&] { return created(coua_flow_create, coua_flow_destroy, params); };
   for (const coua_flow_pages pages : {COUA_FLOW_PAGES_AUTO, COUA_FLOW_PAGES_TRANSPARENT,
                                       COUA_FLOW_PAGES_4K, COUA_FLOW_PAGES_2M, COUA_FLOW_PAGES_1G}) {
     params.pages = pages;
-    const int code = created();  // huge pages may be there or not
+    const int code = create();  // huge pages may be there or not
     EXPECT_TRUE(code == 0 || pages == COUA_FLOW_PAGES_2M || pages == COUA_FLOW_PAGES_1G) << pages;
   }
   params.pages = COUA_FLOW_PAGES_AUTO;
   params.numa_node = 0;
-  created();  // containers may not bind memory
+  create();  // containers may not bind memory
   params.numa_node = 1000;
-  EXPECT_NE(created(), 0);
+  EXPECT_NE(create(), 0);
   params.numa_node = -1;
   params.entries = 0;
-  EXPECT_EQ(created(), -EINVAL);
+  EXPECT_EQ(create(), -EINVAL);
   params.entries = 1000;
   params.allocate = no_memory;
   params.release = no_release;
-  EXPECT_EQ(created(), -ENOMEM);
+  EXPECT_EQ(create(), -ENOMEM);
 }
 
 TEST(kept_errno, of_readers_cursors_and_slabs_of_flow_tables) {
@@ -103,25 +108,19 @@ TEST(kept_errno, of_readers_cursors_and_slabs_of_flow_tables) {
 TEST(kept_errno, of_fibs) {
   coua_fib_params params = COUA_FIB_PARAMS_INIT;
   params.entries = 100'000;
-  const auto created = [&] {
-    coua_fib* fib = nullptr;
-    char why[200];
-    const int code = KEEPS_ERRNO(coua_fib_create(&params, &fib, why, sizeof why));
-    KEEPS_ERRNO(coua_fib_destroy(fib));
-    return code;
-  };
+  const auto create = [&] { return created(coua_fib_create, coua_fib_destroy, params); };
   for (const coua_fib_pages pages : {COUA_FIB_PAGES_AUTO, COUA_FIB_PAGES_TRANSPARENT,
                                      COUA_FIB_PAGES_4K, COUA_FIB_PAGES_2M, COUA_FIB_PAGES_1G}) {
     params.pages = pages;
-    const int code = created();
+    const int code = create();
     EXPECT_TRUE(code == 0 || pages == COUA_FIB_PAGES_2M || pages == COUA_FIB_PAGES_1G) << pages;
   }
   params.pages = COUA_FIB_PAGES_AUTO;
   params.numa_node = 1000;
-  EXPECT_NE(created(), 0);
+  EXPECT_NE(create(), 0);
   params.numa_node = -1;
   params.entries = 0;
-  EXPECT_EQ(created(), -EINVAL);
+  EXPECT_EQ(create(), -EINVAL);
   params.entries = 1000;
   coua_fib* fib = nullptr;
   ASSERT_EQ(coua_fib_create(&params, &fib, nullptr, 0), 0);
