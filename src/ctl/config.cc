@@ -15,6 +15,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/error_place.h"
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
 #include "net/mac.h"
@@ -172,8 +173,7 @@ std::string config::place(const std::string& path) const {
 }
 
 error config::at(const std::string& path, error e) const {
-  e.where = place(path) + (e.where.empty() ? "" : ": " + e.where);
-  return e;
+  return at_place(place(path), std::move(e));
 }
 
 error config::at_its_field(error e, const std::string& in) const {

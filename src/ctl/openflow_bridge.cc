@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/openflow_bridge.h"
 
+#include "base/error_place.h"
 #include "ctl/openflow_rules.h"
 
 namespace coua::ctl {
@@ -41,10 +42,7 @@ result<void> openflow_bridge::open(const openflow_config& how) {
     if (text == normal_path(params_.api_socket))
       return fail(errc::busy, field + ": " + text, "the API listens there");
   auto claim = socket_claim::take(place.management, "openflow.management");
-  if (!claim) {
-    claim.error().where.insert(0, "management: ");
-    return tl::unexpected(std::move(claim.error()));
-  }
+  if (!claim) return tl::unexpected(at_place("management", claim.error()));
   auto wanted = settings(how);
   wanted.management = place.management;
   wanted.identity.datapath_id = place.datapath_id;

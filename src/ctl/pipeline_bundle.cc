@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error_place.h"
 #include "pipeline/model/store.h"
 
 namespace coua::ctl {
@@ -58,11 +59,7 @@ class wanted_pipeline {
       const std::vector<std::string>& list = list_of(texts, which);
       for (std::size_t i = 0; i < list.size(); i++) {
         auto one = parse_text(which, list[i], names);
-        if (!one) {
-          error wrong = one.error();
-          wrong.where = ofp::join_places(path_of_text(which, i), wrong.where);
-          return tl::unexpected(std::move(wrong));
-        }
+        if (!one) return tl::unexpected(at_place(path_of_text(which, i), one.error()));
         made.take(std::move(*one), path_of_text(which, i));
       }
     }
@@ -260,8 +257,7 @@ error failure_of(const of::of_failure& failure, const pipeline_bundle& bundle) {
   if (wrong.where.starts_with(counted)) wrong.where.erase(0, counted.size());
   const std::string path =
       failure.operation > 0 ? bundle.paths[failure.operation - 1] : "pipeline.flows";
-  wrong.where = ofp::join_places(path, wrong.where);
-  return wrong;
+  return at_place(path, std::move(wrong));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/error_place.h"
 #include "ctl/config_reader.h"
 #include "pipeline/model/bridge.h"
 
@@ -70,7 +71,7 @@ text_parts parts_of_meter(const of::meter& one) {
 }
 
 std::string with_place(const std::string& where, const std::string& what) {
-  return printable(ofp::join_places(where, what));
+  return printable(join_places(where, what));
 }
 
 /// Adds what was read to a model, and notes what that refuses.

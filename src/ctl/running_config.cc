@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/error_place.h"
 #include "base/log.h"
 #include "ctl/openflow_rules.h"
 #include "ctl/pipeline_bundle.h"
@@ -285,10 +286,9 @@ result<void> running_config::check_rules(const config& wanted,
 
 result<void> running_config::run(const steps& steps) {
   for (std::size_t i = 0; i < steps.size(); i++) {
-    auto done = steps[i].go();
+    const auto done = steps[i].go();
     if (done) continue;
-    error& e = done.error();
-    e.where = ofp::join_places(steps[i].place, e.where);
+    error e = at_place(steps[i].place, done.error());
     std::string stuck;
     for (std::size_t j = i + (steps[i].partial ? 1 : 0); j-- > 0;) {
       if (const auto taken_back = steps[j].back(); !taken_back)
@@ -296,7 +296,7 @@ result<void> running_config::run(const steps& steps) {
     }
     e.what += stuck.empty() ? "; nothing was changed"
                             : "; what was done before could not be taken back as a whole: " + stuck;
-    return done;
+    return tl::unexpected(std::move(e));
   }
   return {};
 }

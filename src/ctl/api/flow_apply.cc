@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api/flow_apply.h"
 
+#include "base/error_place.h"
 #include "ctl/api/flow_convert.h"
 
 namespace coua::ctl {
@@ -14,8 +15,7 @@ error in_line(const pipeline::of_failure& failure, const std::vector<std::string
   if (failure.operation == 0) return made;
   const std::string counted = "operation " + std::to_string(failure.operation) + ": ";
   if (made.where.starts_with(counted)) made.where.erase(0, counted.size());
-  made.where = ofp::join_places(places[failure.operation - 1], made.where);
-  return made;
+  return at_place(places[failure.operation - 1], std::move(made));
 }
 
 /// What is wrong with a text as such has no place in it.

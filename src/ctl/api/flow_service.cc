@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/error_place.h"
 #include "ctl/api/batch_stream.h"
 #include "ctl/api/flow_apply.h"
 #include "ctl/api/flow_convert.h"
@@ -26,10 +27,7 @@ result<void> dump_flows(const api_core& core, const v1::DumpFlowsRequest& reques
   if (!bridge) return tl::unexpected(bridge.error());
   const ofp::port_names names = bridge->pipeline().port_names();
   auto filter = ofp::parse_filter(request.filter(), names);
-  if (!filter) {
-    filter.error().where = ofp::join_places("filter", filter.error().where);
-    return tl::unexpected(filter.error());
-  }
+  if (!filter) return tl::unexpected(at_place("filter", filter.error()));
   const pipeline::time_ns now = bridge->pipeline().now();
   std::uint64_t left = request.limit() == 0 ? UINT64_MAX : request.limit();
   bridge->pipeline().dump_rules(*filter, [&](std::span<const rule_record> rules) {

@@ -54,8 +54,6 @@ struct parsed_lines {
 /// From # on it is a comment. With more than one line, the error names the line, counted from 1.
 result<parsed_lines> parse_lines(std::string_view text, const line_defaults& defaults,
                                  const port_names& names = {});
-/// "line 3: priority", of the place of a line and that of an error in it.
-std::string join_places(const std::string& line, const std::string& where);
 
 /// What a dump of rules is to show: "table=1,tcp,out_port=2,cookie=0x1/-1"; "": all.
 struct rule_filter {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_place.h"
 #include "ctl/ofp/flow_text.h"
 
 namespace coua::ofp {
@@ -72,10 +73,6 @@ result<pipeline::operation> parse_line(std::string_view text, const line_default
 
 }  // namespace
 
-std::string join_places(const std::string& line, const std::string& where) {
-  return line + (line.empty() || where.empty() ? "" : ": ") + where;
-}
-
 result<parsed_lines> parse_lines(std::string_view text, const line_defaults& defaults,
                                  const port_names& names) {
   parsed_lines made;
@@ -88,11 +85,7 @@ result<parsed_lines> parse_lines(std::string_view text, const line_defaults& def
     if (said.empty() && several) continue;
     const std::string place = several ? "line " + std::to_string(number) : "";
     auto one = parse_line(said, defaults, names);
-    if (!one) {
-      error wrong = one.error();
-      wrong.where = join_places(place, wrong.where);
-      return tl::unexpected(std::move(wrong));
-    }
+    if (!one) return tl::unexpected(at_place(place, one.error()));
     made.operations.push_back(std::move(*one));
     made.places.push_back(place);
   }

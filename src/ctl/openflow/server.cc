@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/cpu.h"
+#include "base/error_place.h"
 #include "base/log.h"
 #include "ctl/openflow/event_hub.h"
 
@@ -99,7 +100,7 @@ class running_server final : public server {
 
   result<void> start() {
     auto made = ofp::poller::create();
-    if (!made) return refuse("controllers", made.error());
+    if (!made) return tl::unexpected(at_place("controllers", made.error()));
     poller_ = std::move(*made);
     hub_ = std::make_unique<event_hub>(bridge_.control, [this] { poller_->wake(); });
     std::promise<result<void>> opened;
@@ -199,14 +200,9 @@ class running_server final : public server {
 
   result<void> listen(const std::string& field, const std::string& place) {
     auto made = ofp::listener::on(place);
-    if (!made) return refuse(field, made.error());
+    if (!made) return tl::unexpected(at_place(field, made.error()));
     listeners_.push_back(std::move(*made));
     return {};
-  }
-
-  static tl::unexpected<error> refuse(const std::string& field, error e) {
-    e.where.insert(0, field + ": ");
-    return tl::unexpected(std::move(e));
   }
 
   const char* name() const { return settings_.bridge.c_str(); }
