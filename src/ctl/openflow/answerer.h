@@ -25,7 +25,7 @@ struct conversation::answerer {
   void operator()(const ofp::ask::table_mod& wanted) const;
   void operator()(const ofp::ask::packet_out& wanted) const;
   void operator()(const ofp::ask::bundle_control& wanted) const;
-  void operator()(const ofp::ask::bundle_add& wanted) const;
+  void operator()(ofp::ask::bundle_add& wanted) const;
 
   // answers_multipart.cc
   void operator()(const ofp::ask::description&) const;

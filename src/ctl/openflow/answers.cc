@@ -107,7 +107,7 @@ void conversation::answerer::operator()(const ofp::ask::bundle_control& wanted) 
   in.send_(ofp::bundle_reply(asked, wanted));
 }
 
-void conversation::answerer::operator()(const ofp::ask::bundle_add& wanted) const {
+void conversation::answerer::operator()(ofp::ask::bundle_add& wanted) const {
   if (auto done = in.bundles_.add(wanted); !done) in.refuse(asked, done.error());
 }
 

@@ -13,7 +13,7 @@ tl::unexpected<ofp::refusal> refuse(bundle_error why) {
 
 constexpr std::uint16_t atomic = 1 << 0, ordered = 1 << 1;  // what they are in any case
 
-done add_message(const ofp::ask::bundle_add& asked, bundle& into) {
+done add_message(ofp::ask::bundle_add& asked, bundle& into) {
   if (!asked.inner) return tl::unexpected(asked.inner.error());
   if (into.operations.size() >= bundle_messages_max) {
     return refuse(bundle_error::too_many_messages);
@@ -29,7 +29,7 @@ done add_message(const ofp::ask::bundle_add& asked, bundle& into) {
   } else {
     return refuse(bundle_error::unsupported_message);
   }
-  into.messages.push_back(*asked.inner);
+  into.messages.push_back(std::move(*asked.inner));
   return {};
 }
 
@@ -46,7 +46,7 @@ done bundle_book::open(const ofp::ask::bundle_control& asked) {
   return {};
 }
 
-done bundle_book::add(const ofp::ask::bundle_add& asked) {
+done bundle_book::add(ofp::ask::bundle_add& asked) {
   auto found = bundles_.find(asked.id);
   if (found == bundles_.end()) {
     // A message may open the bundle.

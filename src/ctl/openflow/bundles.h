@@ -26,9 +26,9 @@ struct bundle {
 
 class bundle_book {
  public:
-  // Errors: those of bundles; of add() also what is wrong with the message.
+  // Errors: those of bundles; of add() also what is wrong with the message, which it takes.
   tl::expected<void, ofp::refusal> open(const ofp::ask::bundle_control& asked);
-  tl::expected<void, ofp::refusal> add(const ofp::ask::bundle_add& asked);
+  tl::expected<void, ofp::refusal> add(ofp::ask::bundle_add& asked);
   tl::expected<void, ofp::refusal> close(const ofp::ask::bundle_control& asked);
   /// It is gone afterwards.
   tl::expected<bundle, ofp::refusal> take(const ofp::ask::bundle_control& asked);

@@ -33,47 +33,56 @@ std::optional<key_layout> layout_of(const rule_table& rules, table_template kind
 
 /// What comes of each rule in the end. One that comes and goes in one bundle is nothing: what it
 /// refers to may be gone with it.
-std::vector<rule_change> net_of(const change_list& changes) {
-  std::vector<rule_change> net;
-  std::unordered_map<rule_id, std::size_t> at;
+std::vector<rule_step> net_of(const change_list& changes) {
+  std::vector<rule_step> net;
+  net.reserve(changes.size());
+  // Mostly rules are added, each with a number of its own, and none is there twice.
+  bool some_twice = false;
+  const auto place_of = [](const rule_ptr& one) { return one == nullptr ? nullptr : &one; };
   for (const change& each : changes) {
     const auto* one = std::get_if<rule_change>(&each);
     if (one == nullptr) continue;
-    const rule_id id = (one->before != nullptr ? one->before : one->after)->id;
-    const auto [found, is_new] = at.try_emplace(id, net.size());
+    net.push_back({place_of(one->before), place_of(one->after)});
+    some_twice |= one->before != nullptr;
+  }
+  if (!some_twice || net.size() == 1) return net;
+  std::unordered_map<rule_id, std::size_t> at;
+  std::size_t n = 0;
+  for (const rule_step& one : net) {
+    const auto [found, is_new] = at.try_emplace(any_of(one)->id, n);
     if (is_new) {
-      net.push_back({one->before, one->after, {}, {}});
+      net[n++] = one;
     } else {
-      net[found->second].after = one->after;
+      net[found->second].after = one.after;
     }
   }
-  std::erase_if(
-      net, [](const rule_change& one) { return one.before == nullptr && one.after == nullptr; });
+  net.resize(n);
+  std::erase_if(net, [](const rule_step& one) { return is_nothing(one); });
   return net;
 }
 
 /// Those of clauses, or of all others. What becomes a clause, or ceases to be one, goes here and
 /// comes there.
-std::vector<rule_change> part_of(const std::vector<rule_change>& net, bool of_clauses) {
-  std::vector<rule_change> part;
-  const auto only = [of_clauses](const rule_ptr& one) {
-    return one != nullptr && is_clause(*one) == of_clauses ? one : nullptr;
+std::vector<rule_step> part_of(const std::vector<rule_step>& net, bool of_clauses) {
+  std::vector<rule_step> part;
+  const auto only = [of_clauses](const rule_ptr* one) {
+    return one != nullptr && is_clause(**one) == of_clauses ? one : nullptr;
   };
-  for (const rule_change& each : net) {
-    rule_change one{only(each.before), only(each.after), {}, {}};
-    if (one.before != nullptr || one.after != nullptr) part.push_back(std::move(one));
+  for (const rule_step& each : net) {
+    const rule_step one{only(each.before), only(each.after)};
+    if (!is_nothing(one)) part.push_back(one);
   }
   return part;
 }
 
 /// Tables to which a rule comes that was a clause: it is older than some that are there, which the
 /// templates do not expect of one that is added.
-std::set<table_id> with_older_rules(const std::vector<rule_change>& net) {
+std::set<table_id> with_older_rules(const std::vector<rule_step>& net) {
   std::set<table_id> found;
-  for (const rule_change& one : net) {
-    const bool was_clause = one.before != nullptr && is_clause(*one.before);
-    if (was_clause && one.after != nullptr && !is_clause(*one.after)) {
-      found.insert(one.after->table);
+  for (const rule_step& one : net) {
+    const bool was_clause = one.before != nullptr && is_clause(**one.before);
+    if (was_clause && one.after != nullptr && !is_clause(**one.after)) {
+      found.insert((*one.after)->table);
     }
   }
   return found;
@@ -91,8 +100,8 @@ table_template pipeline_compiler::wanted(table_id table) const {
 }
 
 bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes) {
-  return std::all_of(changes.begin(), changes.end(), [&](const rule_change* one) {
-    return one->after == nullptr || one->before != nullptr || of.takes(one->after->match);
+  return std::all_of(changes.begin(), changes.end(), [&](const rule_step& one) {
+    return one.after == nullptr || one.before != nullptr || of.takes((*one.after)->match);
   });
 }
 
@@ -150,30 +159,27 @@ void pipeline_compiler::add_sharers(std::set<table_id>& build,
 /// one that is left counts there next, and must not be one that is about to go, nor as it was
 /// before: what it refers to, a group, may be gone already.
 void pipeline_compiler::put_in_order(rule_changes& changes) {
-  const auto rank = [](const rule_change* one) {
-    if (one->after == nullptr) return std::pair(1, int{one->before->priority});
-    return std::pair(one->before != nullptr ? 0 : 2, 0);
+  const auto rank = [](const rule_step& one) {
+    if (one.after == nullptr) return std::pair(1, int{(*one.before)->priority});
+    return std::pair(one.before != nullptr ? 0 : 2, 0);
   };
   if (changes.size() == 1) return;
   std::stable_sort(changes.begin(), changes.end(),
-                   [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 result<void> pipeline_compiler::change_tables(const change_list& changes) {
-  const std::vector<rule_change> net = net_of(changes);
-  const std::vector<rule_change> clauses = part_of(net, true), others = part_of(net, false);
-  const auto sort = [](const std::vector<rule_change>& part) {
+  const std::vector<rule_step> net = net_of(changes);
+  const auto sort = [](const std::vector<rule_step>& part) {
     std::map<table_id, rule_changes> sorted;
-    for (const rule_change& one : part) {
-      sorted[(one.before != nullptr ? one.before : one.after)->table].push_back(&one);
-    }
+    for (const rule_step& one : part) sorted[any_of(one)->table].push_back(one);
     for (auto& [table, of_table] : sorted) put_in_order(of_table);
     return sorted;
   };
-  for (const auto& [table, of_table] : sort(clauses)) {
+  for (const auto& [table, of_table] : sort(part_of(net, true))) {
     if (auto good = change_clauses(table, of_table); !good) return good;
   }
-  const std::map<table_id, rule_changes> by_table = sort(others);
+  const std::map<table_id, rule_changes> by_table = sort(part_of(net, false));
   const std::set<table_id> aged = with_older_rules(net);
   std::set<table_id> anew, better;
   for (const auto& [table, of_table] : by_table) {
@@ -217,14 +223,14 @@ result<void> pipeline_compiler::change_in_place(table_id table, const rule_chang
 }
 
 result<void> pipeline_compiler::change_form(table_form& form, const rule_changes& changes) {
-  for (const rule_change* one : changes) {
+  for (const rule_step& one : changes) {
     result<void> good;
-    if (one->before == nullptr) {
-      good = form.add(one->after);
-    } else if (one->after == nullptr) {
-      good = form.remove(one->before);
+    if (one.before == nullptr) {
+      good = form.add(*one.after);
+    } else if (one.after == nullptr) {
+      good = form.remove(*one.before);
     } else {
-      good = form.replace(one->after);
+      good = form.replace(*one.after);
     }
     if (!good) return good;
   }

@@ -26,6 +26,7 @@
 #include "pipeline/compiler/exact_form.h"
 #include "pipeline/compiler/group_compiler.h"
 #include "pipeline/compiler/needed_depth.h"
+#include "pipeline/compiler/rule_step.h"
 #include "pipeline/compiler/wildcard_form.h"
 
 namespace coua::pipeline {
@@ -101,7 +102,7 @@ class pipeline_compiler {
     std::shared_ptr<wildcard_form> clauses;
   };
   /// Of one table, in one version.
-  using rule_changes = std::vector<const rule_change*>;
+  using rule_changes = std::vector<rule_step>;
 
   pipeline_compiler(const bridge& model, action_records records, count_book counts,
                     unsigned n_workers);
