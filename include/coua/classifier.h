@@ -41,7 +41,9 @@ extern "C" {
 typedef struct coua_classifier coua_classifier;
 typedef struct coua_classifier_reader coua_classifier_reader;
 
-#define COUA_CLASSIFIER_KEY_BYTES_MAX 128
+#define COUA_CLASSIFIER_KEY_BYTES_MAX 256
+/* Of the words of 8 bytes of a key, those that one mask may take bits of. */
+#define COUA_CLASSIFIER_MASK_WORDS_MAX 16
 #define COUA_CLASSIFIER_MASKS_DEFAULT 4096
 #define COUA_CLASSIFIER_MASKS_MAX 32768
 #define COUA_CLASSIFIER_READERS_MAX 256
@@ -56,7 +58,7 @@ enum coua_classifier_distributor COUA_ANY_INT {
 
 struct coua_classifier_params {
   size_t size;        /* sizeof(struct coua_classifier_params) */
-  uint32_t key_bytes; /* 1 to 128 */
+  uint32_t key_bytes; /* 1 to 256 */
   uint32_t masks_max; /* different masks at a time, 1 to 32,768; 0: 4,096 */
   uint64_t rules_max; /* rules at a time, 1 to 2^31; 0: 2^24 */
   enum coua_classifier_distributor distributor;
@@ -96,6 +98,7 @@ COUA_API void coua_classifier_destroy(coua_classifier* classifier);
 /* Adds a rule, or replaces the value of the rule with the same key, mask and priority. Returns an
  * enum coua_classifier_result, or, with nothing changed:
  *   -EINVAL  the key has bits that the mask leaves out (no packet could match), or a null pointer
+ *   -ERANGE  the mask takes bits of more than 16 words of 8 bytes
  *   -E2BIG   it would be the first rule of a mask, and there are masks_max masks
  *   -EAGAIN  likewise, and readers that are in the middle of a call hold hundreds of masks that are
  *            gone: try again

@@ -21,7 +21,7 @@ std::optional<std::uint64_t> below_search::run(const subtable_list& list,
   for (std::size_t first = 0; first < list.places.size(); first += n_together) {
     // The others are no higher.
     if (best && list.places[first].highest <= priority_of(*best)) break;
-    std::uint64_t keys[n_together][wide_words::max];
+    std::uint64_t keys[n_together][compact_mask::max];
     simd::flow_probe probes[n_together];
     simd::flow_probe_value values[n_together];
     const auto n =

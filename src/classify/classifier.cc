@@ -73,6 +73,8 @@ subtable* classifier::find(const wide_words& mask) const {
 
 subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   if (subtable* found = find(mask); found != nullptr) return found;
+  error = ERANGE;
+  if (!compact_mask::takes(mask, n_words_)) return nullptr;
   error = E2BIG;
   if (by_mask_.size() == settings_.masks_max) return nullptr;
   // Ids of masks that are gone come back when readers have left those.
@@ -96,7 +98,7 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
 }
 
 subtable::position classifier::locate(const subtable& table, const whole_rule& rule) {
-  std::uint64_t words[wide_words::max];
+  std::uint64_t words[compact_mask::max];
   table.mask().take(rule.key.words, words);
   return table.find(words, rule.priority);
 }
@@ -131,7 +133,7 @@ int classifier::add(bytes_in key, bytes_in mask, std::uint32_t priority, std::ui
 }
 
 int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t value) {
-  std::uint64_t words[wide_words::max];
+  std::uint64_t words[compact_mask::max];
   table.mask().take(rule.key.words, words);
   compare_budget budget(settings_.proof_budget);
   const update now(version_);
@@ -299,7 +301,7 @@ void classifier::publish() {
     list->places.push_back({&table.face(), table.highest()});
     for (unsigned w = 0; w < n_words_; ++w) all.words[w] |= table.whole_mask().words[w];
   }
-  list->all = compact_mask(all, n_words_);
+  list->all = joint_mask(all, n_words_);
   list->order = same_order ? order_ : ++order_;
   list_.store(list.get(), std::memory_order_release);
   std::swap(list, owned_list_);

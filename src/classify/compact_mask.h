@@ -4,8 +4,12 @@
 // alone: a rule that matches an address and a port costs two words, however wide the keys are.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "coua/classifier.h"
 
 namespace coua {
 
@@ -32,16 +36,26 @@ namespace coua {
 
 /// Room for the longest key.
 struct wide_words {
-  static constexpr unsigned max = 16;
+  static constexpr unsigned max = COUA_CLASSIFIER_KEY_BYTES_MAX / 8;
   std::uint64_t words[max];
 
   static unsigned count(unsigned n_bytes) { return (n_bytes + 7) / 8; }
 };
 
-class compact_mask {
+/// `Max`: the most words that it takes bits from.
+template <unsigned Max>
+class compact_mask_of {
  public:
+  static constexpr unsigned max = Max;
+
+  static bool takes(const wide_words& mask, unsigned n_words) {
+    const auto n = std::count_if(mask.words, mask.words + n_words,
+                                 [](std::uint64_t word) { return word != 0; });
+    return n <= static_cast<std::ptrdiff_t>(max);
+  }
+
   /// A mask without any bit takes word 0, with none of its bits: a key of it is one word, 0.
-  compact_mask(const wide_words& mask, unsigned n_words) {
+  compact_mask_of(const wide_words& mask, unsigned n_words) {
     for (unsigned w = 0; w < n_words; ++w) {
       if (mask.words[w] != 0) add(w, mask.words[w]);
     }
@@ -56,7 +70,7 @@ class compact_mask {
     for (unsigned i = 0; i < n_; ++i) words[i] = key[at_[i]] & bits_[i];
   }
 
-  bool operator==(const compact_mask& other) const noexcept {
+  bool operator==(const compact_mask_of& other) const noexcept {
     if (n_ != other.n_) return false;
     for (unsigned i = 0; i < n_; ++i) {
       if (at_[i] != other.at_[i] || bits_[i] != other.bits_[i]) return false;
@@ -71,8 +85,12 @@ class compact_mask {
   }
 
   std::uint32_t n_ = 0;
-  std::uint8_t at_[wide_words::max];
-  std::uint64_t bits_[wide_words::max];
+  std::uint8_t at_[max];
+  std::uint64_t bits_[max];
 };
+/// Of a subtable, whose keys are those of a flow table.
+using compact_mask = compact_mask_of<COUA_CLASSIFIER_MASK_WORDS_MAX>;
+/// The bits that any of several masks takes.
+using joint_mask = compact_mask_of<wide_words::max>;
 
 }  // namespace coua

@@ -39,7 +39,7 @@ class distributor {
 
   /// The flow of a key: a hash of what `mask` takes of it. Keyed, so that nobody can choose flows
   /// that put each other out; no proof stands behind it, since a collision costs a probe.
-  [[gnu::always_inline]] std::uint64_t flow_of(const compact_mask& mask,
+  [[gnu::always_inline]] std::uint64_t flow_of(const joint_mask& mask,
                                                const std::uint64_t* key) const noexcept {
     std::uint64_t hash = secret_[wide_words::max];
     for (unsigned i = 0; i < mask.n(); i += 2) {

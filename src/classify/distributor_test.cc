@@ -106,7 +106,7 @@ TEST(distributor, bits_outside_the_mask_do_not_matter) {
   wide_words bits{};
   bits.words[0] = 0xff00;
   bits.words[2] = 1;
-  const compact_mask mask(bits, 3);
+  const joint_mask mask(bits, 3);
   const std::uint64_t key[3] = {0x1234, 5, 1}, same[3] = {0x99120012ff, 77, 3};
   const std::uint64_t other[3] = {0x1334, 5, 1}, another[3] = {0x1234, 5, 0};
   EXPECT_EQ(hints->flow_of(mask, key), hints->flow_of(mask, same));

@@ -56,7 +56,7 @@ class overlap_test {
  private:
   unsigned n_;
   bool inside_ = true;
-  std::uint64_t common_[wide_words::max], wanted_[wide_words::max];
+  std::uint64_t common_[compact_mask::max], wanted_[compact_mask::max];
 };
 
 /// Calls `each(position)` for the rules of `table` that overlap `rule`, which belongs to another

@@ -11,7 +11,7 @@ template <unsigned N, class Hash>
                                                        const Hash& hash) noexcept {
   const unsigned at = n_++;
   const std::uint64_t* whole = group_.key(key);
-  std::uint64_t* words = words_ + at * wide_words::max;
+  std::uint64_t* words = words_ + at * compact_mask::max;
   if constexpr (N == 0) {
     face.mask.take(whole, words);
   } else {

@@ -39,7 +39,7 @@ class probe_queue {
   simd::flow_probe probes_[simd::flow_probe::max];
   std::uint8_t key_[simd::flow_probe::max];
   std::uint16_t id_[simd::flow_probe::max];
-  std::uint64_t words_[simd::flow_probe::max * wide_words::max];
+  std::uint64_t words_[simd::flow_probe::max * compact_mask::max];
   simd::flow_probe_value values_[simd::flow_probe::max];
 };
 

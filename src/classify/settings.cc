@@ -23,7 +23,7 @@ result<classifier_settings> classifier_settings::check(const coua_classifier_par
   classifier_settings all;
   all.key_bytes = params.key_bytes;
   if (all.key_bytes < 1 || all.key_bytes > COUA_CLASSIFIER_KEY_BYTES_MAX) {
-    return invalid("key_bytes", "must be 1 to 128");
+    return invalid("key_bytes", "must be 1 to 256");
   }
   all.masks_max = params.masks_max == 0 ? COUA_CLASSIFIER_MASKS_DEFAULT : params.masks_max;
   if (all.masks_max > COUA_CLASSIFIER_MASKS_MAX) return invalid("masks_max", "must be 1 to 32,768");

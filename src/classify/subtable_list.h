@@ -24,7 +24,7 @@ struct subtable_list {
   std::vector<place> places;            // by `highest`, falling
   std::vector<std::uint16_t> place_of;  // a subtable's id -> its place; ids may be beyond the end
   std::uint64_t order = 0;              // changes with the order of the subtables
-  compact_mask all{wide_words{}, 0};    // the bits that any mask takes
+  joint_mask all{wide_words{}, 0};      // the bits that any mask takes
   const candidate_map* candidates = nullptr;  // null: too few subtables
 
   std::uint16_t find(std::uint16_t id) const noexcept {

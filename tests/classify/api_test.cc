@@ -57,8 +57,8 @@ TEST(classifier_api, bad_parameters_are_named) {
     change(other);
     return why_not(other);
   };
-  EXPECT_EQ(changed([](auto& p) { p.key_bytes = 0; }), "key_bytes: must be 1 to 128");
-  EXPECT_EQ(changed([](auto& p) { p.key_bytes = 129; }), "key_bytes: must be 1 to 128");
+  EXPECT_EQ(changed([](auto& p) { p.key_bytes = 0; }), "key_bytes: must be 1 to 256");
+  EXPECT_EQ(changed([](auto& p) { p.key_bytes = 257; }), "key_bytes: must be 1 to 256");
   EXPECT_EQ(changed([](auto& p) { p.masks_max = 32769; }), "masks_max: must be 1 to 32,768");
   EXPECT_EQ(changed([](auto& p) { p.rules_max = std::uint64_t{1} << 32; }),
             "rules_max: must be 1 to 2^31");
@@ -80,6 +80,21 @@ TEST(classifier_api, bad_rules_change_nothing) {
   EXPECT_EQ(remove(table, rule_of_mask(3)), -ENOENT);
   EXPECT_EQ(stats_of(table).rules, 0u);
   EXPECT_EQ(stats_of(table).masks, 0u);
+}
+
+TEST(classifier_api, a_mask_takes_bits_of_so_many_words) {
+  coua_classifier_params params = COUA_CLASSIFIER_PARAMS_INIT;
+  params.key_bytes = COUA_CLASSIFIER_KEY_BYTES_MAX;
+  const classifier_ptr table = make_classifier(params);
+  rule one{byte_string(params.key_bytes, 0), byte_string(params.key_bytes, 0), 7, 1};
+  for (unsigned w = 0; w < COUA_CLASSIFIER_MASK_WORDS_MAX; ++w) one.mask[16 * w] = 1;
+  EXPECT_EQ(add(table, one), COUA_CLASSIFIER_ADDED);
+  rule wider = one;
+  wider.mask[8] = 1;
+  EXPECT_EQ(add(table, wider), -ERANGE);
+  EXPECT_EQ(remove(table, wider), -ENOENT);
+  EXPECT_EQ(stats_of(table).refused, 1U);
+  EXPECT_EQ(stats_of(table).masks, 1U);
 }
 
 TEST(classifier_api, a_thousand_masks_at_default_settings_and_a_limit_that_tells) {

@@ -22,10 +22,10 @@ struct padded {
   std::uint32_t to;
   std::uint8_t proto;
 };
-static_assert(classifier_key<packet> && classifier_key<std::array<std::uint8_t, 128>>);
+static_assert(classifier_key<packet> && classifier_key<std::array<std::uint8_t, 256>>);
 static_assert(classifier_key<std::uint8_t>);
 static_assert(!classifier_key<padded>, "what is in the padding would be part of the key");
-static_assert(!classifier_key<double> && !classifier_key<std::array<std::uint8_t, 129>>);
+static_assert(!classifier_key<double> && !classifier_key<std::array<std::uint8_t, 257>>);
 
 using table_type = classifier<packet>;
 using reader_type = classifier_reader<packet>;

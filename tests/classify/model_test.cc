@@ -29,7 +29,7 @@ const model_case cases[] = {
     {{"on_one_byte", 1, COUA_DISTRIBUTOR_ON, 0}, 6},
     {{"on_odd", 13, COUA_DISTRIBUTOR_ON, 0}, 6},
     {{"on_wide", 40, COUA_DISTRIBUTOR_ON, 0}, 20},
-    {{"on_widest", 128, COUA_DISTRIBUTOR_ON, 0}, 20},
+    {{"on_widest", 256, COUA_DISTRIBUTOR_ON, 0}, 20},
     {{"auto", 16, COUA_DISTRIBUTOR_AUTO, 0}, 6},
     {{"off", 16, COUA_DISTRIBUTOR_OFF, 0}, 6},
     {{"off_many_priorities", 13, COUA_DISTRIBUTOR_OFF, 0}, 1000},

@@ -37,7 +37,7 @@ unsigned words_needed(const key_layout& layout) { return free_byte(layout) / key
 }  // namespace
 
 bool exact_store::takes(const key_layout& layout) {
-  return std::max(layout.n_words(), words_needed(layout)) <= key_words::max;
+  return std::max(layout.n_words(), words_needed(layout)) <= words_max;
 }
 
 exact_store::exact_store(const key_layout& layout)

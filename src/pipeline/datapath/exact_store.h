@@ -25,8 +25,10 @@ namespace coua::pipeline {
 
 class exact_store {
  public:
+  static constexpr unsigned words_max = 16;  // of a flow table's key
+
   struct key {
-    std::uint64_t words[key_words::max] = {};
+    std::uint64_t words[words_max] = {};
     auto operator<=>(const key&) const = default;
   };
 

@@ -35,7 +35,7 @@ struct key_window {
 
 /// A rule's side of a comparison: word for word (key & mask) == value.
 struct key_words {
-  static constexpr unsigned max = 16;
+  static constexpr unsigned max = 32;
   std::uint64_t value[max] = {};
   std::uint64_t mask[max] = {};
 };

@@ -8,6 +8,15 @@ namespace {
 
 using bytes_in = const std::uint8_t*;
 
+const char* why_full(int refused) {
+  switch (refused) {
+    case -ERANGE: return "one rule of a classifier takes at most 16 words of 8 bytes of a packet";
+    case -E2BIG:
+    case -EAGAIN: return "too many different masks in one table";
+    default: return "the table is full";
+  }
+}
+
 bytes_in bytes_of(const std::uint64_t* words) { return reinterpret_cast<bytes_in>(words); }
 
 }  // namespace
@@ -16,7 +25,7 @@ result<std::unique_ptr<wildcard_table>> wildcard_table::create(const key_layout&
                                                                unsigned n_workers) {
   std::unique_ptr<wildcard_table> made(new wildcard_table(layout));
   coua_classifier_params params = COUA_CLASSIFIER_PARAMS_INIT;
-  params.key_bytes = layout.n_words() * sizeof(std::uint64_t);
+  params.key_bytes = made->stride() * sizeof(std::uint64_t);
   params.masks_max = COUA_CLASSIFIER_MASKS_MAX;
   auto rules = classifier::create(params);
   if (!rules) return tl::unexpected(std::move(rules.error()));
@@ -36,8 +45,7 @@ result<void> wildcard_table::put(const match& what, std::uint32_t rank, record_i
     const int done = rules_->add(bytes_of(each.value), bytes_of(each.mask), rank, head);
     if (done < 0) {
       return fail(done == -ENOMEM ? errc::no_memory : errc::no_room, what.to_string(),
-                  done == -E2BIG || done == -EAGAIN ? "too many different masks in one table"
-                                                    : "the table is full");
+                  why_full(done));
     }
   }
   return {};

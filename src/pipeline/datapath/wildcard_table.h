@@ -7,6 +7,7 @@
 //   priority:16 65535 - (place among those of its priority):16
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,7 +26,9 @@ class wildcard_table {
                                                         unsigned n_workers);
 
   const key_layout& layout() const { return layout_; }
-  unsigned stride() const { return layout_.n_words(); }
+  /// In words, from key to key. Rules that match every packet need no bit of any, but keys have
+  /// one.
+  unsigned stride() const { return std::max(layout_.n_words(), 1U); }
 
   // Writer.
   /// Adds the rule, or replaces its record. Errors: no_room (masks, rules).

@@ -21,7 +21,7 @@ namespace coua::simd {
 
 struct direct_rules {
   static constexpr unsigned max_rules = 64;
-  static constexpr unsigned max_words = 16;
+  static constexpr unsigned max_words = 32;
   static constexpr unsigned group = 8;  // n_rules is a multiple of it
   /// The value, under a mask of 0, of every word of a rule that never matches.
   static constexpr std::uint64_t never = 1;

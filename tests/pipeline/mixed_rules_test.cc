@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A table whose rules ask for all kinds of packets: their key has more words than that of a flow
+// table.
+#include <gtest/gtest.h>
+
+#include "checked_pipeline.h"
+#include "net/ip_protocol.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+using pipeline::test::add_rule;
+using pipeline::test::ipv4;
+using pipeline::test::ipv6;
+using pipeline::test::output;
+using pipeline::test::where;
+
+match_term proto(std::uint8_t number) { return exact(field::ip_proto, number); }
+/// Of half of the values, where the field takes masks.
+match_term any_bit(field which) {
+  return {which, 0, info(which).maskable ? value128{1} : full_mask(which)};
+}
+
+/// Of hosts' protocols, each with what a controller matches on.
+std::vector<match> all_kinds() {
+  const match_term arp = exact(field::eth_type, 0x0806);
+  return {
+      where({exact(field::in_port, 1), any_bit(field::eth_src)}),
+      where({any_bit(field::eth_dst), pipeline::test::tagged(), exact(field::vlan_pcp, 0)}),
+      where({ipv4(), proto(6), any_bit(field::ipv4_src), any_bit(field::ipv4_dst),
+             any_bit(field::tcp_src), any_bit(field::tcp_dst)}),
+      where({ipv4(), proto(17), any_bit(field::udp_src), any_bit(field::udp_dst)}),
+      where({ipv4(), proto(1), any_bit(field::icmpv4_type), any_bit(field::icmpv4_code)}),
+      where({ipv6(), proto(6), any_bit(field::ipv6_src), any_bit(field::ipv6_dst),
+             any_bit(field::tcp_dst)}),
+      where({ipv6(), proto(17), any_bit(field::udp_dst)}),
+      where({ipv6(), proto(58), exact(field::icmpv6_type, 135), any_bit(field::nd_target),
+             any_bit(field::nd_sll)}),
+      where({ipv6(), proto(58), exact(field::icmpv6_type, 136), any_bit(field::nd_target),
+             any_bit(field::nd_tll)}),
+      where({arp, any_bit(field::arp_spa), any_bit(field::arp_tpa), any_bit(field::arp_sha),
+             any_bit(field::arp_tha), exact(field::arp_op, 1)}),
+      where({ipv4(), proto(132), any_bit(field::sctp_dst)}),
+      where({pipeline::test::mpls(), any_bit(field::mpls_label)}),
+      where({ipv4(), {field::ip_frag, frag_later, frag_later}}),
+      where({ipv4(), any_bit(field::ip_dscp), any_bit(field::ip_ttl)}),
+      where({ipv6(), any_bit(field::ipv6_flabel), any_bit(field::ipv6_exthdr)}),
+      where({any_bit(field::tunnel_id), any_bit(field::metadata), any_bit(reg(1)), any_bit(reg(3)),
+             any_bit(reg(5)), any_bit(reg(7)), any_bit(reg(9))}),
+  };
+}
+
+class mixed_rules : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::vector<operation> ports;
+    for (port_no i = 1; i <= 4; ++i) ports.emplace_back(pipeline::test::add_port(i));
+    ASSERT_TRUE(in_.apply(ports));
+  }
+  void add(std::uint16_t priority, const match& what) {
+    const auto to = static_cast<port_no>(2 + priority % 3);
+    ASSERT_TRUE(in_.apply({add_rule(0, priority, what, pipeline::test::apply({output(to)}))}));
+  }
+  /// So many that no other template takes them.
+  void add_many() {
+    port_no from = 1;
+    for (const match& each : all_kinds()) {
+      add(static_cast<std::uint16_t>(100 + from), each);
+      std::vector<match_term> terms{exact(field::eth_dst, from), exact(field::in_port, from)};
+      add(static_cast<std::uint16_t>(200 + from++), where(std::move(terms)));
+    }
+    ASSERT_EQ(kind(), table_template::classifier);
+  }
+  void send_all() {
+    std::vector<packet> burst;
+    for (const auto& frame : pipeline::test::frames()) {
+      burst.push_back(pipeline::test::with_state(frame));
+      burst.back().in_port = 1;
+      if (burst.size() == executor::burst_max) in_.receive(std::exchange(burst, {}));
+    }
+    in_.receive(burst);
+    in_.check_counters();
+  }
+  table_template kind() { return in_.bridge().compiler().form(0)->stage().kind; }
+
+  checked_pipeline in_;
+};
+
+TEST_F(mixed_rules, are_compared_one_by_one) {
+  const std::vector<match> all = all_kinds();
+  const auto layout = key_layout::of(all);
+  ASSERT_TRUE(layout.has_value());
+  ASSERT_GT(layout->n_words(), exact_store::words_max);
+  // Each of them decides for some packet: the later ones are above the others.
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    add(static_cast<std::uint16_t>(100 + i), all[i]);
+    send_all();
+  }
+  EXPECT_EQ(kind(), table_template::direct);
+}
+
+TEST_F(mixed_rules, are_a_classifier_s) {
+  add_many();
+  send_all();
+}
+
+/// More than the keys of its subtables have: it is refused alone, by name, and the others stay.
+TEST_F(mixed_rules, that_take_too_much_are_refused_in_a_classifier) {
+  add_many();
+  std::vector<match_term> terms;
+  terms.push_back(exact(field::metadata, 1));
+  terms.push_back(exact(field::tunnel_id, 1));
+  for (unsigned i = 0; i < n_registers; ++i) terms.push_back(exact(reg(i), 1));
+  for (const match_term& each :
+       {ipv6(), proto(58), exact(field::icmpv6_type, 135), exact(field::nd_target, 1),
+        exact(field::ipv6_src, 1), exact(field::ipv6_dst, 1), exact(field::eth_src, 1)}) {
+    terms.push_back(each);
+  }
+  const auto asked = add_rule(0, 7, where(std::move(terms)), pipeline::test::apply({output(2)}));
+  EXPECT_FALSE(in_.apply({asked}));
+  send_all();
+}
+
+// Red when the classifier of clauses has keys without a word.
+TEST_F(mixed_rules, may_be_a_clause_that_takes_every_packet) {
+  const auto clause = [](std::uint8_t number) {
+    return pipeline::test::apply({act::conjunction{1, number, 2}});
+  };
+  ASSERT_TRUE(in_.apply({add_rule(0, 9, {}, clause(0))}));
+  ASSERT_TRUE(in_.apply(
+      {add_rule(0, 9, where({exact(field::in_port, 1)}), clause(1)),
+       add_rule(0, 5, where({exact(field::conj_id, 1)}), pipeline::test::apply({output(2)}))}));
+  send_all();
+  EXPECT_GT(in_.n_conjunctions, 0U);
+}
+
+}  // namespace
+}  // namespace coua::test
