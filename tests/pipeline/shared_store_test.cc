@@ -189,6 +189,30 @@ TEST(shared_store, keeps_nothing_of_a_table_that_could_not_be_built) {
   see(in);
 }
 
+// Red when each is made for the rules of all tables of the bundle.
+TEST(shared_store, is_as_large_as_the_tables_that_share_it) {
+  constexpr unsigned n = 1000;
+  checked_pipeline in;
+  begin(in);
+  std::vector<operation> bundle;
+  const field keys[] = {field::eth_dst, field::eth_src, field::metadata, field::tunnel_id, reg(3)};
+  for (table_id t = 1; t <= 5; ++t) {
+    for (unsigned i = 0; i < n; ++i) {
+      bundle.emplace_back(add_rule(t, 10, where({exact(keys[t - 1], first_mac % 7 + i)}),
+                                   pipeline::test::apply({output(2)})));
+      if (t == 5) bundle.emplace_back(mac_rule(6, i));
+    }
+  }
+  must(in, bundle);
+  ASSERT_EQ(stores(in).size(), 5U);
+  ASSERT_EQ(store_of(in, 6), store_of(in, 1));
+  for (const auto& each : stores(in)) {
+    EXPECT_GE(each->store->room(), each->store->size());
+    EXPECT_LE(each->store->room(), 4 * each->store->size());
+  }
+  see(in);
+}
+
 TEST(shared_store, is_not_kept_for_a_table_that_could_not_be_built) {
   std::size_t n_left = 0;
   {

@@ -237,12 +237,24 @@ result<void> pipeline_compiler::change_form(table_form& form, const rule_changes
   return form.finish();
 }
 
+void pipeline_compiler::count_built(const std::set<table_id>& tables) {
+  built_.clear();
+  for (const table_id each : tables) {
+    if (wanted(each) != table_template::exact) continue;
+    n_built(*layout_of(model_.tables()[each], table_template::exact)) +=
+        tables_[each].shape.n_rules();
+  }
+}
+
+std::uint64_t& pipeline_compiler::n_built(const key_layout& layout) {
+  const auto at = std::find_if(built_.begin(), built_.end(),
+                               [&](const auto& one) { return one.first == layout; });
+  return at != built_.end() ? at->second : built_.emplace_back(layout, 0).second;
+}
+
 result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
   std::map<table_id, std::shared_ptr<table_form>> made;
-  n_built_ = 0;
-  for (const table_id each : tables) {
-    if (wanted(each) == table_template::exact) n_built_ += tables_[each].shape.n_rules();
-  }
+  count_built(tables);
   for (const table_id each : tables) {
     if (tables_[each].shape.n_rules() == 0) continue;
     auto form = make_form(each);
@@ -316,9 +328,9 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
     if (each->store->layout() == layout && has_room && is_clean && stays) to = each;
   }
   if (to == nullptr) {
-    // Those that shared the one before it are likely to come, too.
-    auto made =
-        exact_store::create(layout, std::max(shared_store::smallest, 2 * n_built_), n_workers_);
+    // The others with such keys come, too.
+    auto made = exact_store::create(layout, std::max(shared_store::smallest, 2 * n_built(layout)),
+                                    n_workers_);
     if (!made) return tl::unexpected(std::move(made.error()));
     to = std::make_shared<shared_store>(std::move(*made));
     stores_.push_back(to);

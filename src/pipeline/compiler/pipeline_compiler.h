@@ -20,6 +20,8 @@
 #include <array>
 #include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/reclaimer.h"
 #include "pipeline/compiler/choose_template.h"
@@ -130,6 +132,9 @@ class pipeline_compiler {
   /// Tables that must be built anew, and those that share a store with them and have to follow.
   void add_sharers(std::set<table_id>& build, const std::map<table_id, rule_changes>& changes);
   result<void> build(const std::set<table_id>& tables);
+  void count_built(const std::set<table_id>& tables);
+  /// Rules of the exact tables with such keys that are built anew.
+  std::uint64_t& n_built(const key_layout& layout);
   result<std::shared_ptr<table_form>> make_form(table_id table);
   result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout);
   result<std::shared_ptr<table_form>> make_prefixes(table_id table);
@@ -160,7 +165,7 @@ class pipeline_compiler {
   std::unique_ptr<plan> plan_;
   // In the version that is being made.
   bool plan_changes_ = false;
-  std::uint64_t n_built_ = 0;                           // rules of the tables that are built anew
+  std::vector<std::pair<key_layout, std::uint64_t>> built_;
   std::set<table_id> touched_;                          // tables of which something is done already
   std::set<table_id> touched_clauses_;                  // likewise
   std::map<table_id, template_keeper> keepers_before_;  // of tables that change
