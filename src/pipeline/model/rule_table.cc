@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "pipeline/model/conjunction.h"
 
 namespace coua::pipeline {
 
@@ -25,6 +26,7 @@ rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
   list.add(added);
   in_order_ &= list.in_order;
   link(added);
+  n_clauses_ += is_clause(*added.rule) ? 1 : 0;
   entries_.insert(std::move(made));
   return added;
 }
@@ -37,6 +39,7 @@ void rule_table::restore_order() {
 
 void rule_table::erase(entry& gone) {
   unlink(gone);
+  n_clauses_ -= is_clause(*gone.rule) ? 1 : 0;
   const auto list = by_priority_.find(gone.rule->priority);
   list->second.remove(gone);
   if (list->second.places.empty()) by_priority_.erase(list);
@@ -46,7 +49,9 @@ void rule_table::erase(entry& gone) {
 void rule_table::replace(entry& at, rule_ptr to) {
   const bool moves = at.rule->cookie != to->cookie;
   if (moves) unlink(at);
+  n_clauses_ -= is_clause(*at.rule) ? 1 : 0;
   at.rule = std::move(to);
+  n_clauses_ += is_clause(*at.rule) ? 1 : 0;
   if (moves) link(at);
 }
 

@@ -36,6 +36,8 @@ class rule_table {
   rule_table& operator=(rule_table&&) = default;
 
   std::size_t size() const { return entries_.size(); }
+  /// How many are clauses of conjunctions (conjunction.h).
+  std::size_t n_clauses() const { return n_clauses_; }
   entry* find(std::uint16_t priority, const match& what);
   const entry* find(std::uint16_t priority, const match& what) const;
   /// The rule must not be there yet. One that comes back may be older than others: after it, or
@@ -178,6 +180,7 @@ class rule_table {
   std::unordered_map<std::uint64_t, cookie_list> by_cookie_;
   std::map<std::uint16_t, rule_list, std::greater<>> by_priority_;
   bool in_order_ = true;
+  std::size_t n_clauses_ = 0;
 };
 
 }  // namespace coua::pipeline

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "pipeline/model/conjunction.h"
 #include "pipeline/model/test_model.h"
 
 namespace coua::pipeline {
@@ -29,6 +30,7 @@ class changing_table {
       rule_ptr& one = there_[static_cast<std::size_t>(pick(there_.size()))];
       rule made = *one;
       made.cookie = random_() % 5;
+      made.instructions = some();
       rule_table::entry& at = *table.find(one->priority, one->match);
       one = std::make_shared<const rule>(std::move(made));
       table.replace(at, one);
@@ -49,12 +51,18 @@ class changing_table {
 
  private:
   std::ptrdiff_t pick(std::size_t n) { return static_cast<std::ptrdiff_t>(random_() % n); }
+  /// Now and then those of a clause.
+  instructions some() {
+    if (random_() % 4 != 0) return {};
+    return test::apply({act::conjunction{1, 0, 2}});
+  }
   void add(rule_id id) {
     rule made;
     made.id = id;
     made.priority = static_cast<std::uint16_t>(id % 3 * 32767);
     made.cookie = random_() % 5;
     made.match = test::where({exact(field::eth_dst, id)});
+    made.instructions = some();
     const auto one = std::make_shared<const rule>(std::move(made));
     table.insert(one, {});
     there_.push_back(one);
@@ -76,14 +84,16 @@ TEST(rule_table, lists_by_priority_and_age) {
     of.change();
     if (i % 100 != 0) continue;
     const rule* last = nullptr;
-    std::size_t n = 0;
+    std::size_t n = 0, n_clauses = 0;
     of.table.each([&](const rule_table::entry& one) {
+      n_clauses += is_clause(*one.rule) ? 1 : 0;
       ASSERT_TRUE(last == nullptr || in_order(*last, *one.rule));
       last = one.rule.get();
       ++n;
     });
     ASSERT_EQ(n, of.table.size());
     ASSERT_EQ(n, of.ids().size());
+    ASSERT_EQ(n_clauses, of.table.n_clauses());
   }
 }
 

@@ -18,6 +18,7 @@ const rule_table::entry* find_other(const rule_table& in, const field_values& pa
 
 found_rule find_rule(const rule_table& in, const field_values& packet) {
   const rule_table::entry* other = find_other(in, packet);
+  if (in.n_clauses() == 0) return {other};
   // By priority, and then by id and number of clauses: bits of those that match.
   using conjunctions = std::map<std::pair<std::uint32_t, unsigned>, std::uint64_t>;
   std::map<std::uint16_t, conjunctions, std::greater<>> met;
