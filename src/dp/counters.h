@@ -62,7 +62,7 @@ enum id : unsigned {
   drop_tx_full,             // the transmit queue of this port was full
   drop_tx_too_long,         // longer than this port's MTU, and its driver refused it
   learn_reports,            // addresses reported to the FIB's owner
-  learn_suppressed,         // not reported: the same report went out just before
+  learn_suppressed,         // not reported: a report of the address went out just before
   learn_ring_full,          // not reported: the ring is full (the next packet tries again)
   source_static_elsewhere,  // its source has a static entry at another port (forwarded all the
                             // same)

@@ -22,6 +22,7 @@ constexpr std::uint64_t shut_watch_ns = 20 * ns_per_ms;
 constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 // A new address is reported again after this time if the FIB still does not know it.
 constexpr double suppress_s = 0.05;
+constexpr double suppress_move_s = 0.001;
 constexpr double flap_s = 1.0;
 // From which size of the table on a worker tells the FIB the first 32 keys of the next burst (its
 // destinations, or all of a small burst) with each burst that it looks up. It pays where a look-up
@@ -117,6 +118,7 @@ result<void> switch_impl::start() {
     params.burst = config_.burst;
     params.idle = config_.idle;
     params.suppress_cycles = static_cast<std::uint64_t>(suppress_s * hz);
+    params.suppress_move_cycles = static_cast<std::uint64_t>(suppress_move_s * hz);
     params.tx_flush_cycles = static_cast<std::uint64_t>(config_.tx_flush_us * hz / 1e6);
     coua_fib_reader* reader = nullptr;
     if (coua_fib_reader_create(owner_->fib(), &reader) != 0)

@@ -40,7 +40,7 @@ worker::worker(worker_shared& shared, const worker_params& params, coua_fib_read
       params_(params),
       reader_(reader),
       quiescence_(std::move(quiescence)),
-      suppress_(params.suppress_cycles) {}
+      suppress_(params.suppress_cycles, params.suppress_move_cycles) {}
 
 worker::~worker() { coua_fib_reader_destroy(reader_); }
 

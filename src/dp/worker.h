@@ -67,6 +67,7 @@ struct worker_params {
   unsigned burst = 32;
   std::uint64_t tx_flush_cycles = 0;
   std::uint64_t suppress_cycles = 0;
+  std::uint64_t suppress_move_cycles = 0;
   bool look_ahead = false;  // the FIB is told the next burst's keys (worth it out of cache)
   idle_mode idle = idle_mode::yield;
 };

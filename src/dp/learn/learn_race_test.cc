@@ -22,7 +22,7 @@ constexpr std::uint64_t domain = std::uint64_t{10} << 48;
 // Worker w sees each address at port 1 + w; so 1 and 2 are the only ports an answer may have.
 struct racing_worker {
   learn_ring ring{1024};
-  suppress_cache suppress{64};
+  suppress_cache suppress{64, 0};
   coua_fib_reader* reader = nullptr;
   std::uint64_t wrong = 0;
 

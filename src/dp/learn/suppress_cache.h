@@ -5,9 +5,11 @@
 // without this cache each of them would be a report.
 //
 // Direct-mapped: a slot holds one (key, port) and when it was reported. The same pair is a repeat
-// until the hold time is over, another port is not (the address moved). Two addresses that share a
-// slot push each other out, which costs repeats, never a lost report. After the hold time the
-// report goes out again, in case the owner had to refuse or lost the first.
+// until the hold time is over. At another port the address has moved, which is told sooner; but not
+// at once: one that is sent to two ports of a worker moves with every burst, as fast as the FIB
+// follows. Two addresses that share a slot push each other out, which costs repeats, never a lost
+// report. After the hold time the report goes out again, in case the owner had to refuse or lost
+// the first.
 #pragma once
 
 #include <array>
@@ -17,13 +19,14 @@ namespace coua::dp {
 
 class suppress_cache {
  public:
-  /// `hold_cycles`: how long a repeat is suppressed.
-  explicit suppress_cache(std::uint64_t hold_cycles) : hold_(hold_cycles) {}
+  /// How long a repeat is suppressed, and for how long after a report a move.
+  suppress_cache(std::uint64_t hold_cycles, std::uint64_t move_cycles)
+      : hold_(hold_cycles), move_(move_cycles) {}
 
-  /// True when (key, port) was remembered less than the hold time before `now`.
+  /// True when the key was remembered less than that before `now`.
   bool is_repeat(std::uint64_t key, std::uint32_t port, std::uint64_t now) const noexcept {
     const slot& s = slots_[index(key)];
-    return s.key == key && s.port == port && now - s.time < hold_;
+    return s.key == key && now - s.time < (s.port == port ? hold_ : move_);
   }
 
   void remember(std::uint64_t key, std::uint32_t port, std::uint64_t now) noexcept {
@@ -47,7 +50,7 @@ class suppress_cache {
     return static_cast<unsigned>((key * 0x9E3779B97F4A7C15u) >> (64 - index_bits));
   }
 
-  std::uint64_t hold_;
+  std::uint64_t hold_, move_;
   std::array<slot, std::size_t{1} << index_bits> slots_{};
 };
 
