@@ -60,7 +60,7 @@ std::vector<row> make_rows(const cold_course& of, const std::vector<cold_course>
     made.set_rate(rate.median, workers);
     made.spread = rate.spread;
     const std::vector<double> packets = by_turn(of, i, so_far);
-    made.more["packets"] = median(packets);
+    made.more["packets"] = std::round(median(packets));
     for (const cold_course& peer : peers) {
       const summary ratio = paired_ratio(packets, by_turn(peer, i, so_far));
       if (ratio.median <= 0) continue;  // one of the two sent nothing
@@ -69,8 +69,10 @@ std::vector<row> make_rows(const cold_course& of, const std::vector<cold_course>
       made.put(field + "_spread", ratio.spread);
     }
     if (of.name != "coua") {
-      made.more["misses"] = median(by_turn(
-          of, i, [](const snapshot& from, const snapshot& to) { return to.misses - from.misses; }));
+      made.more["misses"] =
+          std::round(median(by_turn(of, i, [](const snapshot& from, const snapshot& to) {
+            return to.misses - from.misses;
+          })));
     }
     if (i + 1 == ends) made.more["cpu_seconds"] = median(of.cpu_seconds);
     out.push_back(std::move(made));

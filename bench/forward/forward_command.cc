@@ -232,6 +232,10 @@ void compare_with_peace(report& out) {
 }
 
 result<report> run_rates(const forward_options& options) {
+  if (options.workers > 1 && figure_needs_tables(options.figure)) {
+    return fail(errc::invalid, "--workers " + std::to_string(options.workers),
+                "the bare forwarders of figures 8 and 9 have one thread");
+  }
   report out = start_report("forward", options.run, options.pairs);
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (options.table != 0) out.params["table"] = options.table;

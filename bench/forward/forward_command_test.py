@@ -45,6 +45,24 @@ class ForwardTest(CommandCase):
         self.assertEqual((done.returncode != 0, done.stdout), (True, ""), done.stderr)
         self.assertIn(f"--workers {cpus + 1}: must be 1 to {cpus}, the CPUs that this process may use", done.stderr)
 
+    def test_testpmd_needs_a_cpu_beside_the_workers(self):
+        self.need_dpdk()
+        cpus = len(os.sched_getaffinity(0))
+        if not shutil.which("dpdk-testpmd") or cpus > 16:
+            self.skipTest("without dpdk-testpmd, or with many CPUs")
+        done = run("forward", "--case", "l2", "--rules", "300", "--flows", "100", "--workers", str(cpus),
+                   "--seconds", "0.01", "--repetitions", "1")
+        self.assertIn("dpdk-testpmd: needs a CPU beside those of the workers", done.stderr)
+        self.assertNotIn("it said", done.stderr)
+
+    def test_figures_of_one_thread_take_no_workers(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two CPUs")
+        for figure in ("8", "9"):
+            done = run("forward", "--figure", figure, "--workers", "2")
+            self.assertEqual((done.returncode != 0, done.stdout), (True, ""))
+            self.assertIn("--workers 2: the bare forwarders of figures 8 and 9 have one thread", done.stderr)
+
     def test_sizes_are_compared_in_pairs(self):
         self.need_dpdk()
         words = ("forward", "--case", "l2", "--rules", "300,700", "--flows", "200", "--no-testpmd",

@@ -171,7 +171,7 @@ class latency_run {
 }  // namespace
 
 result<report> run_latency(const forward_options& options) {
-  if (worker_cores(options.workers).front() == writer_cpu()) {
+  if (!leave_a_cpu(options.workers)) {
     return fail(errc::unsupported, "--measure latency",
                 "its source of packets needs a CPU beside that of the worker, and there is one");
   }

@@ -79,8 +79,7 @@ result<std::unique_ptr<ovs_process>> ovs_process::start(const use_case& of, cons
   if (!std::filesystem::exists(ovs_daemon)) {
     return fail(errc::not_found, ovs_product, std::string("install Debian's package ") + package);
   }
-  const std::vector<unsigned> cores = worker_cores(workers);
-  if (std::find(cores.begin(), cores.end(), writer_cpu()) != cores.end()) {
+  if (!leave_a_cpu(workers)) {
     return fail(errc::unsupported, ovs_product, "needs a CPU beside those of the workers");
   }
   if (ports.buffers + spare > shared_pool && pool_library().empty()) {

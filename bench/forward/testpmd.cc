@@ -84,7 +84,7 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   if (find_program(program).empty()) {
     return fail(errc::not_found, program, "is not in PATH: install Debian's package dpdk-dev");
   }
-  if (worker_cores(workers).front() == writer_cpu()) {
+  if (!leave_a_cpu(workers)) {
     return fail(errc::unsupported, program, "needs a CPU beside those of the workers");
   }
   const std::vector<std::string> words = command_line(ports, workers, burst, huge_pages);

@@ -18,4 +18,7 @@ inline std::vector<unsigned> worker_cores(unsigned workers) {
   return out;
 }
 
+/// Whether the first CPU, on which everything else runs, is not one of theirs.
+inline bool leave_a_cpu(unsigned workers) { return workers < allowed_cpus().size(); }
+
 }  // namespace coua::bench

@@ -152,11 +152,20 @@ double stolen_s(unsigned cpu) {
 }
 
 /// Who asks for a change is not where the worker is, in couad neither, as far as there are others.
-void leave_cpu(unsigned of_worker) {
-  std::vector<unsigned> cpus = allowed_cpus();
-  std::erase(cpus, of_worker);
-  if (!cpus.empty()) static_cast<void>(pin_this_thread(cpus));
-}
+class away_from_worker {
+ public:
+  explicit away_from_worker(unsigned core) {
+    std::vector<unsigned> others = before_;
+    std::erase(others, core);
+    if (!others.empty()) static_cast<void>(pin_this_thread(others));
+  }
+  ~away_from_worker() { static_cast<void>(pin_this_thread(before_)); }
+  away_from_worker(const away_from_worker&) = delete;
+  away_from_worker& operator=(const away_from_worker&) = delete;
+
+ private:
+  const std::vector<unsigned> before_ = allowed_cpus();
+};
 
 struct measured {
   std::vector<double> gaps_s, own_s, waits_s, stolen_s, took_s;
@@ -194,7 +203,7 @@ result<report> run_stalls(const stalls_options& asked) {
   auto made = bed::create(asked, (*files)->path(), shown);
   if (!made) return tl::unexpected(made.error());
   bed& on = **made;
-  leave_cpu(on.core());
+  const away_from_worker away(on.core());
   auto change = config_change::create(on.device(), on.ports(), asked.entries + 1, asked);
   if (!change) return tl::unexpected(change.error());
   std::vector<control_action> actions =

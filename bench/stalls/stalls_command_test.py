@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """stalls_command_test.py COUA_BENCH: short runs of coua-bench stalls."""
 
+import os
 import pathlib
 import sys
 import unittest
@@ -33,7 +34,9 @@ class StallsTest(CommandCase):
         words = ("stalls", "--entries", "2K", "--batch", "100", "--rules", "20", "--repetitions", "1", "--only")
         if "no DPDK" in run(*words[:-1]).stderr:
             self.skipTest("built without DPDK")
-        rows = self.report(*words, "nothing,config apply")["rows"]
+        out = self.report(*words, "nothing,config apply")
+        self.assertEqual(out["machine"]["cpus"], len(os.sched_getaffinity(0)))
+        rows = out["rows"]
         self.assertEqual([r["name"] for r in rows], ["nothing", "config apply"])
         self.assertGreaterEqual(rows[0]["stolen_ms"], 0)
         self.assertIn("there is no such action", run(*words, "something").stderr)
