@@ -17,8 +17,9 @@
 // So one thread at a time moves, whatever the number of threads: clock and stamps have one writer,
 // and the rules for readers and their proof (fib_table.h) hold as they stand. The lock is held for
 // some tens of nanoseconds per key, in which all lines are in the cache; a search takes some
-// hundred. With eight threads and more at load 0.95, keys wait for it (docs/fib.md). A lock per stripe of buckets, with an atomic clock, would let moves overlap as well: its
-// three locked instructions a key, on lines that go from core to core, cost more than they gained.
+// hundred. With eight threads and more at load 0.95, keys wait for it (docs/fib.md). A lock per
+// stripe of buckets, with an atomic clock, would let moves overlap as well: its three locked
+// instructions a key, on lines that go from core to core, cost more than they gained on two.
 //
 // A key is refused when no path was found within the search budget, and no entry moved while it was
 // looked for: slots are cleared by moves alone, so a search by one thread alone would have found
