@@ -189,6 +189,17 @@ std::string why_not(const std::vector<const match*>& rules, std::size_t n_masks,
   return of.sets < of.classifier ? "" : of.why_not();
 }
 
+/// There are none but the types of packets, which tell too few sets apart.
+std::string why_no_columns(const std::vector<split_column>& types, std::size_t apart_max) {
+  std::string names;
+  for (const split_column& each : types) {
+    names += (names.empty() ? "" : " and ") + std::string(info(each.which).name);
+  }
+  const std::string all_but = " the same mask in all but " + number(apart_max) + " rules";
+  if (names.empty()) return "no field has" + all_but;
+  return "no field but " + names + " has" + all_but;
+}
+
 /// Whether parts that hold the rules are to stay.
 bool still_pays(const std::vector<const match*>& rules, std::size_t n_masks,
                 const decomposition& by) {
@@ -234,8 +245,7 @@ decompose_answer decompose(const rule_table& rules, std::size_t n_masks,
     return each.which == field::eth_type || each.which == field::ip_proto;
   });
   if (only_types) {
-    return {nullptr, "no field has the same mask in all but " +
-                         number(decomposition::apart_max(all.size())) + " rules"};
+    return {nullptr, why_no_columns(by.columns, decomposition::apart_max(all.size()))};
   }
   std::string why = why_not(all, n_masks, by);
   if (!why.empty()) return {nullptr, std::move(why)};

@@ -172,5 +172,14 @@ TEST(decompose, of_no_field_in_common) {
   EXPECT_EQ(rules.ask().why_not, "no field has the same mask in all but 5 rules");
 }
 
+TEST(decompose, by_types_alone_is_nothing) {
+  rules_of_a_table rules;
+  for (unsigned i = 0; i < 20; ++i) {
+    rules.add({test::ipv4(), exact(field::ipv4_dst, i)});
+    rules.add({exact(field::eth_type, 0x0806), exact(field::arp_tpa, i)});
+  }
+  EXPECT_EQ(rules.ask().why_not, "no field but dl_type has the same mask in all but 5 rules");
+}
+
 }  // namespace
 }  // namespace coua::pipeline
