@@ -228,7 +228,7 @@ TEST(action_text, refuses_by_name) {
       {"write_actions(write_actions(1))",
        "error: write_actions: write_actions cannot be within write_actions"},
       {"drop,1", "error: \"drop\" must not be accompanied by any other action or instruction"},
-      {"goto_table:300", "error: unknown table \"300\""},
+      {"goto_table:300", "error: goto_table: \"300\" is not a number from 0 to 254"},
       {"65280", "error: output:65280: no packet can be sent there"},
   };
   for (const said_and_meant& one : cases) EXPECT_EQ(read_actions(one.said), one.meant) << one.said;

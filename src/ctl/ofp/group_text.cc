@@ -10,6 +10,7 @@
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/text_check.h"
+#include "ctl/ofp/value_check.h"
 
 namespace coua::ofp {
 namespace {
@@ -67,6 +68,10 @@ result<head> read_head(std::string text) {
     std::string_view key = name, to = value;
     if (key == "selection_method" || key == "selection_method_param" || key == "fields") {
       return fail(errc::unsupported, name, "OpenFlow 1.3 cannot choose the method of selection");
+    }
+    if (key == "group_id" && to != "all") {
+      constexpr unsigned id_bits = 32;
+      if (auto good = check_number(key, to, id_bits); !good) return tl::unexpected(good.error());
     }
     if (key == "type" && (to == "ff" || to == "fast_failover")) {
       made.fast_failover = true;

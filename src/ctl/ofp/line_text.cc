@@ -5,6 +5,7 @@
 
 #include "base/error_place.h"
 #include "ctl/ofp/flow_text.h"
+#include "ctl/ofp/text_check.h"
 
 namespace coua::ofp {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 using kind = line_defaults::kind;
 using pipeline::mod_command;
 using pipeline::rule_command;
-
-constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// Takes the first word away from the text when it is one of these.
 template <class Value, std::size_t n>

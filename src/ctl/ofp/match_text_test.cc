@@ -107,10 +107,11 @@ TEST(match_text, refuses_by_name) {
       {"ct_mark=1", "error: ct_mark: the switch has no such field"},
       {"tun_src=1.2.3.4", "error: tun_src: the switch has no such field"},
       {"packet_type=(1,0x800)", "error: packet_type: the switch has Ethernet packets only"},
-      {"dl_src=nonsense", "error: nonsense: invalid Ethernet address"},
+      {"dl_src=nonsense",
+       "error: dl_src: \"nonsense\" is not an Ethernet address (01:23:45:67:89:ab)"},
       {"meter=1", "error: unknown keyword meter"},
-      {"priority=65536", "error: invalid priority \"65536\""},
-      {"table=300", "error: unknown table \"300\""},
+      {"priority=65536", "error: priority: \"65536\" is not a number from 0 to 65535"},
+      {"table=300", "error: table: \"300\" is not a number from 0 to 254"},
   };
   for (const said_and_meant& one : cases) EXPECT_EQ(read_match(one.said), one.meant) << one.said;
   EXPECT_EQ(read_rule("tcp"), "error: must specify an action");

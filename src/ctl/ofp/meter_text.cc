@@ -27,6 +27,7 @@ result<pipeline::meter_mod> parse_meter(std::string_view text, pipeline::mod_com
       taken->find_first_not_of(" \t") == std::string::npos) {
     return pipeline::meter_mod{command, {pipeline::meter_all}};
   }
+  if (auto good = check_meter(*taken); !good) return tl::unexpected(good.error());
   ovs_meter_mod parsed;
   ofputil_protocol usable;
   char* wrong =

@@ -12,6 +12,9 @@ namespace {
 
 using pipeline::rule_command;
 
+/// Rules are in tables; "all" is for removals and dumps.
+constexpr pipeline::table_id table_last = pipeline::table_all - 1;
+
 bool has_actions(rule_command command) {
   return command != rule_command::remove && command != rule_command::remove_strict;
 }
@@ -93,7 +96,10 @@ result<pipeline::rule_mod> parse_rule(std::string_view text, rule_command comman
   ovs_buffer acts;
   // The library would check the actions against the match, by rules that are not quite those of
   // OpenFlow; so it gets them apart, and the model checks.
-  if (const char* actions = cut_actions(*taken, command); actions != nullptr) {
+  const char* actions = cut_actions(*taken, command);
+  const pipeline::table_id last = has_actions(command) ? table_last : pipeline::table_all;
+  if (auto good = check_match(taken->c_str(), last); !good) return tl::unexpected(good.error());
+  if (actions != nullptr) {
     if (auto good = parse_actions(actions, map, acts); !good) return tl::unexpected(good.error());
     taken = std::string(taken->c_str()) + " actions=drop";
   }
@@ -117,6 +123,8 @@ result<rule_filter> parse_filter(std::string_view text, const port_names& names)
   const auto taken = checked_text(text);
   if (!taken) return tl::unexpected(taken.error());
   const ovs_port_map map(names);
+  if (auto good = check_match(*taken, pipeline::table_all); !good)
+    return tl::unexpected(good.error());
   ofputil_flow_stats_request parsed = {};
   ofputil_protocol usable;
   char* wrong =

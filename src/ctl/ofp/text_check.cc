@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
+#include "ctl/ofp/action_value.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/ovs.h"
+#include "ctl/ofp/value_check.h"
 
 namespace coua::ofp {
 namespace {
@@ -49,7 +52,7 @@ result<void> check_action(const char* name, const char* value) {
   if (strcasecmp(name, "dec_ttl") == 0 && *value != '\0') {
     return fail(errc::unsupported, name, "controllers cannot be chosen");
   }
-  return {};
+  return check_action_value(name, value);
 }
 
 result<void> check_list(char* text, std::size_t& n_actions, bool nested) {
@@ -67,7 +70,119 @@ result<void> check_list(char* text, std::size_t& n_actions, bool nested) {
   return {};
 }
 
+/// The library closes what is open at the end of the text.
+result<void> check_brackets(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (quoted || depth < 0) continue;
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+  }
+  if (depth == 0) return {};
+  return fail(
+      errc::invalid, "",
+      depth > 0 ? "a bracket is opened and not closed" : "a bracket is closed and not opened");
+}
+
+/// Words of a rule that stand alone.
+constexpr std::array flag_words = std::to_array<std::string_view>(
+    {"eth", "send_flow_rem", "check_overlap", "reset_counts", "no_packet_counts", "no_byte_counts",
+     "no_readonly_table", "allow_hidden_fields"});
+/// Of a dump; they say nothing of the rule, so that its lines can be read again. And two that the
+/// library reads without a fault.
+constexpr std::array free_words = std::to_array<std::string_view>(
+    {"duration", "n_packets", "n_bytes", "idle_age", "hard_age", "out_port", "out_group"});
+struct number_word {
+  std::string_view name;
+  unsigned n_bits;
+};
+constexpr std::array number_words = std::to_array<number_word>({
+    {"priority", 16},
+    {"idle_timeout", 16},
+    {"hard_timeout", 16},
+    {"importance", 16},
+});
+
+template <class List>
+bool is_one_of(const List& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+result<void> check_field(const mf_field& of, const char* name, const char* value) {
+  // Of options of tunnels the library takes a name alone: the packet has it.
+  if (*value == '\0' && !of.variable_len) return fail(errc::invalid, name, "it has no value");
+  return check_value(of, name, value);
+}
+
+/// "reg0[4..7]=5"
+result<void> check_part(const char* name, const char* value) {
+  const auto bits = read_bits(name);
+  if (!bits) return tl::unexpected(bits.error());
+  return bits->has_value() ? check_value(**bits, name, value) : result<void>{};
+}
+
+using seen_words = std::set<std::string>;
+
+/// Of these words the last one would count.
+result<void> check_once(seen_words& seen, const std::string& name) {
+  if (seen.insert(name).second) return {};
+  return fail(errc::invalid, name, "it is said twice");
+}
+
+result<void> check_cookie(seen_words& seen, const char* value) {
+  // To modify rules that have one cookie and get another, it is said twice: 1/-1 and 2.
+  const bool with_mask = std::string_view(value).find('/') != std::string_view::npos;
+  if (auto good = check_once(seen, with_mask ? "cookie with a mask" : "cookie"); !good) return good;
+  return check_masked("cookie", value, 64);
+}
+
+result<void> check_number_word(const number_word& of, seen_words& seen, const char* value) {
+  const std::string name(of.name);
+  if (auto good = check_once(seen, name); !good) return good;
+  return check_number(name, value, of.n_bits);
+}
+
+result<void> check_table(pipeline::table_id last, seen_words& seen, const char* value) {
+  if (auto good = check_once(seen, "table"); !good) return good;
+  return check_at_most("table", value, last, number_form::decimal);
+}
+
+result<void> check_word(const char* name, const char* value, pipeline::table_id table_last,
+                        seen_words& seen) {
+  const ofp_protocol* protocol;
+  if (ofp_parse_protocol(name, &protocol) || is_one_of(flag_words, name)) {
+    if (*value == '\0') return {};
+    return fail(errc::invalid, name, "it takes no value");
+  }
+  if (const mf_field* of = mf_from_name(name); of != nullptr) return check_field(*of, name, value);
+  if (std::string_view(name).find('[') != std::string_view::npos) return check_part(name, value);
+  if (std::string_view(name) == "table") return check_table(table_last, seen, value);
+  if (std::string_view(name) == "cookie") return check_cookie(seen, value);
+  for (const number_word& one : number_words)
+    if (one.name == name) return check_number_word(one, seen, value);
+  if (is_one_of(free_words, name)) return {};
+  return fail(errc::invalid, "", std::string("unknown keyword ") + name);
+}
+
+/// The next one, "" at the end. To the library, what is between them makes no difference.
+std::string_view take_meter_word(std::string_view& text) {
+  constexpr std::string_view between = "=, \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(between), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(between));
+  text.remove_prefix(word.size());
+  return word;
+}
+
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
 
 result<std::string> checked_text(std::string_view text) {
   if (text.size() > text_max) {
@@ -79,12 +194,25 @@ result<std::string> checked_text(std::string_view text) {
   return std::string(text);
 }
 
+result<void> check_match(std::string text, pipeline::table_id table_last) {
+  if (auto good = check_brackets(text); !good) return good;
+  seen_words seen;
+  char* rest = text.data();
+  char *name, *value;
+  while (ofputil_parse_key_value(&rest, &name, &value)) {
+    if (auto good = check_word(name, value, table_last, seen); !good) return good;
+  }
+  return {};
+}
+
 result<void> check_actions(std::string text) {
+  if (auto good = check_brackets(text); !good) return good;
   std::size_t n_actions = 0;
   return check_list(text.data(), n_actions, false);
 }
 
 result<void> check_bucket(std::string text) {
+  if (auto good = check_brackets(text); !good) return good;
   std::size_t n_actions = 0;
   char* rest = text.data();
   char *name, *value;
@@ -92,8 +220,10 @@ result<void> check_bucket(std::string text) {
     if (strcasecmp(name, "bucket_id") == 0) {
       return fail(errc::unsupported, name, "OpenFlow 1.3 gives buckets no numbers");
     }
-    if (strcasecmp(name, "weight") == 0 || strcasecmp(name, "watch_port") == 0 ||
-        strcasecmp(name, "watch_group") == 0) {
+    if (strcasecmp(name, "watch_port") == 0) continue;
+    if (strcasecmp(name, "weight") == 0 || strcasecmp(name, "watch_group") == 0) {
+      const unsigned n_bits = strcasecmp(name, "weight") == 0 ? 16 : 32;
+      if (auto good = check_number(name, value, n_bits); !good) return good;
       continue;
     }
     const bool list = strcasecmp(name, "action") == 0 || strcasecmp(name, "actions") == 0;
@@ -104,6 +234,25 @@ result<void> check_bucket(std::string text) {
       return fail(errc::invalid, "actions",
                   "there are more than " + std::to_string(text_actions_max));
     }
+  }
+  return {};
+}
+
+result<void> check_meter(std::string_view text) {
+  constexpr std::array numbers = std::to_array<number_word>(
+      {{"meter", 32}, {"rate", 32}, {"burst_size", 32}, {"prec_level", 8}});
+  constexpr std::array names = std::to_array<std::string_view>({"all", "controller", "slowpath"});
+  seen_words seen;
+  while (!text.empty()) {
+    const std::string_view name = take_meter_word(text);
+    if (name == "type") seen.clear();  // another band
+    const auto* number = std::find_if(numbers.begin(), numbers.end(),
+                                      [name](const number_word& one) { return one.name == name; });
+    if (number == numbers.end()) continue;
+    const std::string_view value = take_meter_word(text);
+    if (auto good = check_once(seen, std::string(name)); !good) return good;
+    if (name == "meter" && is_one_of(names, value)) continue;
+    if (auto good = check_number(name, value, number->n_bits); !good) return good;
   }
   return {};
 }
