@@ -13,8 +13,8 @@
 //
 // A text is taken as ovs-ofctl takes it with OpenFlow 1.3, apart from these:
 // - A match that is not in normal form (tp_dst without tcp) is an error, not a warning.
-// - A value that does not fit is an error (value_check.h), and so is a field without a value, a
-//   bracket that is not closed.
+// - A value that does not fit is an error (value_check.h), and so is a word that a later one takes
+//   back (tcp,udp), a field without a value, a bracket that is not closed.
 // - mod-flows cannot set a cookie; it can look for one by a mask, like del-flows.
 // - A rule without a table is for table 0, or in a deletion for all tables. A deletion of groups or
 //   meters that names none is for all.

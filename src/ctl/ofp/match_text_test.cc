@@ -101,8 +101,10 @@ TEST(match_text, refuses_by_name) {
   const said_and_meant cases[] = {
       {"foo=1", "error: unknown keyword foo"},
       {"in_phy_port=1", "error: unknown keyword in_phy_port"},
-      {"tp_dst=80", "error: tcp_dst: the match must also say that the packet is, or has, TCP"},
-      {"nw_src=1.2.3.4", "error: ip_src: the match must also say that the packet is, or has, IPv4"},
+      {"tp_dst=80",
+       "error: tp_dst: the match must also say that the packet is, or has, TCP or UDP or SCTP"},
+      {"nw_src=1.2.3.4",
+       "error: nw_src: the match must also say that the packet is, or has, IPv4 or ARP"},
       {"ct_state=+trk", "error: ct_state: the switch has no such field"},
       {"ct_mark=1", "error: ct_mark: the switch has no such field"},
       {"tun_src=1.2.3.4", "error: tun_src: the switch has no such field"},
@@ -115,6 +117,42 @@ TEST(match_text, refuses_by_name) {
   };
   for (const said_and_meant& one : cases) EXPECT_EQ(read_match(one.said), one.meant) << one.said;
   EXPECT_EQ(read_rule("tcp"), "error: must specify an action");
+}
+
+TEST(match_text, keeps_all_that_its_words_say) {
+  const said_and_meant cases[] = {
+      {"tcp,udp", "error: tcp: what comes later says something else"},
+      {"tcp,tp_dst=80,tp_dst=81", "error: tp_dst=80: what comes later says something else"},
+      {"tcp,tp_dst=80,tcp_dst=81", "error: tp_dst=80: what comes later says something else"},
+      {"ip,nw_tos=4,ip_dscp=5", "error: nw_tos=4: what comes later says something else"},
+      {"in_port=1,in_port=2", "error: in_port=1: what comes later says something else"},
+      {"xreg0=1,reg0=5", "error: xreg0=1: what comes later says something else"},
+      {"reg0[0..3]=1,reg0=0x12", "error: reg0[0..3]=1: what comes later says something else"},
+      {"ip,nw_src=1.2.3.4,nw_src=1.0.0.0/8",
+       "error: nw_src=1.2.3.4: what comes later says something else"},
+      {"dl_type=0x800,arp", "error: dl_type=0x800: what comes later says something else"},
+      {"tcp,tcp,ip,nw_proto=6,tp_dst=80,tcp_dst=80", "dl_type=0x800,nw_proto=6,tcp_dst=80"},
+      {"reg0[0..3]=1,reg0[4..7]=2", "reg0=0x21/0xff"},
+  };
+  for (const said_and_meant& one : cases) EXPECT_EQ(read_match(one.said), one.meant) << one.said;
+  EXPECT_EQ(parse_filter("tcp,udp").error().message(), "tcp: what comes later says something else");
+}
+
+TEST(match_text, takes_a_field_by_its_name) {
+  const std::string must = ": the match must also say that the packet is, or has, ";
+  const struct {
+    const char* said;
+    std::string meant;
+  } cases[] = {
+      {"udp,tcp_dst=5", "tcp_dst" + must + "TCP"},
+      {"ip,arp_op=1", "arp_op" + must + "ARP"},
+      {"ip,arp_spa=1.2.3.4", "arp_spa" + must + "ARP"},
+      {"icmp6,icmp_type=135,nd_tll=00:00:00:00:00:01",
+       "nd_tll" + must + "a neighbour advertisement"},
+      {"udp,nw_frag=later,tp_dst=5", "tp_dst: a later fragment does not have it"},
+      {"ip,icmp_type=5", "icmp_type" + must + "ICMP or ICMPv6"},
+  };
+  for (const auto& one : cases) EXPECT_EQ(read_match(one.said), "error: " + one.meant) << one.said;
 }
 
 }  // namespace

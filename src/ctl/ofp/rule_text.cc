@@ -5,6 +5,7 @@
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/operation_convert.h"
+#include "ctl/ofp/said_match.h"
 #include "ctl/ofp/text_check.h"
 
 namespace coua::ofp {
@@ -108,6 +109,10 @@ result<pipeline::rule_mod> parse_rule(std::string_view text, rule_command comman
   char* wrong = parse_ofp_str(&parsed, static_cast<int>(command), taken->c_str(), map.get(),
                               nullptr, &usable);
   if (wrong != nullptr) return tl::unexpected(library_error(wrong));
+  ::match match;
+  minimatch_expand(&parsed.match, &match);
+  if (auto good = check_said(taken->c_str(), map, match); !good)
+    return tl::unexpected(good.error());
   std::free(parsed.ofpacts);
   parsed.ofpacts_len = acts.size();
   parsed.ofpacts = static_cast<ofpact*>(ofpbuf_steal_data(acts.get()));
@@ -130,6 +135,7 @@ result<rule_filter> parse_filter(std::string_view text, const port_names& names)
   char* wrong =
       parse_ofp_flow_stats_request_str(&parsed, false, taken->c_str(), map.get(), nullptr, &usable);
   if (wrong != nullptr) return tl::unexpected(library_error(wrong));
+  if (auto good = check_said(*taken, map, parsed.match); !good) return tl::unexpected(good.error());
   auto match = from_ovs(parsed.match);
   if (!match) return tl::unexpected(to_error(match.error()));
   rule_filter made;

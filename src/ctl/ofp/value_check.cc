@@ -151,8 +151,10 @@ std::optional<value128> read_number(std::string_view text, number_form form) {
   if (text.empty()) return std::nullopt;
   value128 value = 0;
   for (const char c : text) {
-    if (digit(c) >= base || value > (~value128{0} - digit(c)) / base) return std::nullopt;
-    value = value * base + digit(c);
+    if (digit(c) >= base || __builtin_mul_overflow(value, value128{base}, &value) ||
+        __builtin_add_overflow(value, value128{digit(c)}, &value)) {
+      return std::nullopt;
+    }
   }
   return value;
 }
