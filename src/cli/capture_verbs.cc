@@ -178,6 +178,7 @@ result<void> run_capture(const session& s) {
   capture_file target;
   const std::string name = file.empty() || file == "-" ? "standard output" : file;
 
+  if (auto good = check_texts(request); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   capture_end end(s.daemon, context);
   interruption stop([&] { end.run(stop.signal()); });

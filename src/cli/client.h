@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/text_fields.h"
 #include "coua/v1/bridge.grpc.pb.h"
 #include "coua/v1/capture.grpc.pb.h"
 #include "coua/v1/config.grpc.pb.h"
@@ -65,6 +66,7 @@ class client {
                         grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                      Response*),
                         const Request& request) const {
+    if (auto good = check_texts(request); !good) return tl::unexpected(good.error());
     call_context context(*this, std::chrono::duration<double>(30));
     Response response;
     const grpc::Status status = (stub.*method)(&context, request, &response);

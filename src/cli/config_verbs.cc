@@ -82,6 +82,7 @@ result<v1::ApplyConfigResponse> send(const session& s, const text_file& file,
     if (at == 0) {
       next.set_file(file.name);
       next.set_mode(mode);
+      if (auto good = check_texts(next); !good) return tl::unexpected(good.error());
     }
     if (!out->Write(next) || next.last()) break;
   }

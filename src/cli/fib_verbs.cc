@@ -146,6 +146,7 @@ result<std::unique_ptr<fib_source>> open_source(const session& s) {
 
 result<bool> any_matches(const session& s, v1::ShowFibRequest request) {
   request.set_limit(1);
+  if (auto good = check_texts(request); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   const auto stream = s.daemon.fib().ShowFib(&context, request);
   bool found = false;
@@ -167,6 +168,7 @@ result<void> run_fib_show(const session& s) {
     const auto any = [&] { return any_matches(s, request); };
     if (auto looked = look_until(s, "no entry matches", any); !looked) return looked;
   }
+  if (auto good = check_texts(request); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   const auto stream = s.daemon.fib().ShowFib(&context, request);
   v1::FibBatch batch;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/error_place.h"
 #include "cli/session.h"
 
 namespace coua::cli {
@@ -49,6 +50,14 @@ result<std::string> take_text(const session& s, const char* argument, const char
   return s.call.text(argument);
 }
 
+/// "line 3: tcp" in a file.
+error in_file(const std::string& name, error wrong) {
+  constexpr std::string_view line = "line ";
+  if (!wrong.where.starts_with(line)) return at_place(name, std::move(wrong));
+  wrong.where = name + ":" + wrong.where.substr(line.size());
+  return wrong;
+}
+
 result<void> apply(const session& s, const std::string& text, request::Kind kind,
                    request::Command command) {
   call_context context(s.daemon);
@@ -58,6 +67,7 @@ result<void> apply(const session& s, const std::string& text, request::Kind kind
   piece.set_kind(kind);
   piece.set_command(command);
   piece.set_bridge(s.call.text("bridge"));
+  if (auto good = check_texts(piece); !good) return good;
   for (std::size_t at = 0; at == 0 || at < text.size(); at += piece_bytes) {
     piece.set_text(text.substr(at, piece_bytes));
     piece.set_last(at + piece_bytes >= text.size());
@@ -177,7 +187,10 @@ result<void> run_apply(const session& s, const char* argument, const char* all, 
                        request::Command command) {
   const auto text = take_text(s, argument, all);
   if (!text) return tl::unexpected(text.error());
-  return apply(s, *text, kind, command);
+  const result<void> done = apply(s, *text, kind, command);
+  const std::string file = s.call.text("file");
+  if (done || file.empty() || file == "-") return done;
+  return tl::unexpected(in_file(file, done.error()));
 }
 
 }  // namespace
@@ -198,6 +211,7 @@ result<void> run_flow_dump(const session& s) {
   asked.set_filter(s.call.text("FILTER"));
   asked.set_bridge(s.call.text("bridge"));
   asked.set_limit(s.call.number("limit"));
+  if (auto good = check_texts(asked); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpFlows(&context, asked);
   return print_dump<v1::FlowBatch>(s, "flows", context, *stream);
@@ -249,6 +263,7 @@ result<void> run_group_dump(const session& s) {
   asked.set_type(s.call.text("type"));
   asked.set_unused(s.call.has("unused"));
   asked.set_bridge(s.call.text("bridge"));
+  if (auto good = check_texts(asked); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpGroups(&context, asked);
   return print_dump<v1::GroupBatch>(s, "groups", context, *stream);
@@ -271,6 +286,7 @@ result<void> run_meter_dump(const session& s) {
   asked.set_limit(s.call.number("limit"));
   asked.set_unused(s.call.has("unused"));
   asked.set_bridge(s.call.text("bridge"));
+  if (auto good = check_texts(asked); !good) return tl::unexpected(good.error());
   call_context context(s.daemon);
   const auto stream = s.daemon.flows().DumpMeters(&context, asked);
   return print_dump<v1::MeterBatch>(s, "meters", context, *stream);

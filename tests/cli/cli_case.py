@@ -45,7 +45,8 @@ class cli_case(unittest.TestCase):
         self.addCleanup(self.daemon.close)
 
     def coua(self, *words, status=0, stdin=None, socket=None):
-        done = subprocess.run([COUA, "-s", socket or self.daemon.socket, *map(str, words)],
+        words = [word if isinstance(word, bytes) else str(word) for word in words]
+        done = subprocess.run([COUA, "-s", socket or self.daemon.socket, *words],
                               capture_output=True, text=True, timeout=60, input=stdin, check=False)
         self.assertEqual(done.returncode, status, f"{words}: {done.stdout}{done.stderr}")
         if status not in (0, DIFFERS):

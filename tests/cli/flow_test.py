@@ -109,6 +109,45 @@ class test_flows(cli_case):
         self.assertIn("no such file", self.coua("flow", "add", "--file", "/no/such",
                                                 status=1).stderr.lower())
 
+    def file(self, content):
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "rules.txt"
+        path.write_bytes(content)
+        return path
+
+    def test_an_error_names_file_and_line(self):
+        path = self.file(b"udp actions=1\n\nfoo=1 actions=1\n")
+        self.assertEqual(self.coua("flow", "add", "--file", path, status=1).stderr,
+                         f"coua: {path}:3: unknown keyword foo\n")
+        path = self.file(b"foo=1 actions=1\n")
+        self.assertEqual(self.coua("flow", "add", "--file", path, status=1).stderr,
+                         f"coua: {path}: flow: unknown keyword foo\n")
+
+    def test_a_file_that_is_not_utf8(self):
+        path = self.file(b"# B\xfcro\nudp actions=1  # B\xfcro\n")
+        self.assertEqual(self.text("flow", "add", "--file", path), "1 operation: 1 change\n")
+        path = self.file(b"tcp actions=1\nactions=output:B\xfcro\n")
+        self.assertEqual(self.coua("flow", "add", "--file", path, status=1).stderr,
+                         f"coua: {path}:2: there is a character that is not UTF-8 in it\n")
+        # Pieces of a large file end within characters.
+        path = self.file(("#" + "\u20ac" * 700_000 + "\nsctp actions=1\n").encode())
+        self.assertEqual(self.text("flow", "add", "--file", path), "1 operation: 1 change\n")
+
+    def test_words_that_are_not_utf8(self):
+        for words, field in ((("trace", "br0", b"in_port=B\xfcro"), "packet"),
+                             (("trace", b"B\xfcro", "tcp"), "bridge"),
+                             (("flow", "dump", b"in_port=B\xfcro"), "filter"),
+                             (("flow", "add", "--bridge", b"B\xfcro", "actions=1"), "bridge"),
+                             (("fib", "add", "1", "02:00:00:00:00:01", b"B\xfcro"), "port"),
+                             (("fib", "show", "--port", b"B\xfcro"), "port"),
+                             (("port", "show", b"B\xfcro"), "name"),
+                             (("port", "add", "p9", b"net_null9,name=\xfc"), "devargs")):
+            with self.subTest(words=words):
+                said = self.coua(*words, status=1).stderr
+                self.assertRegex(said, r"^coua: [a-z_]+: the text is not UTF-8\n$")
+                self.assertIn(field, said)
+        self.assertEqual(self.coua("flow", "add", b"actions=output:B\xfcro", status=1).stderr,
+                         "coua: flow: there is a character that is not UTF-8 in it\n")
+
     def test_errors_name_the_reason(self):
         for words, reason in ((("flow", "add", "actions=ct(commit)"),
                                "ct: the switch has no such action"),

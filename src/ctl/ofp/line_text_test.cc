@@ -52,6 +52,18 @@ TEST(line_text, follows_the_defaults) {
   EXPECT_EQ(std::get<pipeline::group_mod>(one->operations.front()).command, mod_command::remove);
 }
 
+TEST(line_text, has_comments_in_any_encoding) {
+  const auto made = parse_lines("# B\xfcro\ntcp actions=1 # B\xfcro\n", {});
+  ASSERT_TRUE(made.has_value()) << made.error().message();
+  EXPECT_EQ(made->operations.size(), 1U);
+  for (const char* text : {"in_port=B\xfcro actions=1", "actions=output:B\xfcro"}) {
+    EXPECT_EQ(parse_lines(std::string("tcp actions=1\n") + text, {}).error().message(),
+              "line 2: there is a character that is not UTF-8 in it");
+  }
+  EXPECT_EQ(parse_filter("in_port=B\xfcro").error().message(),
+            "there is a character that is not UTF-8 in it");
+}
+
 TEST(line_text, names_the_line) {
   EXPECT_EQ(parse_lines("foo=1 actions=2", {}).error().message(), "unknown keyword foo");
   EXPECT_EQ(parse_lines("actions=1\n\nfoo=1 actions=2", {}).error().message(),

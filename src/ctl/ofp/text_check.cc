@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/utf8.h"
 #include "ctl/ofp/action_value.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/ovs.h"
@@ -191,6 +192,8 @@ result<std::string> checked_text(std::string_view text) {
   if (contains(text, std::string_view("\0", 1))) {
     return fail(errc::invalid, "", "there is a character of code 0 in it");
   }
+  if (!is_utf8(text))
+    return fail(errc::invalid, "", "there is a character that is not UTF-8 in it");
   return std::string(text);
 }
 
