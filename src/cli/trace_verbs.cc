@@ -18,6 +18,17 @@ std::string hex(const std::string& bytes) {
   return made;
 }
 
+/// Headers are at the front, so what was kept of a frame mostly goes the way of the whole one.
+void tell_if_cut(const std::string& path, std::uint64_t number, const net::pcap_record& record) {
+  if (record.frame.size() == record.wire_bytes) return;
+  std::fprintf(
+      stderr,
+      "coua: %s: record %llu is cut: %s of %s bytes are there; they are traced as a frame of "
+      "their own, without the headers that the others may have\n",
+      path.c_str(), static_cast<unsigned long long>(number), grouped(record.frame.size()).c_str(),
+      grouped(record.wire_bytes).c_str());
+}
+
 /// A record of a packet file, as the daemon takes packets.
 result<std::string> read_record(const std::string& path, std::uint64_t number) {
   auto file = net::pcap_reader::open(path);
@@ -27,6 +38,10 @@ result<std::string> read_record(const std::string& path, std::uint64_t number) {
     if (!record) return tl::unexpected(record.error());
     if (!*record) break;
     if (file->records() == number) {
+      if ((*record)->frame.empty()) {
+        return fail(errc::invalid, path, "record " + std::to_string(number) + " has no bytes");
+      }
+      tell_if_cut(path, number, **record);
       return hex({(*record)->frame.begin(), (*record)->frame.end()});
     }
   }

@@ -27,6 +27,23 @@ class test_trace(cli_case):
         done = self.coua("trace", "br0", "--pcap", path, "--record", 3, "--in-port", "p1", status=1)
         self.assertIn("it has 2 records, none of number 3", done.stderr)
 
+    def test_a_record_that_is_cut_or_short(self):
+        self.coua("flow", "add", "in_port=p1,dl_dst=02:00:00:00:00:09,actions=output:p2")
+        frame = bytes.fromhex("020000000009" "020000000001" "0800") + bytes(26)
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "cut.pcap"
+        header = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+        records = ((frame, 1500), (b"", 0), (b"", 60), (b"\xff" * 4, 4), (b"\x12", 1))
+        path.write_bytes(header + b"".join(struct.pack("<IIII", 0, 0, len(kept), wire) + kept
+                                           for kept, wire in records))
+        words = ("trace", "br0", "--pcap", path, "--in-port", "p1", "--record")
+        done = self.coua(*words, 1)
+        self.assertIn("p2: 40 bytes", done.stdout)
+        self.assertIn(f"coua: {path}: record 1 is cut: 40 of 1,500 bytes are there; ", done.stderr)
+        for number, says in ((2, "record 2 has no bytes"), (3, "record 3 has no bytes"),
+                             (4, "packet: a frame has 14 to 16384 bytes"),
+                             (5, "packet: a frame has 14 to 16384 bytes")):
+            self.assertIn(says, self.coua(*words, number, status=1).stderr)
+
     def test_mistakes(self):
         for words, status, says in (
                 (("trace", "br0"), 2, "give either PACKET or --pcap FILE"),

@@ -20,7 +20,8 @@ using pipeline::match_term;
 constexpr std::size_t hex_bytes_max = 16'384;
 constexpr std::string_view separators = ", \t\r\n";
 
-/// The last word, if it is a number in hexadecimal of more than a few digits.
+/// The last word, if it is bytes in hexadecimal: no field has such a name. A single digit, as in
+/// "dl_vlan 5", is a slip.
 std::string_view hex_part(std::string_view text) {
   const std::size_t end = text.find_last_not_of(separators);
   if (end == std::string_view::npos) return {};
@@ -29,7 +30,7 @@ std::string_view hex_part(std::string_view text) {
   const std::string_view word = before == std::string_view::npos ? text : text.substr(before + 1);
   const bool hex =
       std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
-  return hex && word.size() > 8 ? word : std::string_view{};
+  return hex && word.size() > 1 ? word : std::string_view{};
 }
 
 unsigned digit(char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10); }

@@ -80,6 +80,9 @@ TEST(packet_text, takes_bytes) {
   EXPECT_EQ(made.bytes[15], 0xcd);
   EXPECT_EQ(read_frame(frame).in_port, pipeline::port_any);
   EXPECT_EQ(read_frame("in_port=2," + frame).in_port, 2);
+  for (const char* shorter : {"ff", "in_port=2 ffffffff", "in_port=2,0000"})
+    EXPECT_EQ(wrong_frame(shorter), "packet: a frame has 14 to 16384 bytes") << shorter;
+  EXPECT_EQ(wrong_frame("dl_vlan 5"), "dl_vlan: it has no value");
   EXPECT_EQ(wrong_frame(frame + "a"), "packet: half a byte at the end");
   EXPECT_EQ(wrong_frame("ffffffffffff00000000000112"), "packet: a frame has 14 to 16384 bytes");
 }
