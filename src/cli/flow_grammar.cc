@@ -42,7 +42,8 @@ parameter unused_option(const std::string& which) {
   return {.name = "unused", .help = "those " + which, .type = kind::flag};
 }
 
-const char* const changed_json = R"({"changed": true, "operations": 1, "changes": 1})";
+const char* const changed_json =
+    R"({"changed": true, "operations": 1, "changes": 1, "renewed": 0})";
 const char* const lines_help =
     "A line of a file may begin with another kind and command: "
     "[flow|group|meter] [add|modify|modify_strict|delete|delete_strict]; '#' starts a comment.";
@@ -51,8 +52,11 @@ std::vector<verb> rule_verbs() {
   return {
       {.path = "flow add",
        .summary = "Adds rules (flow entries), in the syntax of ovs-ofctl",
-       .details =
-           std::string("A rule with the same table, priority and match is replaced. ") + lines_help,
+       .details = std::string(
+                      "A rule with the same table, priority and match is replaced. One that is the "
+                      "same otherwise is 'renewed' where its counters (reset_counts) or time-outs "
+                      "begin anew, else 'unchanged'. ") +
+                  lines_help,
        .arguments = {text_argument("FLOW", "as ovs-ofctl add-flow takes it; without a table: 0")},
        .options = {file_option},
        .example = "coua flow add table=0,priority=10,tcp,tp_dst=80,actions=dec_ttl,output:2",
@@ -60,7 +64,10 @@ std::vector<verb> rule_verbs() {
        .id = flow_add},
       {.path = "flow mod",
        .summary = "Changes the actions of the rules that match",
-       .details = std::string("A rule that is not there is not added. ") + lines_help,
+       .details =
+           std::string("A rule that is not there is not added. Without --strict a priority says "
+                       "nothing, as with ovs-ofctl: rules of every priority change. ") +
+           lines_help,
        .arguments = {text_argument("FLOW", "as ovs-ofctl mod-flows takes it")},
        .options = {strict_option, file_option},
        .example = "coua flow mod --strict priority=10,tcp,tp_dst=80,actions=output:3",

@@ -50,6 +50,17 @@ result<std::string> take_text(const session& s, const char* argument, const char
   return s.call.text(argument);
 }
 
+std::string counted(std::uint64_t n, const char* what) {
+  return grouped(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+/// "2 changes, 1 renewed: its counters or time-outs begin anew"
+std::string changes_of(const v1::ApplyFlowsResponse& got) {
+  if (got.renewed() == 0) return counted(got.changes(), "change");
+  return (got.changes() == 0 ? "" : counted(got.changes(), "change") + ", ") +
+         grouped(got.renewed()) + " renewed: counters or time-outs begin anew";
+}
+
 /// "line 3: tcp" in a file.
 error in_file(const std::string& name, error wrong) {
   constexpr std::string_view line = "line ";
@@ -78,9 +89,8 @@ result<void> apply(const session& s, const std::string& text, request::Kind kind
   const grpc::Status status = stream->Finish();
   if (!status.ok()) return tl::unexpected(client::to_error(status, context));
   s.answer_change(
-      {{"operations", got.operations()}, {"changes", got.changes()}}, got.changed(),
-      grouped(got.operations()) + (got.operations() == 1 ? " operation" : " operations"),
-      grouped(got.changes()) + (got.changes() == 1 ? " change" : " changes"));
+      {{"operations", got.operations()}, {"changes", got.changes()}, {"renewed", got.renewed()}},
+      got.changed(), counted(got.operations(), "operation"), changes_of(got));
   return {};
 }
 

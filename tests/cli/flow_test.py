@@ -98,6 +98,17 @@ class test_flows(cli_case):
         self.assertEqual(self.dump(), [])
         self.assertEqual(self.json("flow", "dump"), {"flows": [], "count": 0})
 
+    def test_what_begins_anew_is_said(self):
+        rule = "reset_counts,tcp,actions=output:p1"
+        renewed = "1 renewed: counters or time-outs begin anew"
+        self.assertEqual(self.text("flow", "add", rule), "1 operation: 1 change\n")
+        self.assertEqual(self.text("flow", "add", rule), f"1 operation: {renewed}\n")
+        self.assertEqual(self.json("flow", "add", rule),
+                         {"changed": True, "operations": 1, "changes": 0, "renewed": 1})
+        self.assertEqual(self.text("flow", "add", "--file", "-", stdin=f"{rule}\nudp,actions=1\n"),
+                         f"2 operations: 1 change, {renewed}\n")
+        self.assertEqual(self.text("flow", "add", "udp,actions=1"), "1 operation: unchanged\n")
+
     def test_what_was_printed_can_be_read(self):
         self.coua("flow", "add", "table=2,priority=7,cookie=0x5,ip,nw_dst=10.0.0.0/8 actions=1")
         lines = self.text("flow", "dump")
@@ -110,7 +121,7 @@ class test_flows(cli_case):
         lines = ("group group_id=1,type=all,bucket=1\nmeter meter=1,kbps,band=type=drop,rate=1\n"
                  "# a comment\ntcp actions=meter:1,group:1\n")
         self.assertEqual(self.json("flow", "add", "--file", "-", stdin=lines),
-                         {"changed": True, "operations": 3, "changes": 3})
+                         {"changed": True, "operations": 3, "changes": 3, "renewed": 0})
         done = self.coua("flow", "add", "--file", "-", stdin="udp actions=1\nfoo=1 actions=1\n",
                          status=1)
         self.assertEqual(done.stderr, "coua: line 2: unknown keyword foo\n")

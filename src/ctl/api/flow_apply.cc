@@ -27,6 +27,31 @@ error with_place(error wrong, v1::ApplyFlowsRequest::Kind kind) {
   return wrong;
 }
 
+/// With nothing else new, a user still wants to know that counters are 0 or time-outs run from now.
+struct begins_anew {
+  bool operator()(const pipeline::rule_change& one) const {
+    if (one.before == nullptr || one.after == nullptr) return false;
+    const bool has_timeout = one.after->idle_timeout_s != 0 || one.after->hard_timeout_s != 0;
+    return one.counts == pipeline::rule_counts::cleared ||
+           (has_timeout && one.after->added != one.before->added);
+  }
+  // Counters of buckets and bands do with every modification.
+  bool operator()(const pipeline::group_change& one) const {
+    return one.before != nullptr && one.after != nullptr && !one.after->buckets.empty();
+  }
+  bool operator()(const pipeline::meter_change& one) const {
+    return one.before != nullptr && one.after != nullptr;
+  }
+  bool operator()(const pipeline::port_change&) const { return false; }
+};
+
+std::size_t count_renewed(const pipeline::change_list& done) {
+  std::size_t n = 0;
+  for (const pipeline::change& one : done)
+    if (std::visit(begins_anew(), one) && count_changes({one}) == 0) ++n;
+  return n;
+}
+
 }  // namespace
 
 flow_apply::flow_apply(api_core& core, grpc::CallbackServerContext* context,
@@ -82,9 +107,11 @@ result<void> flow_apply::apply() {
   const auto done = bridge->pipeline().apply(lines->operations);
   if (!done) return tl::unexpected(in_line(done.error(), lines->places));
   const std::size_t changes = count_changes(*done);
-  response_->set_changed(changes > 0);
+  const std::size_t renewed = count_renewed(*done);
+  response_->set_changed(changes + renewed > 0);
   response_->set_operations(lines->operations.size());
   response_->set_changes(changes);
+  response_->set_renewed(renewed);
   hold.unlock();
   if (changes > 0 && !bridge->pipeline().settle_within(pipeline_control::settle_most))
     return fail(errc::busy, "flows", "it is done, but there is a worker that does not run it yet");

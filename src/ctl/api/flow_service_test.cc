@@ -40,9 +40,10 @@ class flow_api : public api {
       const v1::Error error = detail(status, context);
       return error.where() + ": " + error.what();
     }
-    EXPECT_EQ(response.changed(), response.changes() > 0);
+    EXPECT_EQ(response.changed(), response.changes() + response.renewed() > 0);
     return std::to_string(response.operations()) + " operations, " +
-           std::to_string(response.changes()) + " changes";
+           std::to_string(response.changes()) + " changes" +
+           (response.renewed() == 0 ? "" : ", " + std::to_string(response.renewed()) + " renewed");
   }
 
   std::vector<v1::Flow> flows(const std::string& filter = "", std::uint64_t limit = 0) {
@@ -92,6 +93,23 @@ TEST_F(flow_api, a_rule_comes_changes_and_goes) {
   EXPECT_EQ(apply("priority=5,tcp", request::KIND_FLOW, request::COMMAND_DELETE_STRICT),
             "1 operations, 1 changes");
   EXPECT_TRUE(flows().empty());
+}
+
+TEST_F(flow_api, what_begins_anew_is_counted) {
+  const std::string timed = "priority=5,idle_timeout=10,tcp actions=output:2";
+  const std::string cleared = "reset_counts,udp actions=output:2";
+  EXPECT_EQ(apply(timed + "\n" + cleared + "\nip actions=1\n"), "3 operations, 3 changes");
+  pipeline_.set_now(1'000'000'000);
+  EXPECT_EQ(apply(timed), "1 operations, 0 changes, 1 renewed");
+  EXPECT_EQ(apply(cleared), "1 operations, 0 changes, 1 renewed");
+  EXPECT_EQ(apply("ip actions=1"), "1 operations, 0 changes");
+  // Instructions only: the time-outs run on.
+  pipeline_.set_now(2'000'000'000);
+  EXPECT_EQ(apply("tcp actions=output:2", request::KIND_FLOW, request::COMMAND_MODIFY),
+            "1 operations, 0 changes");
+  ASSERT_EQ(apply("group_id=1,type=all,bucket=1", request::KIND_GROUP), "1 operations, 1 changes");
+  EXPECT_EQ(apply("group_id=1,type=all,bucket=1", request::KIND_GROUP, request::COMMAND_MODIFY),
+            "1 operations, 0 changes, 1 renewed");
 }
 
 TEST_F(flow_api, a_dump_has_numbers_and_takes_a_filter) {
