@@ -81,6 +81,9 @@ pipeline::packet outside_bytes(const pipeline::match& said) {
 
 std::vector<std::uint8_t> compose(flow with, const pipeline::match& said) {
   if (said.find(field::ip_ttl) == nullptr) with.nw_ttl = 64;
+  // 0 would be a hop-by-hop header that is cut off.
+  const bool is_ipv6 = with.dl_type == htons(net::ethertype_ipv6);
+  if (is_ipv6 && said.find(field::ip_proto) == nullptr) with.nw_proto = IPPROTO_NONE;
   if ((with.vlans[0].tci & htons(pipeline::vlan_present)) != 0) {
     with.vlans[0].tpid = htons(net::ethertype_vlan);
   }

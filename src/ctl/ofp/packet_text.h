@@ -5,8 +5,9 @@
 //   in_port=1,tcp,nw_src=10.0.0.1,nw_dst=10.0.0.2,tp_dst=80     the fields of a match
 //   in_port=1 0050568e4b1d00505688f1a30806...                   all bytes in hexadecimal
 //
-// A field that is not named is 0, except for a TTL, which is 64, and the end of the label stack,
-// which is there. Fields of the pipeline (metadata, registers, tunnel_id) may be given, too.
+// A field that is not named is 0, except for a TTL, which is 64, the end of the label stack, which
+// is there, and the protocol behind IPv6, which is none (59). Fields of the pipeline (metadata,
+// registers, tunnel_id) may be given, too.
 #pragma once
 
 #include <string>

@@ -55,6 +55,10 @@ TEST(packet_text, fills_in_what_is_not_said) {
   EXPECT_EQ(values.get(field::tcp_dst), 80);
   EXPECT_EQ(values.get(field::tcp_src), 0);
   EXPECT_EQ(parse(read_frame("mpls,mpls_label=7")).values.get(field::mpls_bos), 1);
+  const auto ipv6 = parse(read_frame("ipv6,ipv6_src=fe80::1")).values;
+  EXPECT_EQ(ipv6.get(field::ip_proto), 59);
+  EXPECT_TRUE(ipv6.has(field::ip_frag));
+  EXPECT_EQ(parse(read_frame("ip")).values.get(field::ip_proto), 0);
 }
 
 TEST(packet_text, keeps_what_belongs_to_the_pipeline) {
