@@ -64,6 +64,17 @@ TEST(line_text, has_comments_in_any_encoding) {
             "there is a character that is not UTF-8 in it");
 }
 
+TEST(line_text, names_a_command_that_is_none) {
+  for (const char* text : {"replace tcp actions=1", "Add tcp actions=1", "flow del tcp",
+                           "group replace group_id=1,type=all", "meter replace meter=1"}) {
+    const auto made = parse_lines(text, {});
+    ASSERT_FALSE(made.has_value()) << text;
+    const std::string word = made.error().message().substr(std::string("unknown keyword ").size());
+    EXPECT_EQ(made.error().message(), "unknown keyword " + word) << text;
+    EXPECT_NE(std::string(text).find(word), std::string::npos) << text << " " << word;
+  }
+}
+
 TEST(line_text, names_the_line) {
   EXPECT_EQ(parse_lines("foo=1 actions=2", {}).error().message(), "unknown keyword foo");
   EXPECT_EQ(parse_lines("actions=1\n\nfoo=1 actions=2", {}).error().message(),

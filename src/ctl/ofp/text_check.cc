@@ -167,6 +167,23 @@ result<void> check_word(const char* name, const char* value, pipeline::table_id 
   return fail(errc::invalid, "", std::string("unknown keyword ") + name);
 }
 
+constexpr std::array meter_flags =
+    std::to_array<std::string_view>({"kbps", "pktps", "burst", "stats"});
+constexpr std::array meter_names =
+    std::to_array<std::string_view>({"all", "controller", "slowpath"});
+constexpr std::array meter_numbers = std::to_array<number_word>(
+    {{"meter", 32}, {"rate", 32}, {"burst_size", 32}, {"prec_level", 8}});
+
+result<void> check_meter_number(seen_words& seen, const std::string& name, std::string_view value) {
+  for (const number_word& one : meter_numbers) {
+    if (one.name != name) continue;
+    if (auto good = check_once(seen, name); !good) return good;
+    if (name == "meter" && is_one_of(meter_names, value)) return {};
+    return check_number(name, value, one.n_bits);
+  }
+  return fail(errc::invalid, "", "unknown keyword " + name);
+}
+
 /// The next one, "" at the end. To the library, what is between them makes no difference.
 std::string_view take_meter_word(std::string_view& text) {
   constexpr std::string_view between = "=, \t\r\n";
@@ -242,20 +259,17 @@ result<void> check_bucket(std::string text) {
 }
 
 result<void> check_meter(std::string_view text) {
-  constexpr std::array numbers = std::to_array<number_word>(
-      {{"meter", 32}, {"rate", 32}, {"burst_size", 32}, {"prec_level", 8}});
-  constexpr std::array names = std::to_array<std::string_view>({"all", "controller", "slowpath"});
   seen_words seen;
   while (!text.empty()) {
     const std::string_view name = take_meter_word(text);
-    if (name == "type") seen.clear();  // another band
-    const auto* number = std::find_if(numbers.begin(), numbers.end(),
-                                      [name](const number_word& one) { return one.name == name; });
-    if (number == numbers.end()) continue;
+    // Of the bands the library knows the beginning of the word only.
+    if (name.empty() || name.starts_with("band") || is_one_of(meter_flags, name)) continue;
     const std::string_view value = take_meter_word(text);
-    if (auto good = check_once(seen, std::string(name)); !good) return good;
-    if (name == "meter" && is_one_of(names, value)) continue;
-    if (auto good = check_number(name, value, number->n_bits); !good) return good;
+    if (name == "type") {
+      seen.clear();  // another band
+    } else if (auto good = check_meter_number(seen, std::string(name), value); !good) {
+      return good;
+    }
   }
   return {};
 }
