@@ -250,8 +250,8 @@ result<void> run_flow_stats(const session& s) {
             {"version", got->version()},
             {"tables", list},
             {"drops", counters_json(got->drops())}},
-           grouped(got->flows()) + " flows, " + grouped(got->groups()) + " groups, " +
-               grouped(got->meters()) + " meters\n" + (list.empty() ? "" : rows.text()) + drops);
+           counted(got->flows(), "flow") + ", " + counted(got->groups(), "group") + ", " +
+               counted(got->meters(), "meter") + "\n" + (list.empty() ? "" : rows.text()) + drops);
   return {};
 }
 

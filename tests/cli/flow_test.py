@@ -194,6 +194,10 @@ class test_flows(cli_case):
         self.assertEqual(self.text("group", "dump", 1),
                          " group_id=1,type=ff,bucket=watch_port:p0,actions=output:p0\n")
         self.assertIn("ref_count=0", self.text("group", "dump", "--stats"))
+        self.assertIn("0 flows, 2 groups, 0 meters\n", self.text("flow", "stats"))
+        self.coua("group", "del", "group_id=2")
+        self.assertIn("0 flows, 1 group, 0 meters\n", self.text("flow", "stats"))
+        self.coua("group", "add", "group_id=2,type=all", status=0)
         self.assertEqual(self.json("group", "dump")["count"], 2)
         self.coua("group", "del", "group_id=1")
         self.coua("group", "del")

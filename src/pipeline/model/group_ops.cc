@@ -139,8 +139,10 @@ of_result<void> remove(store& in, group_id id) {
   group_entry* old = in.find_group(id);
   if (old == nullptr) return {};
   if (old->state.n_groups != 0) {
-    return refuse(of_error::group_mod_chained_group, named(id),
-                  std::to_string(old->state.n_groups) + " other groups need it");
+    return refuse(
+        of_error::group_mod_chained_group, named(id),
+        std::to_string(old->state.n_groups) +
+            (old->state.n_groups == 1 ? " other group needs it" : " other groups need it"));
   }
   if (old->state.n_rules != 0) {
     drop_rules(in, removal_reason::group_deleted, [id](const rule& one) {

@@ -140,6 +140,7 @@ TEST(group_ops, groups_that_need_others_are_counted) {
   EXPECT_FALSE(b.apply(other, 0).has_value());
   EXPECT_EQ(b.find_group(1)->state.n_groups, 1U);
   EXPECT_EQ(refused(b, remove_group(1)), of_error::group_mod_chained_group);
+  EXPECT_EQ(b.apply(remove_group(1), 0).error().what, "1 other group needs it");
   must(b, change_group(2, group_type::all, {}));
   must(b, remove_group(1));
 }
