@@ -204,7 +204,7 @@ std::vector<verb> trace_verbs() {
                      text_argument("PACKET", "in_port=PORT,FIELDS, or in_port=PORT HEX")},
        .options = {{.name = "pcap",
                     .value = "FILE",
-                    .help = "take the packet from a pcap file",
+                    .help = "take the packet from a pcap file; of one that was cut, what was kept",
                     .names = thing::file},
                    {.name = "record",
                     .value = "NUMBER",
