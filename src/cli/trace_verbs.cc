@@ -203,12 +203,14 @@ result<void> run_explain(const session& s) {
   const json all = {{"tables", tables},
                     {"predicted", predicted_json(*got)},
                     {"not_predicted", got->not_predicted()},
+                    {"standalone", got->standalone()},
                     {"measured", measured_json(*got)},
                     {"measured_s", static_cast<double>(got->measured_ns()) / 1e9},
                     {"measured_since", got->measured_since_start() ? "start" : "explain"}};
-  s.answer(all, tables.empty() ? "no table has rules: all packets are dropped\n"
-                               : rows.text() + "\n" + cost_text(*got) +
-                                     (reasons.empty() ? "" : "\n" + reasons));
+  const bool drops_all = tables.empty() && !got->standalone();
+  s.answer(all, drops_all ? "no table has rules: all packets are dropped\n"
+                          : (tables.empty() ? "" : rows.text() + "\n") + cost_text(*got) +
+                                (reasons.empty() ? "" : "\n" + reasons));
   return {};
 }
 

@@ -156,6 +156,11 @@ bridge_explanation bridge_control::explain() {
     made.not_predicted = machine.error().message();
     return made;
   }
+  if (standalone_ && !is_l2) {  // no packet meets a table
+    made.standalone = true;
+    made.not_predicted = standalone_text;
+    return made;
+  }
   const pipeline::pipeline_estimate said = pipeline::estimate(outline, *machine);
   for (std::size_t i = 0; i < said.stages.size(); ++i) {
     made.tables[i].visits = said.stages[i].visits;
@@ -183,6 +188,10 @@ void bridge_control::add_measured(bridge_explanation& to) {
 trace_answer bridge_control::trace(const pipeline::packet& one) {
   std::vector<pipeline::packet> to_l2;
   trace_answer made = owner_.read([&](const pipeline::running_bridge& b) {
+    if (standalone_ && !b.compiler().is_l2_switch()) {
+      to_l2.push_back(one);
+      return trace_standalone();
+    }
     collect_normal normal(to_l2);
     return trace_through(b.model(), &normal, one, now(), [&](pipeline::table_id table) {
       return b.compiler().choice(table)->which;

@@ -57,7 +57,10 @@ class bridge_control final : public pipeline_control {
   pipeline::of_result<void> set_port_config(pipeline::port_no number, std::uint32_t config,
                                             std::uint32_t mask) override;
   void listen(bridge_events to) override;
-  void set_standalone(bool on) override { switch_.set_standalone(bridge_, on); }
+  void set_standalone(bool on) override {
+    standalone_ = on;
+    switch_.set_standalone(bridge_, on);
+  }
   unsigned n_tables() override;
   std::uint64_t rules_max() override;
 
@@ -72,6 +75,7 @@ class bridge_control final : public pipeline_control {
   dp::pipeline_owner& owner_;
   running_config& running_;
   std::atomic<bool> leaving_{false};
+  std::atomic<bool> standalone_{false};
   std::mutex mutex_;  // of what follows: what the last explanation had
   pipeline::worker_counts::timed explained_{};
   pipeline::time_ns explained_at_;

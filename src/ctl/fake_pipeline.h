@@ -152,7 +152,13 @@ class fake_pipeline : public pipeline_control {
                              {30, 90}});
       all += {30, 90};
     }
-    made.predicted = all;
+    if (standalone_) {
+      for (table_explanation& each : made.tables) each.visits = 0;
+      made.standalone = true;
+      made.not_predicted = standalone_text;
+    } else {
+      made.predicted = all;
+    }
     made.measured = std::exchange(timed_, {});
     made.measured_ns = 2'000'000'000;
     made.measured_since_start = !std::exchange(is_explained_, true);
@@ -165,6 +171,7 @@ class fake_pipeline : public pipeline_control {
     timed_ = bursts;
   }
   trace_answer trace(const pipeline::packet& one) override {
+    if (standalone_) return trace_standalone();
     const std::lock_guard hold(mutex_);
     return trace_through(bridge_, nullptr, one, now_, [&](pipeline::table_id table) {
       return choice(bridge_.tables()[table]).which;

@@ -75,6 +75,13 @@ pipeline_status status_of(const pipeline::bridge& in) {
   return made;
 }
 
+trace_answer trace_standalone() {
+  trace_answer made;
+  made.lines.push_back({0, standalone_text, nullptr, std::nullopt});
+  made.lines.push_back({1, "NORMAL", nullptr, std::nullopt});
+  return made;
+}
+
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
     pipeline::time_ns now,

@@ -68,6 +68,7 @@ struct bridge_explanation {
   /// Of a packet. None: `not_predicted` says why.
   std::optional<pipeline::cycle_range> predicted{};
   std::string not_predicted{};
+  bool standalone = false;  // set_standalone() is on: packets meet no table
   /// Bursts that were timed since the last explanation, or since the start if there was none.
   pipeline::worker_counts::timed measured{};
   std::uint64_t measured_ns = 0;  // how long that is ago
@@ -172,6 +173,11 @@ std::vector<group_record> list_groups(const pipeline::bridge& in, pipeline::grou
 std::vector<meter_record> list_meters(const pipeline::bridge& in, pipeline::meter_id first = 0,
                                       std::size_t most = SIZE_MAX);
 pipeline_status status_of(const pipeline::bridge& in);
+/// Of a bridge where set_standalone() is on.
+inline constexpr const char* standalone_text =
+    "no controller is connected: forwarded as an L2 switch (fail-standalone)";
+/// There a packet goes to NORMAL, and meets no rule.
+trace_answer trace_standalone();
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
     pipeline::time_ns now,

@@ -264,6 +264,7 @@ class test_fail_standalone(with_listeners):
     def test_it_is_an_l2_switch_while_nobody_is_there(self):
         lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.5) == 1, what="forwards alone")
         self.assertTrue(self.switch.json("controller", "list")["standalone"])
+        self.assert_passes_over_rules()
         at = self.listen(6653)
         one = self.accept(at)
         one.barrier()
@@ -275,6 +276,22 @@ class test_fail_standalone(with_listeners):
         lab.wait_for(lambda: self.h1.pings("10.0.0.2", 1, wait=0.3) == 1, what="forwards alone again")
         self.assertGreater(time.monotonic() - began, 1.5)
         self.assert_conserved()
+
+    def assert_passes_over_rules(self):
+        """What a trace and an explanation say is what the hosts have just seen."""
+        alone = "no controller is connected: forwarded as an L2 switch (fail-standalone)"
+        packet = f"in_port=p1,dl_src={self.h1.mac},dl_dst={self.h2.mac}"
+        self.assertEqual(self.switch.json("explain", "br0")["tables"], [])
+        self.assertIn("predicted  none: " + alone, self.switch.coua("explain", "br0").stdout)
+        self.switch.coua("flow", "add", "priority=1,actions=drop")
+        said = self.switch.json("trace", "br0", packet)
+        self.assertEqual([line["text"] for line in said["lines"][:2]], [alone, "NORMAL"])
+        self.assertEqual([copy["to"] for copy in said["outputs"]], ["p2"])
+        explained = self.switch.json("explain", "br0")
+        self.assertEqual((explained["standalone"], explained["predicted"], explained["not_predicted"]),
+                         (True, None, alone))
+        self.assertEqual([(each["visits"], each["cycles"]) for each in explained["tables"]], [(0, None)])
+        self.switch.coua("flow", "del")
 
 
 class test_fail_secure(with_listeners):

@@ -386,6 +386,28 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   EXPECT_NE(trace("in_port=p0,tcp,tp_dst=x", none), "");
 }
 
+TEST_F(flow_api, what_stands_alone_is_traced_and_explained_without_its_rules) {
+  apply("flow actions=drop\n");
+  pipeline_.set_standalone(true);
+  v1::TracePacketRequest packet;
+  packet.set_packet("in_port=p0,tcp");
+  v1::TracePacketResponse traced;
+  v1::ExplainBridgeResponse explained;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(flows_->TracePacket(&context, packet, &traced).ok());
+  }
+  ASSERT_EQ(traced.lines_size(), 2);
+  EXPECT_EQ(traced.lines(0).text(), standalone_text);
+  EXPECT_EQ(traced.lines(1).text(), "NORMAL");
+  grpc::ClientContext context;
+  ASSERT_TRUE(flows_->ExplainBridge(&context, {}, &explained).ok());
+  EXPECT_TRUE(explained.standalone());
+  EXPECT_EQ(explained.not_predicted(), standalone_text);
+  EXPECT_FALSE(explained.has_cycles());
+  EXPECT_FALSE(explained.tables(0).has_cycles());
+}
+
 TEST_F(flow_api, an_explanation_gives_template_and_reasons) {
   std::string routes = "flow delete\n";
   for (unsigned i = 0; i < 40; ++i) {

@@ -110,6 +110,7 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
   }
   if (said.predicted) set_range(*said.predicted, *out.mutable_cycles());
   out.set_not_predicted(said.not_predicted);
+  out.set_standalone(said.standalone);
   if (said.measured.packets != 0) {
     out.mutable_measured()->set_packets(said.measured.packets);
     out.mutable_measured()->set_bursts(said.measured.bursts);
