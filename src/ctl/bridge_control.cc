@@ -143,7 +143,8 @@ bridge_explanation bridge_control::explain() {
       if (served == nullptr) continue;
       const pipeline::rule_table& table = b.model().tables()[i];
       made.tables.push_back({id, table.size(), table.lookups, table.matches, *served,
-                             b.compiler().form(id)->bytes(), b.compiler().form(id)->by()});
+                             b.compiler().why_not_cheaper(id), b.compiler().form(id)->bytes(),
+                             b.compiler().form(id)->by()});
     }
     outline = pipeline::outline_of(b);
     is_l2 = b.compiler().is_l2_switch();

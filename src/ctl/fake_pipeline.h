@@ -141,11 +141,13 @@ class fake_pipeline : public pipeline_control {
     for (std::size_t i = 0; i < bridge_.tables().size(); ++i) {
       const pipeline::rule_table& table = bridge_.tables()[i];
       if (table.size() == 0) continue;
+      const pipeline::table_shape shape = shape_of(table);
       made.tables.push_back({static_cast<pipeline::table_id>(i),
                              table.size(),
                              table.lookups,
                              table.matches,
-                             choice(table),
+                             pipeline::choose_template(shape),
+                             refused(shape),
                              0,
                              {},
                              1,
@@ -174,7 +176,7 @@ class fake_pipeline : public pipeline_control {
     if (standalone_) return trace_standalone();
     const std::lock_guard hold(mutex_);
     return trace_through(bridge_, nullptr, one, now_, [&](pipeline::table_id table) {
-      return choice(bridge_.tables()[table]).which;
+      return pipeline::choose_template(shape_of(bridge_.tables()[table])).which;
     });
   }
   pipeline::time_ns now() override { return now_; }
@@ -219,10 +221,20 @@ class fake_pipeline : public pipeline_control {
   std::uint64_t rules_max() override { return 1'000'000; }
 
  private:
-  static pipeline::template_choice choice(const pipeline::rule_table& of) {
+  static pipeline::table_shape shape_of(const pipeline::rule_table& of) {
     pipeline::table_shape shape;
     of.each([&](const pipeline::rule_table::entry& one) { shape.add(*one.rule); });
-    return pipeline::choose_template(shape);
+    return shape;
+  }
+  static std::vector<pipeline::refused_template> refused(const pipeline::table_shape& shape) {
+    using enum pipeline::table_template;
+    std::vector<pipeline::refused_template> made;
+    for (const pipeline::table_template each : {direct, exact, lpm}) {
+      std::string why = pipeline::why_not(each, shape);
+      if (why.empty()) break;
+      made.push_back({each, std::move(why)});
+    }
+    return made;
   }
 
   template <class Id, class List, class Take, class IdOf>

@@ -97,7 +97,7 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     table->set_table_template(to_string(one.served.which));
     if (one.served.prefix_field) table->set_field(info(*one.served.prefix_field).name);
     if (!one.by.empty()) table->set_field(one.by);
-    for (const pipeline::refused_template& each : one.served.cheaper) {
+    for (const pipeline::refused_template& each : one.refused) {
       auto* refused = table->add_refused();
       refused->set_table_template(to_string(each.which));
       refused->set_reason(each.reason);

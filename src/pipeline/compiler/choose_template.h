@@ -21,6 +21,9 @@
 // many changes, of one that is decomposed whether it should still be. What is due then and cannot
 // be built (what parts hold may ask for more than one key has) is as if it did not serve: the table
 // keeps what it has, so that a rule can always go.
+//
+// Each change of a rule asks for the template, and hardly anybody why it is no cheaper one: texts
+// are made of the rules of that moment, when somebody asks.
 #pragma once
 
 #include <cstddef>
@@ -49,11 +52,12 @@ struct template_choice {
   table_template which = table_template::direct;
   std::optional<field> prefix_field{};           // of lpm
   std::shared_ptr<const decomposition> parts{};  // of decomposed
-  std::vector<refused_template> cheaper{};       // those before it, in order
 };
 
 /// By the prerequisites alone, but for that of decomposed.
 template_choice choose_template(const table_shape& shape);
+/// Of direct, exact or lpm; empty: it serves.
+std::string why_not(table_template which, const table_shape& shape);
 
 /// What a table has, through its changes.
 class template_keeper {
@@ -74,6 +78,9 @@ class template_keeper {
   /// until the next change.
   void stay(template_keeper before, std::string reason);
 
+  /// Of the templates that are cheaper than now(), in order, up to one that would serve and waits.
+  std::vector<refused_template> why_not_cheaper(const table_shape& shape) const;
+
  private:
   /// What the table has, by its own prerequisite.
   bool still_serves(const table_shape& shape) const;
@@ -81,10 +88,15 @@ class template_keeper {
   /// Of a table that nothing cheaper serves.
   void consider_parts(const table_shape& shape, changed what, const decomposer& decompose,
                       template_choice& best);
+  std::string why_no_parts() const;
+  /// Of one that would serve.
+  std::string when_built(table_template which, const table_shape& shape) const;
 
   template_choice now_{};
-  std::size_t n_waited_ = 0;       // changes since a cheaper one would do
-  std::size_t n_since_asked_ = 0;  // changes since the last question about parts
+  std::string why_no_parts_;                   // at the last question, if there were none
+  std::optional<refused_template> not_built_;  // with the last change
+  std::size_t n_waited_ = 0;                   // changes since a cheaper one would do
+  std::size_t n_since_asked_ = 0;              // changes since the last question about parts
 };
 
 }  // namespace coua::pipeline

@@ -43,6 +43,12 @@ class kept_table {
     return follow();
   }
   const template_choice& now() const { return keeper_.now(); }
+  std::vector<std::string> why_not_cheaper() const {
+    std::vector<std::string> made;
+    for (const refused_template& each : keeper_.why_not_cheaper(shape_))
+      made.push_back(to_string(each.which) + (": " + each.reason));
+    return made;
+  }
   const table_shape& shape() const { return shape_; }
 
   using parts = std::shared_ptr<const decomposition>;
@@ -61,16 +67,13 @@ class kept_table {
   template_keeper keeper_;
 };
 
-template_choice choice_of(const std::vector<rule>& rules) {
+table_shape shape_of(const std::vector<rule>& rules) {
   table_shape shape;
   for (const rule& each : rules) shape.add(each);
-  return choose_template(shape);
+  return shape;
 }
-std::string why_not(const template_choice& choice, table_template which) {
-  for (const refused_template& each : choice.cheaper) {
-    if (each.which == which) return each.reason;
-  }
-  return "";
+template_choice choice_of(const std::vector<rule>& rules) {
+  return choose_template(shape_of(rules));
 }
 
 TEST(prefix_length, of_masks) {
@@ -92,7 +95,7 @@ TEST(choose_template, a_handful_of_any_rules_is_direct) {
   EXPECT_EQ(choice_of(rules).which, table_template::direct);
   rules.push_back(mac_rule(77));
   EXPECT_EQ(choice_of(rules).which, table_template::classifier);
-  EXPECT_EQ(why_not(choice_of(rules), table_template::direct), "more than 16 rules (17)");
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "more than 16 rules (17)");
 }
 
 TEST(choose_template, one_mask_is_exact_with_rules_for_every_packet_below) {
@@ -108,7 +111,7 @@ TEST(choose_template, one_mask_is_exact_with_rules_for_every_packet_below) {
   // Of one priority: where both match, the one that was added first counts.
   rules.push_back(catch_all(10));
   EXPECT_EQ(choice_of(rules).which, table_template::classifier);
-  EXPECT_EQ(why_not(choice_of(rules), table_template::exact),
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
             "a rule that matches every packet is not below all others");
 }
 
@@ -120,7 +123,7 @@ TEST(choose_template, masked_fields_are_exact_if_all_have_the_mask) {
   const template_choice made = choice_of(rules);
   EXPECT_EQ(made.which, table_template::lpm);
   EXPECT_EQ(made.prefix_field, field::ipv4_dst);
-  EXPECT_EQ(why_not(made, table_template::exact), "rules take 2 different sets of bits");
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)), "rules take 2 different sets of bits");
 }
 
 TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_above) {
@@ -140,22 +143,22 @@ TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_above) {
     // Of one priority: where two overlap, the one that was added first counts.
     std::vector<rule> equal = rules;
     equal.push_back(route(0x0a00'0000, 30, 131, which));
-    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+    EXPECT_EQ(why_not(table_template::lpm, shape_of(equal)),
               std::string("a rule of priority 131 for a /30 of ") + info(which).name +
                   " is not below one of priority 131 for a /31");
     equal = rules;
     equal.push_back(route(0, 0, 108, which));
-    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+    EXPECT_EQ(why_not(table_template::lpm, shape_of(equal)),
               std::string("a rule of priority 108 for a /0 of ") + info(which).name +
                   " is not below one of priority 108 for a /8");
     equal = rules;
     equal.push_back(catch_all(50));
-    EXPECT_EQ(why_not(choice_of(equal), table_template::lpm),
+    EXPECT_EQ(why_not(table_template::lpm, shape_of(equal)),
               "a rule that matches every packet is not below all others");
     rules.push_back(route(0x0a00'0000, 16, 130, which));
     const template_choice made = choice_of(rules);
     EXPECT_EQ(made.which, table_template::classifier);
-    EXPECT_EQ(why_not(made, table_template::lpm),
+    EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)),
               std::string("a rule of priority 130 for a /16 of ") + info(which).name +
                   " is not below one of priority 117 for a /17");
   }
@@ -168,10 +171,10 @@ TEST(choose_template, prefixes_of_rules_that_differ_elsewhere_are_not_lpm) {
   }
   rules.push_back(rule_of(
       where({ipv4(), exact(field::ip_proto, 6), {field::ipv4_dst, 0x0a00'0000, 0xff00'0000}}), 8));
-  EXPECT_EQ(why_not(choice_of(rules), table_template::lpm), "rules differ in more than nw_dst");
+  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)), "rules differ in more than nw_dst");
   rules.pop_back();
   rules.push_back(rule_of(where({ipv4(), {field::ipv4_dst, 0x0a00'0001, 0xff00'ffff}}), 8));
-  EXPECT_EQ(why_not(choice_of(rules), table_template::lpm), "a mask of nw_dst is not a prefix");
+  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)), "a mask of nw_dst is not a prefix");
 }
 
 TEST(choose_template, ipv6_prefixes_are_lpm) {
@@ -237,7 +240,7 @@ TEST(template_keeper, asks_again_whether_a_table_is_still_to_be_split) {
   for (int i = 0; i < 15; ++i) EXPECT_FALSE(add());
   EXPECT_TRUE(add());
   EXPECT_EQ(table.now().which, table_template::classifier);
-  EXPECT_EQ(why_not(table.now(), table_template::decomposed), "too dear");
+  EXPECT_EQ(table.why_not_cheaper().back(), "decomposed: too dear");
   EXPECT_EQ(table.asked, (std::vector<kept_table::parts>{nullptr, first, first, second}));
 }
 
@@ -262,6 +265,69 @@ TEST(template_keeper, what_does_not_serve_any_more_is_never_kept) {
   EXPECT_EQ(table.now().which, table_template::exact);  // 12 rules: not few enough to go back
   EXPECT_TRUE(table.add(rule_of(where({exact(field::eth_src, 5)}))));
   EXPECT_EQ(table.now().which, table_template::direct);
+}
+
+using reasons = std::vector<std::string>;
+
+TEST(template_keeper, says_why_not_direct_of_the_rules_that_are_left) {
+  kept_table table;
+  for (std::uint64_t mac = 0; mac < 17; ++mac) table.add(mac_rule(mac));
+  EXPECT_EQ(table.why_not_cheaper(), reasons{"direct: more than 16 rules (17)"});
+  for (std::uint64_t mac = 0; mac < 8; ++mac) table.remove(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::exact);
+  EXPECT_EQ(table.why_not_cheaper(),
+            reasons{"direct: would serve; it is built when no more than 8 rules are left"});
+}
+
+TEST(template_keeper, says_of_a_cheaper_one_when_it_is_built) {
+  kept_table table;
+  for (std::uint64_t mac = 0; mac < 1000; ++mac) table.add(mac_rule(mac));
+  const rule odd = rule_of(where({exact(field::eth_src, 5)}));
+  table.add(odd);
+  EXPECT_EQ(
+      table.why_not_cheaper(),
+      (reasons{"direct: more than 16 rules (1001)", "exact: rules take 2 different sets of bits",
+               "lpm: no rule matches an IP address", "decomposed: no"}));
+  table.remove(odd);  // the first change after which exact serves
+  for (std::uint64_t mac = 1000; mac < 1249; ++mac) table.add(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_EQ(table.why_not_cheaper(),
+            (reasons{"direct: more than 16 rules (1249)",
+                     "exact: would serve; 62 more changes of rules until it is built"}));
+  for (std::uint64_t mac = 0; mac < 49; ++mac) table.remove(mac_rule(mac));
+  EXPECT_EQ(table.why_not_cheaper().back(),
+            "exact: would serve; 1 more change of rules until it is built");
+  EXPECT_TRUE(table.remove(mac_rule(49)));
+  EXPECT_EQ(table.now().which, table_template::exact);
+}
+
+TEST(template_keeper, says_when_it_asked_about_parts) {
+  kept_table table;
+  for (std::uint64_t n = 0; n < 17; ++n)
+    table.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
+  EXPECT_EQ(table.why_not_cheaper().back(), "decomposed: no");
+  table.answer.why_not = "still not";
+  table.add(mac_rule(77));
+  EXPECT_EQ(table.why_not_cheaper().front(), "direct: more than 16 rules (18)");
+  EXPECT_EQ(table.why_not_cheaper().back(), "decomposed: no (when last asked)");
+}
+
+TEST(template_keeper, says_why_a_cheaper_one_could_not_be_built) {
+  table_shape shape;
+  for (std::uint64_t n = 0; n < 17; ++n)
+    shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
+  template_keeper keeper;
+  decompose_answer answer{nullptr, "no"};
+  const auto decompose = [&](const auto&) { return answer; };
+  keeper.follow(shape, {}, decompose);
+  const template_keeper before = keeper;
+  answer = {std::make_shared<const decomposition>(), ""};
+  ASSERT_TRUE(keeper.follow(shape, {.n = 16}, decompose));
+  keeper.stay(before, "no memory");
+  EXPECT_EQ(keeper.now().which, table_template::classifier);
+  EXPECT_EQ(keeper.why_not_cheaper(shape).back().reason, "no memory");
+  ASSERT_FALSE(keeper.follow(shape, {}, decompose));
+  EXPECT_EQ(keeper.why_not_cheaper(shape).back().reason, "no (when last asked)");
 }
 
 /// Any changes: what a table has always serves its rules, and what is counted is what there is.
@@ -291,9 +357,7 @@ TEST(template_keeper, through_random_changes_serves_what_is_there) {
       if (table.now().which == table_template::direct) {
         ASSERT_LE(rules.size(), direct_rules_max);
       }
-      for (const refused_template& each : fresh.cheaper) {
-        ASSERT_NE(table.now().which, each.which) << each.reason;
-      }
+      ASSERT_EQ(why_not(table.now().which, table.shape()), "");
     }
   }
 }

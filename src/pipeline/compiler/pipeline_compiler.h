@@ -88,6 +88,10 @@ class pipeline_compiler {
 
   // How it serves a table now; null: there are no rules.
   const template_choice* choice(table_id table) const;
+  /// And why by no cheaper one, of a table that has rules.
+  std::vector<refused_template> why_not_cheaper(table_id table) const {
+    return tables_[table].keeper.why_not_cheaper(tables_[table].shape);
+  }
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
   compiler_usage usage() const;

@@ -111,23 +111,29 @@ void prefix_shape::count_other(const match& what, bool added) {
   }
 }
 
-std::string prefix_shape::why_not() const {
-  const std::string name = info(which_).name;
-  if (!is_matched()) return "no rule matches " + name;
-  if (others_.size() + n_more_ > 1) return "rules differ in more than " + name;
-  if (n_without_ > 0) return "a mask of " + name + " is not a prefix";
+std::optional<prefix_shape::overlap> prefix_shape::find_overlap() const {
   unsigned shorter = 0;
   int highest = -1;  // of the lengths before
   for (const auto& [length, priorities] : by_length_) {
     if (priorities.lowest() <= highest) {
-      return "a rule of priority " + std::to_string(highest) + " for a /" +
-             std::to_string(shorter) + " of " + name + " is not below one of priority " +
-             std::to_string(priorities.lowest()) + " for a /" + std::to_string(length);
+      return overlap{shorter, length, highest, priorities.lowest()};
     }
     highest = priorities.highest();
     shorter = length;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::string prefix_shape::why_not() const {
+  const std::string name = info(which_).name;
+  if (!is_matched()) return "no rule matches " + name;
+  if (n_others() > 1) return "rules differ in more than " + name;
+  if (n_without_ > 0) return "a mask of " + name + " is not a prefix";
+  const auto found = find_overlap();
+  if (!found) return {};
+  return "a rule of priority " + std::to_string(found->of_shorter) + " for a /" +
+         std::to_string(found->shorter) + " of " + name + " is not below one of priority " +
+         std::to_string(found->of_longer) + " for a /" + std::to_string(found->longer);
 }
 
 void table_shape::add(const rule& one) {

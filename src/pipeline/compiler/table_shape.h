@@ -65,8 +65,12 @@ class prefix_shape {
 
   /// Some rule takes bits of it.
   bool is_matched() const { return n_without_ > 0 || (!by_length_.empty() && longest() > 0); }
-  /// Empty: longest-prefix match of the field gives the rule that counts, for rules that are not
-  /// catch-alls; else why it does not.
+  /// Longest-prefix match of the field gives the rule that counts, for rules that are not
+  /// catch-alls.
+  bool serves() const {
+    return is_matched() && n_others() <= 1 && n_without_ == 0 && !find_overlap();
+  }
+  /// Empty: it does.
   std::string why_not() const;
   std::size_t n_lengths() const { return by_length_.size(); }
 
@@ -74,6 +78,13 @@ class prefix_shape {
   void count(const rule& one, bool added);
   void count_other(const match& what, bool added);
   unsigned longest() const { return by_length_.rbegin()->first; }
+  std::size_t n_others() const { return others_.size() + n_more_; }
+  /// A rule of a shorter prefix that is not below one of a longer one.
+  struct overlap {
+    unsigned shorter, longer;   // bits
+    int of_shorter, of_longer;  // priorities
+  };
+  std::optional<overlap> find_overlap() const;
 
   field which_;
   std::size_t n_without_ = 0;  // rules whose bits of it are no prefix
