@@ -197,7 +197,10 @@ std::vector<verb> trace_verbs() {
       {.path = "trace",
        .summary = "Shows what the rules would do with a packet, step by step",
        .details =
-           "Nothing is sent, learned or counted, and meters let everything pass. PACKET is a match "
+           "Nothing is sent, learned or counted, and meters let everything pass. A copy that does "
+           "not "
+           "leave has what keeps it: its port is disabled or has no link, or it is longer than the "
+           "MTU. PACKET is a match "
            "as in rules (what is not named is 0), or all bytes of a frame in hexadecimal. In "
            "brackets: the template that serves the table.",
        .arguments = {bridge_argument,
@@ -220,7 +223,8 @@ std::vector<verb> trace_verbs() {
        .json = R"({"fields": "tcp,in_port=p0,...", "frame": "0000...",
   "lines": [{"depth": 0, "text": "priority=10,tcp actions=output:p1", "table": 0, "template": "direct"},
             {"depth": 1, "text": "output:2"}],
-  "outputs": [{"to": "p1", "queue": 0, "frame": "0000...", "fields": "tcp,..."}]})",
+  "outputs": [{"to": "p1", "queue": 0, "frame": "0000...", "fields": "tcp,...",
+               "trouble": "no link: dropped"}]})",
        .id = trace_show},
       {.path = "explain",
        .summary =

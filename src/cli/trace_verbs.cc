@@ -98,9 +98,11 @@ result<void> run_trace(const session& s) {
       copy["max_len"] = one.max_len();
     } else {
       copy["queue"] = one.queue();
+      copy["trouble"] = one.trouble();
     }
     outputs.push_back(std::move(copy));
-    text += one.to() + (is_packet_in ? " (" + one.reason() + ")" : "") + ": " +
+    const std::string& remark = is_packet_in ? one.reason() : one.trouble();
+    text += one.to() + (remark.empty() ? "" : " (" + remark + ")") + ": " +
             std::to_string(one.frame().size()) + " bytes, " + one.fields() + "\n";
   }
   if (got->outputs().empty()) text += "it goes nowhere\n";

@@ -33,6 +33,22 @@ pipeline::port_no number_in_bridge(const dp::port_status& port) {
   return dp::bridge_port(port.number, port.config.local);
 }
 
+/// Why the switch takes nothing from a port and sends nothing by it; empty: it does.
+std::string why_closed(const dp::port_status& port) {
+  if (port.config.mirror.any()) return "a mirror port";
+  if (!port.config.enabled) return "disabled";
+  return port.shut_down.empty() ? "" : "shut down by " + port.shut_down;
+}
+
+/// What becomes of a frame that is to leave by a port; empty: it leaves.
+std::string trouble_of(const dp::port_status& port, std::size_t bytes) {
+  const std::string why = why_closed(port);
+  if (!why.empty()) return why + ": dropped";
+  if (!port.link_up) return "no link: dropped";
+  if (bytes <= port.longest_frame) return {};
+  return "longer than its MTU of " + std::to_string(port.config.mtu) + ": its driver may drop it";
+}
+
 /// The counters of a port (dp/counters.h) as OpenFlow has them.
 void count(const std::vector<dp::counter>& counters, ofp::port_facts& into) {
   for (const dp::counter& one : counters) {
@@ -187,6 +203,27 @@ void bridge_control::add_measured(bridge_explanation& to) {
 }
 
 trace_answer bridge_control::trace(const pipeline::packet& one) {
+  const std::vector<dp::port_status> ports = ports_of_bridge();
+  const auto from = std::ranges::find(ports, one.in_port, number_in_bridge);
+  trace_answer made;
+  if (from != ports.end() && !why_closed(*from).empty()) {
+    made.lines.push_back({0, from->config.name + " receives nothing: " + why_closed(*from)});
+    return made;
+  }
+  made = trace_rules(one, ports);
+  if (from != ports.end() && !from->link_up) {
+    const std::string text = from->config.name + " has no link: this is as if it had one";
+    made.lines.insert(made.lines.begin(), {0, text});
+  }
+  for (trace_answer::copy& each : made.copies) {
+    const auto to = std::ranges::find(ports, each.what.port, number_in_bridge);
+    if (to != ports.end()) each.trouble = trouble_of(*to, each.what.bytes.size());
+  }
+  return made;
+}
+
+trace_answer bridge_control::trace_rules(const pipeline::packet& one,
+                                         const std::vector<dp::port_status>& ports) const {
   std::vector<pipeline::packet> to_l2;
   trace_answer made = owner_.read([&](const pipeline::running_bridge& b) {
     if (standalone_ && !b.compiler().is_l2_switch()) {
@@ -194,27 +231,27 @@ trace_answer bridge_control::trace(const pipeline::packet& one) {
       return trace_standalone();
     }
     collect_normal normal(to_l2);
-    return trace_through(b.model(), &normal, one, now(), [&](pipeline::table_id table) {
-      return b.compiler().choice(table)->which;
-    });
+    return trace_through(
+        b.model(), &normal, one, dp::pipeline_owner::now(),
+        [&](pipeline::table_id table) { return b.compiler().choice(table)->which; });
   });
   // The L2 switch is asked afterwards: the owner of the pipeline does not wait for that of the FIB.
   auto asked = to_l2.begin();
   for (std::size_t i = 0; i < made.lines.size() && asked != to_l2.end(); ++i) {
     if (made.lines[i].hit != nullptr || made.lines[i].text != "NORMAL") continue;
     const unsigned depth = made.lines[i].depth + 1;
-    for (std::string& text : ask_l2(*asked++, made.result)) {
+    for (std::string& text : ask_l2(*asked++, ports, made)) {
       made.lines.insert(made.lines.begin() + static_cast<std::ptrdiff_t>(++i),
-                        {depth, std::move(text), nullptr, std::nullopt});
+                        {depth, std::move(text)});
     }
   }
   return made;
 }
 
-/// What it says, and copies for `result`.
+/// What it says, and copies for `to`.
 std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
-                                                pipeline::verdict& result) const {
-  const auto ports = ports_of_bridge();
+                                                const std::vector<dp::port_status>& ports,
+                                                trace_answer& to) const {
   const auto from = std::ranges::find(ports, one.in_port, number_in_bridge);
   auto said = switch_.trace_l2(from != ports.end() ? from->number : dp::max_ports, one.bytes);
   if (!said) return {said.error().message()};
@@ -223,11 +260,11 @@ std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
   if (!said->limit.empty()) lines.push_back(said->limit);
   for (dp::l2_verdict::copy& each : said->copies) {
     const auto at = std::ranges::find(ports, each.port, &dp::port_status::number);
-    const pipeline::port_no to =
+    const pipeline::port_no out =
         at != ports.end() ? number_in_bridge(*at) : dp::bridge_port(each.port, false);
-    lines.push_back("output:" + pipeline::port_name(to));
+    lines.push_back("output:" + pipeline::port_name(out));
     if (!each.member.empty()) lines.push_back("by its member " + each.member);
-    result.outputs.push_back({to, one.queue, std::move(each.bytes)});
+    to.copies.push_back({{out, one.queue, std::move(each.bytes)}});
   }
   return lines;
 }

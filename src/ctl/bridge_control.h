@@ -66,7 +66,11 @@ class bridge_control final : public pipeline_control {
 
  private:
   std::vector<dp::port_status> ports_of_bridge() const;
-  std::vector<std::string> ask_l2(const pipeline::packet& one, pipeline::verdict& result) const;
+  trace_answer trace_rules(const pipeline::packet& one,
+                           const std::vector<dp::port_status>& ports) const;
+  std::vector<std::string> ask_l2(const pipeline::packet& one,
+                                  const std::vector<dp::port_status>& ports,
+                                  trace_answer& to) const;
 
   void add_measured(bridge_explanation& to);
 

@@ -77,8 +77,8 @@ pipeline_status status_of(const pipeline::bridge& in) {
 
 trace_answer trace_standalone() {
   trace_answer made;
-  made.lines.push_back({0, standalone_text, nullptr, std::nullopt});
-  made.lines.push_back({1, "NORMAL", nullptr, std::nullopt});
+  made.lines.push_back({0, standalone_text});
+  made.lines.push_back({1, "NORMAL"});
   return made;
 }
 
@@ -86,15 +86,16 @@ trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
     pipeline::time_ns now,
     const std::function<pipeline::table_template(pipeline::table_id)>& template_of) {
-  pipeline::oracle judge(in, normal);
+  pipeline::oracle judge(in, normal, pipeline::meter_mode::passed);
   trace_answer made;
-  made.result = judge.receive(one, now, pipeline::trace_mode::on);
-  for (pipeline::trace_line& each : made.result.trace) {
+  pipeline::verdict said = judge.receive(one, now, pipeline::trace_mode::on);
+  for (pipeline::trace_line& each : said.trace) {
     trace_answer::line line{each.depth, std::move(each.text), std::move(each.hit), std::nullopt};
     if (line.hit != nullptr) line.found_by = template_of(line.hit->table);
     made.lines.push_back(std::move(line));
   }
-  made.result.trace.clear();
+  for (pipeline::sent& each : said.outputs) made.copies.push_back({std::move(each)});
+  made.packet_ins = std::move(said.packet_ins);
   return made;
 }
 

@@ -82,11 +82,16 @@ struct trace_answer {
   struct line {
     unsigned depth = 0;
     std::string text;
-    pipeline::rule_ptr hit;  // of the line that tells about a look-up
-    std::optional<pipeline::table_template> found_by;
+    pipeline::rule_ptr hit{};  // of the line that tells about a look-up
+    std::optional<pipeline::table_template> found_by{};
+  };
+  struct copy {
+    pipeline::sent what;
+    std::string trouble{};  // what keeps it from leaving: "no link: dropped"; empty: nothing
   };
   std::vector<line> lines;
-  pipeline::verdict result;
+  std::vector<copy> copies;  // for ports of the switch
+  std::vector<pipeline::packet_in> packet_ins;
 };
 
 /// What happens in a bridge. Called by who owns it or has the owner's turn, one after the other;
@@ -138,7 +143,7 @@ class pipeline_control {
   virtual pipeline_status status() = 0;
   virtual bridge_explanation explain() = 0;
   /// The way of a packet, as the rules are now; nothing is sent or counted. Goes over the rules one
-  /// by one. Token buckets of meters are taken as full.
+  /// by one. Meters let everything pass.
   virtual trace_answer trace(const pipeline::packet& one) = 0;
 
   /// The clock of the times in rules, groups and meters.

@@ -188,7 +188,8 @@ struct port_status {
   std::uint8_t mac[6];
   int numa_node;
   bool link_up;
-  unsigned link_mbps;  // 0: unknown
+  unsigned link_mbps;      // 0: unknown
+  unsigned longest_frame;  // bytes, by the MTU; a driver may refuse to send a longer one
   unsigned rx_queues, tx_queues;
   bool tx_shared;  // fewer transmit queues than workers
   bool lost;       // the device went away

@@ -63,6 +63,7 @@ std::vector<port_status> switch_impl::ports() const {
       status.numa_node = device.numa_node();
       status.link_up = slot.link.up;
       status.link_mbps = slot.link.mbps;
+      status.longest_frame = device.longest_frame();
       status.rx_queues = device.rx_queues();
       status.tx_queues = device.tx_queues();
       status.tx_shared = device.tx_shared();

@@ -174,6 +174,30 @@ class test_flows(with_hosts):
                                                 "dl_dst=ff:ff:ff:ff:ff:ff")
         self.assertEqual(sorted(copy["to"] for copy in said["outputs"]), ["p2", "p3"])
 
+    def test_a_trace_says_what_does_not_leave(self):
+        self.rules("meter add meter=1,kbps,band=type=drop,rate=1\n"
+                   "flow add priority=9,in_port=p1,actions=meter:1,output:p2,output:p3\n"
+                   "flow add priority=9,in_port=p2,actions=p1\n")
+
+        def troubles(frame="tcp"):
+            outputs = self.switch.json("trace", "br0", f"in_port=p1 {frame}")["outputs"]
+            return {copy["to"]: copy["trouble"] for copy in outputs}
+
+        self.assertEqual(troubles(), {"p2": "", "p3": ""})
+        long = (bytes(12) + b"\x88\xb5").hex().ljust(2 * 1523, "0")
+        too_long = "longer than its MTU of 1500: its driver may drop it"
+        self.assertEqual(troubles(long), {"p2": too_long, "p3": too_long})
+        self.assertEqual(troubles(long[:-2]), {"p2": "", "p3": ""})
+        said = self.switch.coua("trace", "br0", "in_port=p1 " + long).stdout
+        self.assertIn("meter 1: lets it pass: a trace measures no rates", said)
+        self.switch.coua("port", "set", "p2", "--enabled", "off")
+        self.addCleanup(self.switch.coua, "port", "set", "p2", "--enabled", "on")
+        self.assertEqual(troubles(), {"p2": "disabled: dropped", "p3": ""})
+        self.assertIn("p2 (disabled: dropped): 54 bytes", self.switch.coua("trace", "br0", "in_port=p1,tcp").stdout)
+        said = self.switch.json("trace", "br0", "in_port=p2,tcp")
+        self.assertEqual((said["lines"], said["outputs"]),
+                         ([{"depth": 0, "text": "p2 receives nothing: disabled"}], []))
+
     def test_tables_are_explained(self):
         self.rules(self.routes() + "\n".join(
             f"table=3,priority={n % 24 + 8},ip,nw_dst={n % 200 + 1}.0.0.0/{n % 24 + 8},actions=drop"

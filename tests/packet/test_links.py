@@ -74,6 +74,16 @@ class links(with_switch):
                      what="the frame is dropped")
         self.assertEqual(self.counted(before["p2"], "drop_tx_full", "p2"), 0)
         self.assertEqual(self.counted(before["p2"], "tx_packets", "p2"), 0)
+        self.assert_is_traced_so()
+
+    def assert_is_traced_so(self):
+        match = f"dl_src={station(5)}"
+        self.switch.coua("flow", "add", match + ",actions=output:p2")
+        [copy] = self.switch.json("trace", "br0", "in_port=p1," + match)["outputs"]
+        self.assertEqual((copy["to"], copy["trouble"]), ("p2", "no link: dropped"))
+        self.assertEqual(self.switch.json("trace", "br0", "in_port=p2")["lines"][0]["text"],
+                         "p2 has no link: this is as if it had one")
+        self.switch.coua("flow", "del", match)
 
     def assert_down_and_back(self, down, up):
         down()

@@ -67,14 +67,15 @@ result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& as
     if (one.hit != nullptr) line->set_table(one.hit->table);
     if (one.found_by) line->set_table_template(to_string(*one.found_by));
   }
-  for (const pipeline::sent& one : answer.result.outputs) {
+  for (const auto& [one, trouble] : answer.copies) {
     auto* copy = out.add_outputs();
     copy->set_to(name_of(one.port, names));
     set_frame(one.bytes, *copy->mutable_frame());
     copy->set_fields(fields_of(one.bytes, names));
     copy->set_queue(one.queue);
+    copy->set_trouble(trouble);
   }
-  for (const pipeline::packet_in& one : answer.result.packet_ins) {
+  for (const pipeline::packet_in& one : answer.packet_ins) {
     auto* copy = out.add_outputs();
     copy->set_to(pipeline::port_name(pipeline::port_controller));
     set_frame(one.bytes, *copy->mutable_frame());

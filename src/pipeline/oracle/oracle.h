@@ -38,12 +38,15 @@ class normal_switch {
 };
 
 enum class trace_mode { off, on };
+/// Whether meters drop and remark, or let everything pass: one packet has no rate.
+enum class meter_mode { measured, passed };
 
 class oracle {
  public:
   /// Without `normal`, packets sent to NORMAL are dropped. Both must outlive the oracle.
-  explicit oracle(const bridge& model, normal_switch* normal = nullptr)
-      : model_(model), normal_(normal) {}
+  explicit oracle(const bridge& model, normal_switch* normal = nullptr,
+                  meter_mode meter = meter_mode::measured)
+      : model_(model), normal_(normal), meter_mode_(meter) {}
 
   /// A packet that came in by a port.
   verdict receive(const packet& one, time_ns now, trace_mode trace = trace_mode::off);
@@ -70,6 +73,7 @@ class oracle {
 
   const bridge& model_;
   normal_switch* normal_;
+  const meter_mode meter_mode_;
   std::map<meter_id, meter_run> meters_;
   std::map<group_id, select_run> selects_;
 };

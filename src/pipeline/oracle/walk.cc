@@ -131,13 +131,17 @@ fate walk::execute(packet& one, const rule& hit, action_set& set) {
 fate walk::pass_meter(packet& one, meter_id id) {
   const meter_entry& entry = *model_.find_meter(id);
   out_.counts.meters[id] += one_packet();
+  const std::string name = "meter " + std::to_string(id);
+  if (oracle_.meter_mode_ == meter_mode::passed) {
+    note(name + ": lets it pass: a trace measures no rates");
+    return fate::goes_on;
+  }
   const auto [run, fresh] = oracle_.meters_.try_emplace(
       id, oracle::meter_run{entry.state.generation, meter_buckets(*entry.meter, now_)});
   if (!fresh && run->second.generation != entry.state.generation) {
     run->second = {entry.state.generation, meter_buckets(*entry.meter, now_)};
   }
   const std::optional<std::size_t> taken = run->second.buckets.charge(n_bytes_, now_);
-  const std::string name = "meter " + std::to_string(id);
   if (!taken) {
     note(name + ": within its rates");
     return fate::goes_on;
