@@ -147,6 +147,12 @@ json measured_json(const explanation& of) {
           {"packets_per_burst", packets / static_cast<double>(of.measured().bursts())}};
 }
 
+std::string served_text(const explanation::Table& of) {
+  if (of.table_template().empty()) return "clauses";
+  return of.table_template() + (of.field().empty() ? "" : " by " + of.field()) +
+         (of.clauses() == 0 ? "" : ", clauses");
+}
+
 /// The prediction, and the measured figure beside it.
 std::string cost_text(const explanation& of) {
   std::string made = "predicted  ";
@@ -190,6 +196,7 @@ result<void> run_explain(const session& s) {
                  {"flows", one.flows()},
                  {"template", one.table_template()},
                  {"field", one.field()},
+                 {"clauses", one.clauses()},
                  {"refused", refused},
                  {"bytes", one.bytes()},
                  {"lookups", one.lookups()},
@@ -197,8 +204,7 @@ result<void> run_explain(const session& s) {
                  {"visits", one.visits()},
                  {"cycles", one.has_cycles() ? range_json(one.cycles()) : json()}};
     tables.push_back(std::move(each));
-    rows.add({std::to_string(one.table()), grouped(one.flows()),
-              one.table_template() + (one.field().empty() ? "" : " by " + one.field()),
+    rows.add({std::to_string(one.table()), grouped(one.flows()), served_text(one),
               grouped(one.bytes()), grouped(one.lookups()), grouped(one.matches()),
               number(one.visits(), 2), one.has_cycles() ? range_text(one.cycles()) : ""});
   }

@@ -33,6 +33,26 @@ pipeline::port_no number_in_bridge(const dp::port_status& port) {
   return dp::bridge_port(port.number, port.config.local);
 }
 
+std::vector<table_explanation> explain_tables(const pipeline::running_bridge& in) {
+  std::vector<table_explanation> made;
+  const pipeline::pipeline_compiler& compiler = in.compiler();
+  for (std::size_t i = 0; i < in.model().tables().size(); ++i) {
+    const auto id = static_cast<pipeline::table_id>(i);
+    const pipeline::rule_table& table = in.model().tables()[i];
+    if (table.size() == 0) continue;
+    table_explanation one{id, table.size(), table.lookups, table.matches};
+    one.clauses = compiler.n_clauses(id);
+    one.bytes = compiler.bytes(id);
+    if (const pipeline::template_choice* served = compiler.choice(id)) {
+      one.served = *served;
+      one.refused = compiler.why_not_cheaper(id);
+      one.by = compiler.form(id)->by();
+    }
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
 /// Why the switch takes nothing from a port and sends nothing by it; empty: it does.
 std::string why_closed(const dp::port_status& port) {
   if (port.config.mirror.any()) return "a mirror port";
@@ -153,35 +173,28 @@ bridge_explanation bridge_control::explain() {
   pipeline::pipeline_outline outline;
   bool is_l2 = false;
   owner_.read([&](const pipeline::running_bridge& b) {
-    for (std::size_t i = 0; i < b.model().tables().size(); ++i) {
-      const auto id = static_cast<pipeline::table_id>(i);
-      const pipeline::template_choice* served = b.compiler().choice(id);
-      if (served == nullptr) continue;
-      const pipeline::rule_table& table = b.model().tables()[i];
-      made.tables.push_back({id, table.size(), table.lookups, table.matches, *served,
-                             b.compiler().why_not_cheaper(id), b.compiler().form(id)->bytes(),
-                             b.compiler().form(id)->by()});
-    }
+    made.tables = explain_tables(b);
     outline = pipeline::outline_of(b);
     is_l2 = b.compiler().is_l2_switch();
   });
   add_measured(made);
-  // Not in the owner's thread: the first time it takes as long as a thousand changes.
-  const auto& machine = pipeline::machine_calibration();
   made.cycles_hz = cycles_hz();
-  if (!machine) {
-    made.not_predicted = machine.error().message();
-    return made;
-  }
   if (standalone_ && !is_l2) {  // no packet meets a table
     made.standalone = true;
     made.not_predicted = standalone_text;
     return made;
   }
+  // Not in the owner's thread: the first time it takes as long as a thousand changes.
+  const auto& machine = pipeline::machine_calibration();
+  if (!machine) {
+    made.not_predicted = machine.error().message();
+    return made;
+  }
   const pipeline::pipeline_estimate said = pipeline::estimate(outline, *machine);
-  for (std::size_t i = 0; i < said.stages.size(); ++i) {
-    made.tables[i].visits = said.stages[i].visits;
-    made.tables[i].cycles = said.stages[i].cycles;
+  for (const pipeline::stage_estimate& each : said.stages) {
+    const auto table = std::ranges::find(made.tables, each.table, &table_explanation::id);
+    table->visits = each.visits;
+    table->cycles = each.cycles;
   }
   if (is_l2) {
     made.not_predicted = "every packet goes to the L2 switch at once, without the pipeline";

@@ -149,6 +149,7 @@ class fake_pipeline : public pipeline_control {
                              pipeline::choose_template(shape),
                              refused(shape),
                              0,
+                             0,
                              {},
                              1,
                              {30, 90}});

@@ -56,9 +56,10 @@ struct pipeline_status {
 struct table_explanation {
   pipeline::table_id id = 0;
   std::uint64_t rules = 0, lookups = 0, matches = 0;
-  pipeline::template_choice served;
-  std::vector<pipeline::refused_template> refused;  // that cost less
-  std::uint64_t bytes = 0;         // of the tables of its template; several tables may share them
+  std::optional<pipeline::template_choice> served{};  // none: all its rules are clauses
+  std::vector<pipeline::refused_template> refused{};  // that cost less
+  std::uint64_t clauses = 0;       // rules of conjunctions, in a classifier of their own
+  std::uint64_t bytes = 0;         // of both; of a store that tables share, its part
   std::string by{};                // how it was split; empty: it was not
   double visits = 0;               // of a packet, as the performance model has it
   pipeline::cycle_range cycles{};  // of a packet that comes there, likewise

@@ -208,6 +208,20 @@ class test_flows(with_hosts):
         self.assertEqual([each["template"] for each in third["refused"]], ["direct", "exact"])
         self.assertNotEqual(self.switch.coua("explain", "br9", check=False).returncode, 0)
 
+    def test_clauses_are_explained(self):
+        self.rules("flow delete\n" + "\n".join(f"ip,nw_src=10.0.0.{n},actions=conjunction(7,1/2)\n"
+                                               f"ip,nw_dst=10.0.1.{n},actions=conjunction(7,2/2)"
+                                               for n in range(9)))
+        [only] = self.switch.json("explain", "br0")["tables"]
+        self.assertEqual([only[key] for key in ("flows", "template", "clauses", "cycles")], [18, "", 18, None])
+        self.assertGreater(only["bytes"], 0)
+        self.assertRegex(self.switch.coua("explain", "br0").stdout, r"(?m)^0 +18 +clauses ")
+        self.rules("conj_id=7,actions=p2")
+        [both] = self.switch.json("explain", "br0")["tables"]
+        self.assertEqual((both["flows"], both["template"], both["clauses"]), (19, "direct", 18))
+        self.assertGreater(both["bytes"], only["bytes"])
+        self.assertRegex(self.switch.coua("explain", "br0").stdout, r"(?m)^0 +19 +direct, clauses ")
+
     def test_costs_are_predicted_and_measured(self):
         said = self.switch.json("explain", "br0")
         self.assertIsNone(said["predicted"])

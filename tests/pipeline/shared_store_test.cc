@@ -83,6 +83,22 @@ TEST(shared_store, is_left_clean) {
   EXPECT_TRUE(stores(in).empty());
 }
 
+TEST(shared_store, is_divided_among_its_tables_to_the_byte) {
+  checked_pipeline in;
+  begin(in);
+  add_macs(in, 1, n_few);
+  add_macs(in, 2, 2 * n_few);
+  add_macs(in, 3, 2 * n_few + 1);
+  const pipeline_compiler& compiler = in.bridge().compiler();
+  const std::uint64_t all = store_of(in, 1)->bytes();
+  EXPECT_EQ(compiler.bytes(1) + compiler.bytes(2) + compiler.bytes(3), all);
+  EXPECT_NEAR(static_cast<double>(compiler.bytes(1)), static_cast<double>(all) * 20 / 101, 1);
+  EXPECT_GT(compiler.bytes(0), 0U);
+  EXPECT_EQ(compiler.bytes(4), 0U);
+  must(in, {removal(2), removal(3)});
+  EXPECT_EQ(compiler.bytes(1), store_of(in, 1)->bytes());
+}
+
 TEST(shared_store, is_not_taken_by_a_table_that_has_just_left_it) {
   checked_pipeline in;
   begin(in);

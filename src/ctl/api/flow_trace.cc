@@ -95,8 +95,11 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     auto* table = out.add_tables();
     table->set_table(one.id);
     table->set_flows(one.rules);
-    table->set_table_template(to_string(one.served.which));
-    if (one.served.prefix_field) table->set_field(info(*one.served.prefix_field).name);
+    if (one.served) {
+      table->set_table_template(to_string(one.served->which));
+      if (one.served->prefix_field) table->set_field(info(*one.served->prefix_field).name);
+    }
+    table->set_clauses(one.clauses);
     if (!one.by.empty()) table->set_field(one.by);
     for (const pipeline::refused_template& each : one.refused) {
       auto* refused = table->add_refused();
@@ -107,7 +110,7 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     table->set_lookups(one.lookups);
     table->set_matches(one.matches);
     table->set_visits(one.visits);
-    if (said.predicted) set_range(one.cycles, *table->mutable_cycles());
+    if (said.predicted && one.served) set_range(one.cycles, *table->mutable_cycles());
   }
   if (said.predicted) set_range(*said.predicted, *out.mutable_cycles());
   out.set_not_predicted(said.not_predicted);

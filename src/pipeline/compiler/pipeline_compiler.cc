@@ -334,6 +334,28 @@ compiler_usage pipeline_compiler::usage() const {
           context_.actions.n_shared(), stores_.size()};
 }
 
+std::uint64_t pipeline_compiler::bytes(table_id table) const {
+  const table_state& of = tables_[table];
+  const std::uint64_t clauses = of.clauses == nullptr ? 0 : of.clauses->bytes();
+  if (of.form == nullptr) return clauses;
+  const auto* exact = dynamic_cast<const exact_form*>(of.form.get());
+  return clauses + (exact == nullptr ? of.form->bytes() : share_of(*exact->store(), table));
+}
+
+/// From where the tables before it end up to where it ends, so that nothing is lost in rounding.
+std::uint64_t pipeline_compiler::share_of(const shared_store& store, table_id table) const {
+  std::uint64_t before = 0, all = 0;
+  for (const table_id each : store.tables) {
+    if (each < table) before += tables_[each].shape.n_rules();
+    all += tables_[each].shape.n_rules();
+  }
+  const auto up_to = [&](std::uint64_t n_rules) {
+    return static_cast<std::uint64_t>(static_cast<double>(store.store->bytes()) *
+                                      static_cast<double>(n_rules) / static_cast<double>(all));
+  };
+  return up_to(before + tables_[table].shape.n_rules()) - up_to(before);
+}
+
 const template_choice* pipeline_compiler::choice(table_id table) const {
   return tables_[table].form == nullptr ? nullptr : &tables_[table].keeper.now();
 }

@@ -93,6 +93,11 @@ class pipeline_compiler {
     return tables_[table].keeper.why_not_cheaper(tables_[table].shape);
   }
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
+  /// Rules that are clauses of conjunctions, which no template has.
+  std::size_t n_clauses(table_id table) const { return tables_[table].n_clauses; }
+  /// Of what serves the rules and the clauses of a table. Tables that share a store have of it the
+  /// part that their rules are, so that the sum over all tables is what there is.
+  std::uint64_t bytes(table_id table) const;
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
   compiler_usage usage() const;
   /// Packets do not come to the tables (published_plan::all_normal).
@@ -154,6 +159,7 @@ class pipeline_compiler {
   void publish();
   /// Of published_plan::all_normal.
   std::uint32_t number_of_normal() const;
+  std::uint64_t share_of(const shared_store& store, table_id table) const;
   void defer_garbage();
 
   const bridge& model_;
