@@ -201,7 +201,8 @@ std::vector<verb> trace_verbs() {
            "not "
            "leave has what keeps it: its port is disabled or has no link, or it is longer than the "
            "MTU. PACKET is a match "
-           "as in rules (what is not named is 0), or all bytes of a frame in hexadecimal. In "
+           "as in rules (what is not named is 0, but nw_ttl 64 and mpls_bos 1), or all bytes of a "
+           "frame in hexadecimal. In "
            "brackets: the template that serves the table.",
        .arguments = {bridge_argument,
                      text_argument("PACKET", "in_port=PORT,FIELDS, or in_port=PORT HEX")},
@@ -222,7 +223,7 @@ std::vector<verb> trace_verbs() {
        .example = "coua trace br0 in_port=p0,tcp,nw_src=10.0.0.1,nw_dst=10.0.0.2,tp_dst=80",
        .json = R"({"fields": "tcp,in_port=p0,...", "frame": "0000...",
   "lines": [{"depth": 0, "text": "priority=10,tcp actions=output:p1", "table": 0, "template": "direct"},
-            {"depth": 1, "text": "output:2"}],
+            {"depth": 1, "text": "output:p1"}],
   "outputs": [{"to": "p1", "queue": 0, "frame": "0000...", "fields": "tcp,...",
                "trouble": "no link: dropped"}]})",
        .id = trace_show},

@@ -33,6 +33,12 @@ pipeline::port_no number_in_bridge(const dp::port_status& port) {
   return dp::bridge_port(port.number, port.config.local);
 }
 
+ofp::port_names names_of(const std::vector<dp::port_status>& ports) {
+  ofp::port_names made;
+  for (const dp::port_status& each : ports) made.add(number_in_bridge(each), each.config.name);
+  return made;
+}
+
 std::vector<table_explanation> explain_tables(const pipeline::running_bridge& in) {
   std::vector<table_explanation> made;
   const pipeline::pipeline_compiler& compiler = in.compiler();
@@ -237,6 +243,7 @@ trace_answer bridge_control::trace(const pipeline::packet& one) {
 
 trace_answer bridge_control::trace_rules(const pipeline::packet& one,
                                          const std::vector<dp::port_status>& ports) const {
+  const ofp::port_names names = names_of(ports);
   std::vector<pipeline::packet> to_l2;
   trace_answer made = owner_.read([&](const pipeline::running_bridge& b) {
     if (standalone_ && !b.compiler().is_l2_switch()) {
@@ -245,7 +252,7 @@ trace_answer bridge_control::trace_rules(const pipeline::packet& one,
     }
     collect_normal normal(to_l2);
     return trace_through(
-        b.model(), &normal, one, dp::pipeline_owner::now(),
+        b.model(), &normal, one, dp::pipeline_owner::now(), names,
         [&](pipeline::table_id table) { return b.compiler().choice(table)->which; });
   });
   // The L2 switch is asked afterwards: the owner of the pipeline does not wait for that of the FIB.
@@ -275,7 +282,7 @@ std::vector<std::string> bridge_control::ask_l2(const pipeline::packet& one,
     const auto at = std::ranges::find(ports, each.port, &dp::port_status::number);
     const pipeline::port_no out =
         at != ports.end() ? number_in_bridge(*at) : dp::bridge_port(each.port, false);
-    lines.push_back("output:" + pipeline::port_name(out));
+    lines.push_back("output:" + name_of(out, names_of(ports)));
     if (!each.member.empty()) lines.push_back("by its member " + each.member);
     to.copies.push_back({{out, one.queue, std::move(each.bytes)}});
   }
@@ -288,13 +295,7 @@ std::vector<dp::port_status> bridge_control::ports_of_bridge() const {
   return made;
 }
 
-ofp::port_names bridge_control::port_names() {
-  ofp::port_names made;
-  for (const dp::port_status& each : ports_of_bridge()) {
-    made.add(number_in_bridge(each), each.config.name);
-  }
-  return made;
-}
+ofp::port_names bridge_control::port_names() { return names_of(ports_of_bridge()); }
 
 std::vector<ofp::port_facts> bridge_control::ports() {
   const auto in_bridge = owner_.ports();

@@ -176,7 +176,7 @@ class fake_pipeline : public pipeline_control {
   trace_answer trace(const pipeline::packet& one) override {
     if (standalone_) return trace_standalone();
     const std::lock_guard hold(mutex_);
-    return trace_through(bridge_, nullptr, one, now_, [&](pipeline::table_id table) {
+    return trace_through(bridge_, nullptr, one, now_, names_, [&](pipeline::table_id table) {
       return pipeline::choose_template(shape_of(bridge_.tables()[table])).which;
     });
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/pipeline_control.h"
 
+#include <string_view>
+
 namespace coua::ctl {
 namespace {
 
@@ -13,6 +15,26 @@ bool differ(const pipeline::group& a, const pipeline::group& b) {
 }
 bool differ(const pipeline::meter& a, const pipeline::meter& b) { return a != b; }
 
+class named_words final : public pipeline::trace_words {
+ public:
+  explicit named_words(const ofp::port_names& names) : names_(names) {}
+  std::string port(pipeline::port_no number) const override { return name_of(number, names_); }
+  std::string rule(const pipeline::rule& one) const override {
+    return ofp::print_rule(one, names_);
+  }
+  std::string actions(const pipeline::action_list& list) const override {
+    pipeline::rule one;
+    one.instructions.apply = list;
+    const std::string text = rule(one);
+    constexpr std::string_view before = "actions=";
+    const std::size_t at = text.find(before);
+    return at == std::string::npos ? pipeline::to_string(list) : text.substr(at + before.size());
+  }
+
+ private:
+  const ofp::port_names& names_;
+};
+
 struct is_change {
   bool operator()(const pipeline::port_change&) const { return false; }
   template <class Change>
@@ -22,6 +44,12 @@ struct is_change {
 };
 
 }  // namespace
+
+std::string name_of(pipeline::port_no number, const ofp::port_names& names) {
+  const auto found = names.all().find(number);
+  const bool has_name = found != names.all().end() && number != pipeline::port_local;
+  return has_name ? found->second : pipeline::port_name(number);
+}
 
 std::size_t count_changes(const pipeline::change_list& done) {
   std::size_t n = 0;
@@ -84,9 +112,10 @@ trace_answer trace_standalone() {
 
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
-    pipeline::time_ns now,
+    pipeline::time_ns now, const ofp::port_names& names,
     const std::function<pipeline::table_template(pipeline::table_id)>& template_of) {
-  pipeline::oracle judge(in, normal, pipeline::meter_mode::passed);
+  const named_words words(names);
+  pipeline::oracle judge(in, normal, pipeline::meter_mode::passed, words);
   trace_answer made;
   pipeline::verdict said = judge.receive(one, now, pipeline::trace_mode::on);
   for (pipeline::trace_line& each : said.trace) {

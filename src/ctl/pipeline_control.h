@@ -180,6 +180,9 @@ std::vector<group_record> list_groups(const pipeline::bridge& in, pipeline::grou
 std::vector<meter_record> list_meters(const pipeline::bridge& in, pipeline::meter_id first = 0,
                                       std::size_t most = SIZE_MAX);
 pipeline_status status_of(const pipeline::bridge& in);
+/// As texts of rules say it: LOCAL is called so, whatever its own name is.
+std::string name_of(pipeline::port_no number, const ofp::port_names& names);
+
 /// Of a bridge where set_standalone() is on.
 inline constexpr const char* standalone_text =
     "no controller is connected: forwarded as an L2 switch (fail-standalone)";
@@ -187,7 +190,7 @@ inline constexpr const char* standalone_text =
 trace_answer trace_standalone();
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
-    pipeline::time_ns now,
+    pipeline::time_ns now, const ofp::port_names& names,
     const std::function<pipeline::table_template(pipeline::table_id)>& template_of);
 
 }  // namespace coua::ctl

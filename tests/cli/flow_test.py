@@ -49,6 +49,7 @@ class test_trace(cli_case):
                 (("trace", "br0"), 2, "give either PACKET or --pcap FILE"),
                 (("trace", "br0", "tcp", "--record", 1), 2, "--record needs --pcap FILE"),
                 (("trace", "br0", "tcp"), 1, "say by which port it comes in"),
+                (("trace", "br0", "in_port=p2,tcp", "--in-port", "p1"), 1, "in_port: it is said to be p1 and p2"),
                 (("trace", "br1", "in_port=p1,tcp"), 1, "there is no such bridge; there is br0"),
                 (("trace", "br0", "in_port=p1,tcp", "--pcap", "x"), 2, "give either"),
                 (("trace", "br0", "--pcap", "/nowhere.pcap", "--in-port", "p1"), 1, "nowhere.pcap"),

@@ -130,7 +130,7 @@ class test_ofctl(with_controller):
         # A trace says what a packet would leave behind, and leaves nothing.
         nobody = "02:00:00:00:00:77"
         said = self.switch.coua("trace", "br0", f"in_port=3,dl_src={nobody},dl_dst={self.h1.mac}").stdout
-        self.assertIn(f"dl_dst={nobody} actions=output:3", said)
+        self.assertIn(f"dl_dst={nobody} actions=output:p3", said)
         self.assertNotIn(nobody, "\n".join(learned()))
 
     def test_a_rule_of_neutron_learns_the_way_back(self):

@@ -358,6 +358,7 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   EXPECT_EQ(got.lines(0).text(), "priority=10,tcp,in_port=p0 actions=dec_ttl,goto_table:1");
   ASSERT_EQ(got.outputs_size(), 1);
   EXPECT_EQ(got.outputs(0).to(), "p1");
+  EXPECT_EQ(got.lines(got.lines_size() - 2).text(), "output:p1");
   EXPECT_EQ(got.outputs(0).frame()[5], 9);
   EXPECT_NE(got.outputs(0).fields().find("nw_ttl=6"), std::string::npos) << got.outputs(0).fields();
   EXPECT_EQ(got.frame().size(), got.outputs(0).frame().size());
@@ -375,6 +376,11 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   ASSERT_EQ(punted.outputs_size(), 1);
   EXPECT_EQ(punted.outputs(0).to(), "CONTROLLER");
   EXPECT_EQ(punted.outputs(0).max_len(), 64u);
+  apply("flow table=0,arp actions=write_actions(output:p1)\n");
+  v1::TracePacketResponse later;
+  ASSERT_EQ(trace("in_port=p0,arp", later), "");
+  ASSERT_EQ(later.lines_size(), 3);
+  EXPECT_EQ(later.lines(1).text(), "action set: output:p1");
   v1::TracePacketResponse lost;
   ASSERT_EQ(trace("in_port=p1,udp", lost), "");
   EXPECT_EQ(lost.outputs_size(), 0);
@@ -384,6 +390,8 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   EXPECT_EQ(trace("tcp", none), "say by which port it comes in: in_port=PORT");
   EXPECT_EQ(trace("in_port=77", none), "in_port: there is no port 77");
   EXPECT_NE(trace("in_port=p0,tcp,tp_dst=x", none), "");
+  EXPECT_EQ(trace("in_port=p0 tcp,in_port=p1", none), "in_port: it is said to be p0 and p1");
+  EXPECT_EQ(trace("in_port=p0 tcp,in_port=p0", none), "");
 }
 
 TEST_F(flow_api, what_stands_alone_is_traced_and_explained_without_its_rules) {

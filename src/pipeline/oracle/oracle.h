@@ -41,12 +41,23 @@ enum class trace_mode { off, on };
 /// Whether meters drop and remark, or let everything pass: one packet has no rate.
 enum class meter_mode { measured, passed };
 
+/// How a trace writes what has ports in it: by their numbers, unless who knows names says it.
+class trace_words {
+ public:
+  virtual ~trace_words() = default;
+  virtual std::string port(port_no number) const;
+  virtual std::string actions(const action_list& list) const;
+  virtual std::string rule(const pipeline::rule& one) const;
+};
+inline const trace_words words_of_numbers;
+
 class oracle {
  public:
-  /// Without `normal`, packets sent to NORMAL are dropped. Both must outlive the oracle.
+  /// Without `normal`, packets sent to NORMAL are dropped. All must outlive the oracle.
   explicit oracle(const bridge& model, normal_switch* normal = nullptr,
-                  meter_mode meter = meter_mode::measured)
-      : model_(model), normal_(normal), meter_mode_(meter) {}
+                  meter_mode meter = meter_mode::measured,
+                  const trace_words& words = words_of_numbers)
+      : model_(model), normal_(normal), meter_mode_(meter), words_(words) {}
 
   /// A packet that came in by a port.
   verdict receive(const packet& one, time_ns now, trace_mode trace = trace_mode::off);
@@ -74,6 +85,7 @@ class oracle {
   const bridge& model_;
   normal_switch* normal_;
   const meter_mode meter_mode_;
+  const trace_words& words_;
   std::map<meter_id, meter_run> meters_;
   std::map<group_id, select_run> selects_;
 };

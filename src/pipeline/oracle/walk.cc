@@ -8,6 +8,12 @@
 
 namespace coua::pipeline {
 
+std::string trace_words::port(port_no number) const { return port_name(number); }
+std::string trace_words::actions(const action_list& list) const { return to_string(list); }
+std::string trace_words::rule(const pipeline::rule& one) const {
+  return name_rule(one.table, one.priority, one.match) + " actions=" + to_string(one.instructions);
+}
+
 verdict oracle::receive(const packet& one, time_ns now, trace_mode trace) {
   walk way(*this, one, now, trace);
   way.receive(one);
@@ -36,7 +42,7 @@ fate walk::end_at_bound(const char* why) {
 void walk::receive(const packet& one) {
   const port* from = model_.find_port(one.in_port);
   if (from != nullptr && from->no_recv) {
-    note("port " + port_name(one.in_port) + " receives nothing: dropped");
+    note("port " + oracle_.words_.port(one.in_port) + " receives nothing: dropped");
     return;
   }
   run_tables(one);
@@ -62,7 +68,7 @@ void walk::run_tables(packet one) {
 fate walk::run_set(packet& one, const action_set& set, table_id last) {
   if (set.empty()) return fate::goes_on;
   const action_list list = set.ordered();
-  note("action set: " + to_string(list));
+  note("action set: " + oracle_.words_.actions(list));
   const deeper inside(*this);
   action_set none;
   return run_list(one, list, {last, no_cookie, packet_in_reason::action}, none);

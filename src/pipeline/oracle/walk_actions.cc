@@ -20,7 +20,7 @@ fate walk::run_list(packet& one, const action_list& list, const origin& from, ac
 
 fate walk::run_resubmit(packet& one, const act::resubmit& what, const origin& from,
                         action_set& set) {
-  note(to_string(action(what)));
+  note(oracle_.words_.actions({what}));
   if (resubmit_depth_ == resubmit_depth_max || resubmit_nesting_ == resubmit_nesting_max ||
       out_.n_resubmits == resubmits_max) {
     return end_at_bound("too many resubmits: dropped");
@@ -92,8 +92,7 @@ void walk::learn(const packet& one, const act::learn& how) {
   if (!is_whole) return note("has no such header: nothing is learned");
   auto made = learned_rule(how, values);
   if (!made) return note("no rule: " + made.error().message());
-  note(name_rule(made->table, made->priority, made->match) +
-       " actions=" + to_string(made->instructions));
+  note(oracle_.words_.rule(to_rule(*made)));
   out_.learned.push_back(std::move(*made));
 }
 
@@ -136,7 +135,7 @@ std::optional<std::size_t> walk::choose_bucket(const packet& one, const group_pt
 void walk::run_bucket(const packet& one, const group& in, std::size_t index, const origin& from) {
   out_.counts.buckets[{in.id, index}] += one_packet();
   const action_list list = action_set(in.buckets[index].actions).ordered();
-  note("bucket " + std::to_string(index) + ": " + to_string(list));
+  note("bucket " + std::to_string(index) + ": " + oracle_.words_.actions(list));
   const deeper inside(*this);
   if (bucket_nesting_ == bucket_nesting_max) {
     (void)end_at_bound("too many buckets: this copy is dropped");
@@ -161,7 +160,7 @@ void walk::output(const packet& one, const act::output& to, const origin& from) 
     case port_controller: send_to_controller(one, from.reason, from, to.max_len); break;
     default:
       if (to.port == one.in_port) {
-        note("output:" + port_name(to.port) + ": it came from there: not sent");
+        note("output:" + oracle_.words_.port(to.port) + ": it came from there: not sent");
       } else {
         send(one, to.port);
       }
@@ -205,7 +204,7 @@ void walk::output_all(const packet& one, bool flood) {
 
 void walk::send(const packet& one, port_no to) {
   const port* there = model_.find_port(to);
-  const std::string name = "output:" + port_name(to);
+  const std::string name = "output:" + oracle_.words_.port(to);
   if (there == nullptr || there->no_fwd) {
     note(name + (there == nullptr ? ": there is no such port: not sent"
                                   : ": the port forbids it: not sent"));
