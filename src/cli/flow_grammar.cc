@@ -247,7 +247,8 @@ std::vector<verb> trace_verbs() {
   "bytes": 24600, "lookups": 10, "matches": 3, "visits": 1.0, "cycles": {"lower": 41.0, "upper": 77.5}}],
   "predicted": {"cycles": {"lower": 66.1, "upper": 118.0}, "ns": {"lower": 25.4, "upper": 45.4}},
   "not_predicted": "", "standalone": false,
-  "measured": {"cycles": 83.5, "ns": 32.1, "packets": 4096, "packets_per_burst": 30.1},
+  "measured": {"cycles": 83.5, "ns": 32.1, "packets": 4096, "packets_per_burst": 30.1,
+    "interrupted": 0},
   "measured_s": 12.5, "measured_since": "start"})json",
        .id = explain_show},
   };

@@ -144,7 +144,8 @@ json measured_json(const explanation& of) {
   return {{"cycles", cycles},
           {"ns", cycles * ns_of_cycle(of)},
           {"packets", of.measured().packets()},
-          {"packets_per_burst", packets / static_cast<double>(of.measured().bursts())}};
+          {"packets_per_burst", packets / static_cast<double>(of.measured().bursts())},
+          {"interrupted", of.measured().interrupted()}};
 }
 
 std::string served_text(const explanation::Table& of) {
@@ -167,6 +168,8 @@ std::string cost_text(const explanation& of) {
     made += number(got["cycles"], 0) + " cycles a packet (" + number(got["ns"], 0) + " ns), of " +
             grouped(of.measured().packets()) + " packets in bursts of " +
             number(got["packets_per_burst"], 1);
+    if (const std::uint64_t n = of.measured().interrupted(); n != 0)
+      made += " (but for " + grouped(n) + (n == 1 ? " that was" : " that were") + " interrupted)";
   } else {
     made += "no packets yet";
   }

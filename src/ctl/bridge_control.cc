@@ -212,8 +212,10 @@ bridge_explanation bridge_control::explain() {
 
 void bridge_control::add_measured(bridge_explanation& to) {
   const std::lock_guard hold(mutex_);
-  const pipeline::worker_counts::timed until_now = owner_.times();
-  to.measured = until_now.since(explained_);
+  const pipeline::burst_times until_now = owner_.times();
+  const pipeline::burst_times fresh = until_now.since(explained_);
+  to.measured = fresh.usual();
+  to.interrupted = fresh.all().bursts - to.measured.bursts;
   to.measured_ns = now() - explained_at_;
   to.measured_since_start = !is_explained_;
   explained_ = until_now;

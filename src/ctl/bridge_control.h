@@ -81,7 +81,7 @@ class bridge_control final : public pipeline_control {
   std::atomic<bool> leaving_{false};
   std::atomic<bool> standalone_{false};
   std::mutex mutex_;  // of what follows: what the last explanation had
-  pipeline::worker_counts::timed explained_{};
+  pipeline::burst_times explained_{};
   pipeline::time_ns explained_at_;
   bool is_explained_ = false;
 };

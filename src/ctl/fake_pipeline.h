@@ -163,13 +163,14 @@ class fake_pipeline : public pipeline_control {
       made.predicted = all;
     }
     made.measured = std::exchange(timed_, {});
+    made.interrupted = made.measured.bursts / 4;
     made.measured_ns = 2'000'000'000;
     made.measured_since_start = !std::exchange(is_explained_, true);
     made.cycles_hz = 2e9;
     return made;
   }
   /// As if workers had timed some bursts.
-  void set_timed(const pipeline::worker_counts::timed& bursts) {
+  void set_timed(const pipeline::burst_times::sum& bursts) {
     const std::lock_guard hold(mutex_);
     timed_ = bursts;
   }
@@ -261,7 +262,7 @@ class fake_pipeline : public pipeline_control {
   std::vector<pipeline::packet> packet_outs_;
   std::function<void()> on_dump_part_;
   bridge_events events_;
-  pipeline::worker_counts::timed timed_{4, 100, 15'000};
+  pipeline::burst_times::sum timed_{4, 100, 15'000};
   bool is_explained_ = false;
 };
 

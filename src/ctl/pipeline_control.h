@@ -17,7 +17,7 @@
 #include "ctl/ofp/reply.h"
 #include "dp/pipeline/packet_in.h"
 #include "pipeline/compiler/choose_template.h"
-#include "pipeline/datapath/worker_counts.h"
+#include "pipeline/datapath/burst_times.h"
 #include "pipeline/estimate/calibration.h"
 #include "pipeline/model/bridge.h"
 #include "pipeline/oracle/oracle.h"
@@ -72,7 +72,8 @@ struct bridge_explanation {
   std::string not_predicted{};
   bool standalone = false;  // set_standalone() is on: packets meet no table
   /// Bursts that were timed since the last explanation, or since the start if there was none.
-  pipeline::worker_counts::timed measured{};
+  pipeline::burst_times::sum measured{};
+  std::uint64_t interrupted = 0;  // bursts that are not in it (burst_times.h)
   std::uint64_t measured_ns = 0;  // how long that is ago
   bool measured_since_start = true;
   double cycles_hz = 1;

@@ -64,7 +64,8 @@ class test_trace(cli_case):
         self.assertIn("table 0 is not direct: more than 16 rules (19)", text)
         self.assertRegex(text, r"(?m)^0 +19 +exact .* 1.00 +30 to 90$")
         self.assertIn("predicted  50 to 130 cycles a packet (25 to 65 ns), in full bursts\n", text)
-        self.assertIn("measured   150 cycles a packet (75 ns), of 100 packets in bursts of 25.0, "
+        self.assertIn("measured   150 cycles a packet (75 ns), of 100 packets in bursts of 25.0 "
+                      "(but for 1 that was interrupted), "
                       "since the start, 2 s ago\n", text)
         said = self.json("explain", "br0")
         self.assertEqual(said["predicted"], {"cycles": {"lower": 50, "upper": 130},

@@ -445,6 +445,7 @@ TEST_F(flow_api, an_explanation_gives_template_and_reasons) {
   EXPECT_EQ(got.measured().packets(), 100U);
   EXPECT_EQ(got.measured().bursts(), 4U);
   EXPECT_EQ(got.measured().cycles(), 15'000U);
+  EXPECT_EQ(got.measured().interrupted(), 1U);
   EXPECT_TRUE(got.measured_since_start());
   {
     grpc::ClientContext context;

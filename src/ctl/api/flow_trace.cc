@@ -130,6 +130,7 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     out.mutable_measured()->set_packets(said.measured.packets);
     out.mutable_measured()->set_bursts(said.measured.bursts);
     out.mutable_measured()->set_cycles(said.measured.cycles);
+    out.mutable_measured()->set_interrupted(said.interrupted);
   }
   out.set_measured_ns(said.measured_ns);
   out.set_measured_since_start(said.measured_since_start);

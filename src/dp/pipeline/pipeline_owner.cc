@@ -172,8 +172,8 @@ std::vector<counter> pipeline_owner::drops() const {
   return made;
 }
 
-of::worker_counts::timed pipeline_owner::times() const {
-  of::worker_counts::timed sum;
+of::burst_times pipeline_owner::times() const {
+  of::burst_times sum;
   for (unsigned w = 0; w < n_workers_; ++w) sum += bridge_->compiler().counts(w).times();
   return sum;
 }

@@ -115,7 +115,7 @@ class pipeline_owner {
   /// Of all workers since the start, by pipeline_drop.
   std::vector<counter> drops() const;
   /// Of all workers since the start.
-  pipeline::worker_counts::timed times() const;
+  pipeline::burst_times times() const;
 
   /// Ports of the switch to which NORMAL forwards nothing. Any thread.
   port_set no_fwd() const {

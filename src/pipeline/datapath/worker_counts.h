@@ -12,6 +12,7 @@
 
 #include "base/atomic_word.h"
 #include "base/reserved_array.h"
+#include "pipeline/datapath/burst_times.h"
 #include "pipeline/model/instructions.h"
 #include "pipeline/model/rule.h"
 
@@ -47,21 +48,6 @@ class worker_counts {
   struct table_cell {
     std::uint64_t lookups = 0, matches = 0;
   };
-  /// Of the bursts that were timed (executor::run).
-  struct timed {
-    std::uint64_t bursts = 0, packets = 0, cycles = 0;
-
-    timed& operator+=(const timed& more) {
-      bursts += more.bursts;
-      packets += more.packets;
-      cycles += more.cycles;
-      return *this;
-    }
-    timed since(const timed& before) const {
-      return {bursts - before.bursts, packets - before.packets, cycles - before.cycles};
-    }
-  };
-
   static result<worker_counts> create(std::size_t n_max) {
     auto cells = reserved_array<cell>::create(n_max);
     if (!cells) return tl::unexpected(std::move(cells.error()));
@@ -100,9 +86,10 @@ class worker_counts {
   }
   void add(pipeline_drop why) noexcept { bump(drops_[static_cast<std::size_t>(why)], 1); }
   void add_burst(std::uint64_t n_packets, std::uint64_t n_cycles) noexcept {
-    bump(timed_.bursts, 1);
-    bump(timed_.packets, n_packets);
-    bump(timed_.cycles, n_cycles);
+    burst_times::sum& to = times_.of(burst_times::kind_of(n_packets, n_cycles));
+    bump(to.bursts, 1);
+    bump(to.packets, n_packets);
+    bump(to.cycles, n_cycles);
   }
 
   // Any thread.
@@ -112,9 +99,15 @@ class worker_counts {
   table_cell table(table_id id) const noexcept {
     return {load_relaxed(&tables_[id].lookups), load_relaxed(&tables_[id].matches)};
   }
-  timed times() const noexcept {
-    return {load_relaxed(&timed_.bursts), load_relaxed(&timed_.packets),
-            load_relaxed(&timed_.cycles)};
+  /// Of the bursts that were timed (executor::run).
+  burst_times times() const noexcept {
+    burst_times made;
+    for (unsigned k = 0; k < burst_times::n_kinds; ++k) {
+      const burst_times::sum& from = times_.of(k);
+      made.of(k) = {load_relaxed(&from.bursts), load_relaxed(&from.packets),
+                    load_relaxed(&from.cycles)};
+    }
+    return made;
   }
   std::uint64_t drops(pipeline_drop why) const noexcept {
     return load_relaxed(&drops_[static_cast<std::size_t>(why)]);
@@ -126,7 +119,7 @@ class worker_counts {
   reserved_array<cell> cells_;
   std::array<table_cell, std::size_t{table_max} + 1> tables_{};
   std::array<std::uint64_t, n_pipeline_drops> drops_{};
-  timed timed_;
+  burst_times times_;
 };
 
 }  // namespace coua::pipeline

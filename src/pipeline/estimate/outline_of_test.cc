@@ -256,13 +256,13 @@ TEST_F(outline, of_many_rules_some_stand_for_all) {
 TEST_F(outline, one_burst_in_sixteen_is_timed) {
   must({add_rule(0, 1, {}, apply({output(2)}))});
   const worker_counts& counts = bridge_->compiler().counts(0);
-  EXPECT_EQ(counts.times().bursts, 0U);
+  EXPECT_EQ(counts.times().all().bursts, 0U);
   send(mac(1), 1);
-  EXPECT_EQ(counts.times().bursts, 1U);
+  EXPECT_EQ(counts.times().all().bursts, 1U);
   send(mac(1), 2 * executor::timed_each);
-  EXPECT_EQ(counts.times().bursts, 3U);
-  EXPECT_EQ(counts.times().packets, 3U);
-  EXPECT_GT(counts.times().cycles, 0U);
+  EXPECT_EQ(counts.times().all().bursts, 3U);
+  EXPECT_EQ(counts.times().all().packets, 3U);
+  EXPECT_GT(counts.times().all().cycles, 0U);
 }
 
 }  // namespace
