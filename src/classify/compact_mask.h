@@ -47,6 +47,7 @@ template <unsigned Max>
 class compact_mask_of {
  public:
   static constexpr unsigned max = Max;
+  static_assert(Max <= 256, "a word's number is a byte");
 
   static bool takes(const wide_words& mask, unsigned n_words) {
     const auto n = std::count_if(mask.words, mask.words + n_words,

@@ -7,9 +7,9 @@
 // Direct-mapped: a slot holds one (key, port) and when it was reported. The same pair is a repeat
 // until the hold time is over. At another port the address has moved, which is told sooner; but not
 // at once: one that is sent to two ports of a worker moves with every burst, as fast as the FIB
-// follows. Two addresses that share a slot push each other out, which costs repeats, never a lost
-// report. After the hold time the report goes out again, in case the owner had to refuse or lost
-// the first.
+// follows. A single frame there so soon after a report is not told, but the next one. Two addresses
+// that share a slot push each other out, which costs repeats, never a lost report. After the hold
+// time the report goes out again, in case the owner had to refuse or lost the first.
 #pragma once
 
 #include <array>

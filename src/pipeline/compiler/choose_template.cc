@@ -139,6 +139,7 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
 void template_keeper::stay(template_keeper before, std::string reason) {
   const table_template wanted = now_.which;
   *this = std::move(before);
+  n_waited_ = n_since_asked_ = 0;  // not again with the next change
   if (wanted < now_.which) not_built_ = {wanted, std::move(reason)};
 }
 

@@ -39,6 +39,9 @@ result<void> pipeline_compiler::build_clauses(table_id table) {
   }
   auto made = wildcard_table::create(*layout, n_workers_);
   if (!made) return tl::unexpected(std::move(made.error()));
+  for (const match& each : matches) {
+    if (auto good = (*made)->check(each); !good) return good;
+  }
   auto form = std::make_shared<wildcard_form>(context_, table, std::move(*made),
                                               wildcard_form::order::by_mask);
   for (const rule_ptr& each : all) {

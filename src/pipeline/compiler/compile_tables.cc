@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/error_place.h"
 #include "pipeline/compiler/decomposed_form.h"
 #include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/other_rules.h"
@@ -297,6 +298,12 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
     } else {
       auto made = wildcard_table::create(*layout, n_workers_);
       if (!made) return tl::unexpected(std::move(made.error()));
+      // Before a million others are added.
+      result<void> good;
+      each_other_rule(rules, [&](const rule_table::entry& one) {
+        if (good) good = (*made)->check(one.rule->match);
+      });
+      if (!good) return tl::unexpected(at_place("table " + std::to_string(table), good.error()));
       form = std::make_shared<wildcard_form>(context_, table, std::move(*made));
     }
   }

@@ -152,6 +152,7 @@ bool set_layouts(const leaves& of, decomposition& by) {
     const bool is_left = (whole->windows()[i].mask & ~by.known.mask[first + i]) != 0;
     if (is_left) by.words_left |= 1U << (first + i);
   }
+  static_assert(key_words::max <= 32, "a bit for each");
   if (by.words_left == 0) by.words_left = 1;  // kernels compare a word at least
   return true;
 }

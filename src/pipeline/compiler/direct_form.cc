@@ -61,6 +61,8 @@ void direct_form::bury(record_id gone) {
   }
 }
 
+static_assert(key_words::max <= simd::direct_rules::max_words);
+
 result<void> direct_form::finish() {
   if (!changed_) return {};
   changed_ = false;

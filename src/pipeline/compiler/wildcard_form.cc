@@ -19,7 +19,7 @@ wildcard_form::wildcard_form(compile_context& in, table_id table,
 }
 
 bool wildcard_form::takes(const match& what) const {
-  return rules_->layout().words_of(what).has_value();
+  return rules_->layout().words_of(what).has_value() && rules_->check(what).has_value();
 }
 
 result<std::uint32_t> wildcard_form::rank_of(const rule& one) {

@@ -25,7 +25,7 @@ namespace coua::pipeline {
 
 class exact_store {
  public:
-  static constexpr unsigned words_max = 16;  // of a flow table's key
+  static constexpr unsigned words_max = COUA_FLOW_KEY_BYTES_MAX / sizeof(std::uint64_t);
 
   struct key {
     std::uint64_t words[words_max] = {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/datapath/wildcard_table.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace coua::pipeline {
@@ -8,9 +10,16 @@ namespace {
 
 using bytes_in = const std::uint8_t*;
 
+static_assert(key_words::max * sizeof(std::uint64_t) <= COUA_CLASSIFIER_KEY_BYTES_MAX);
+
+constexpr const char* too_wide =
+    "a rule of a classifier may take bits of 16 words of 8 bytes of a packet";
+// A field is in three words at most, and the layers are in one.
+constexpr std::size_t wide_terms_min = (COUA_CLASSIFIER_MASK_WORDS_MAX - 1) / 3 + 1;
+
 const char* why_full(int refused) {
   switch (refused) {
-    case -ERANGE: return "one rule of a classifier takes at most 16 words of 8 bytes of a packet";
+    case -ERANGE: return too_wide;
     case -E2BIG:
     case -EAGAIN: return "too many different masks in one table";
     default: return "the table is full";
@@ -36,6 +45,17 @@ result<std::unique_ptr<wildcard_table>> wildcard_table::create(const key_layout&
     made->readers_.push_back(std::move(*reader));
   }
   return made;
+}
+
+result<void> wildcard_table::check(const match& what) const {
+  if (what.terms().size() < wide_terms_min) return {};
+  const auto words = layout_.terms_of(what);
+  COUA_CHECK(words.has_value());
+  const auto n = std::count_if(words->mask, words->mask + layout_.n_words(),
+                               [](std::uint64_t mask) { return mask != 0; });
+  const unsigned n_words = static_cast<unsigned>(n) + (layout_.has_layers() ? 1 : 0);
+  if (n_words <= COUA_CLASSIFIER_MASK_WORDS_MAX) return {};
+  return fail(errc::no_room, what.to_string(), too_wide);
 }
 
 result<void> wildcard_table::put(const match& what, std::uint32_t rank, record_id head) {

@@ -31,6 +31,8 @@ class wildcard_table {
   unsigned stride() const { return std::max(layout_.n_words(), 1U); }
 
   // Writer.
+  /// Whether there is room for what one rule asks, whose bits the layout has. Errors: no_room.
+  result<void> check(const match& what) const;
   /// Adds the rule, or replaces its record. Errors: no_room (masks, rules).
   result<void> put(const match& what, std::uint32_t rank, record_id head);
   void erase(const match& what, std::uint32_t rank);

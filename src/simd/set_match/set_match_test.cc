@@ -14,7 +14,7 @@
 namespace coua::simd {
 namespace {
 
-constexpr unsigned words_max = 16;
+constexpr unsigned words_max = 32;
 
 struct set_rule {
   std::array<std::uint64_t, words_max> value{}, mask{};
