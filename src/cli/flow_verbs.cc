@@ -64,7 +64,10 @@ std::string changes_of(const v1::ApplyFlowsResponse& got) {
 /// "line 3: tcp" in a file.
 error in_file(const std::string& name, error wrong) {
   constexpr std::string_view line = "line ";
-  if (!wrong.where.starts_with(line)) return at_place(name, std::move(wrong));
+  // What is not the text's fault is not the file's either.
+  const bool of_text = wrong.code == errc::invalid;
+  if (!wrong.where.starts_with(line))
+    return of_text ? at_place(name, std::move(wrong)) : std::move(wrong);
   wrong.where = name + ":" + wrong.where.substr(line.size());
   return wrong;
 }

@@ -87,8 +87,14 @@ result<void> check_resubmit(std::string_view name, std::string_view value) {
 result<void> check_controller(std::string_view name, std::string_view value) {
   constexpr unsigned max_len_bits = 16;
   if (is_number(value)) return check_number(name, value, max_len_bits);
-  const std::string_view key = take(value, "=");
-  return key == "max_len" ? check_number(key, value, max_len_bits) : result<void>{};
+  std::string text(value);
+  char* rest = text.data();
+  char *key, *said;
+  while (ofputil_parse_key_value(&rest, &key, &said)) {
+    if (std::string_view(key) != "max_len") continue;
+    if (auto good = check_number(key, said, max_len_bits); !good) return good;
+  }
+  return {};
 }
 
 result<void> check_write_metadata(std::string_view name, std::string_view value) {

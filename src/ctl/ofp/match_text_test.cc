@@ -102,7 +102,8 @@ TEST(match_text, refuses_by_name) {
       {"foo=1", "error: unknown keyword foo"},
       {"in_phy_port=1", "error: unknown keyword in_phy_port"},
       {"tp_dst=80",
-       "error: tp_dst: the match must also say that the packet is, or has, TCP or UDP or SCTP"},
+       "error: tp_dst: the match must also say that the packet is, or has, TCP or UDP or SCTP or "
+       "ICMP or ICMPv6"},
       {"nw_src=1.2.3.4",
        "error: nw_src: the match must also say that the packet is, or has, IPv4 or ARP"},
       {"ct_state=+trk", "error: ct_state: the switch has no such field"},

@@ -94,7 +94,8 @@ TEST(packet_text, takes_bytes) {
 TEST(packet_text, refuses_what_no_packet_has) {
   EXPECT_EQ(wrong_frame("tcp,foo=1"), "unknown keyword foo");
   EXPECT_EQ(wrong_frame("tp_dst=80"),
-            "tp_dst: the match must also say that the packet is, or has, TCP or UDP or SCTP");
+            "tp_dst: the match must also say that the packet is, or has, TCP or UDP or SCTP or "
+            "ICMP or ICMPv6");
   EXPECT_EQ(wrong_frame("table=3,tcp"),
             "packet: a packet has no table, cookie, out_port or out_group");
   EXPECT_EQ(wrong_frame("ipv6,nw_proto=6,nw_frag=first"),

@@ -34,15 +34,18 @@ bool covers(const ::match& one, const ::match& all) {
 /// Names that stand for the same thing in several protocols.
 struct shared_name {
   std::string_view name;
-  std::array<mf_field_id, 3> fields;
+  std::array<mf_field_id, 5> fields;
   std::size_t n_fields;
 };
 constexpr std::array shared_names = std::to_array<shared_name>({
     {"nw_src", {MFF_IPV4_SRC, MFF_ARP_SPA}, 2},
     {"nw_dst", {MFF_IPV4_DST, MFF_ARP_TPA}, 2},
     {"nw_proto", {MFF_IP_PROTO, MFF_ARP_OP}, 2},
-    {"tp_src", {MFF_TCP_SRC, MFF_UDP_SRC, MFF_SCTP_SRC}, 3},
-    {"tp_dst", {MFF_TCP_DST, MFF_UDP_DST, MFF_SCTP_DST}, 3},
+    {"ip_src", {MFF_IPV4_SRC, MFF_ARP_SPA}, 2},
+    {"ip_dst", {MFF_IPV4_DST, MFF_ARP_TPA}, 2},
+    {"ip_proto", {MFF_IP_PROTO, MFF_ARP_OP}, 2},
+    {"tp_src", {MFF_TCP_SRC, MFF_UDP_SRC, MFF_SCTP_SRC, MFF_ICMPV4_TYPE, MFF_ICMPV6_TYPE}, 5},
+    {"tp_dst", {MFF_TCP_DST, MFF_UDP_DST, MFF_SCTP_DST, MFF_ICMPV4_CODE, MFF_ICMPV6_CODE}, 5},
     {"icmp_type", {MFF_ICMPV4_TYPE, MFF_ICMPV6_TYPE}, 2},
     {"icmp_code", {MFF_ICMPV4_CODE, MFF_ICMPV6_CODE}, 2},
 });
@@ -112,11 +115,13 @@ result<void> check_said(std::string text, const ovs_port_map& map, const ::match
   char *name, *value;
   while (ofputil_parse_key_value(&rest, &name, &value)) {
     const mf_field* of = mf_from_name(name);
-    if (!covers(read_word(name, value, of, map), made)) {
+    const ::match alone = read_word(name, value, of, map);
+    if (!covers(alone, made)) {
       const std::string word = std::string(name) + (*value == '\0' ? "" : "=") + value;
       return fail(errc::invalid, word, "what comes later says something else");
     }
-    if (of == nullptr) continue;
+    // Of any value, which needs nothing.
+    if (of == nullptr || mf_is_all_wild(of, &alone.wc)) continue;
     if (auto good = check_prerequisite(name, *of, made); !good) return good;
   }
   return {};

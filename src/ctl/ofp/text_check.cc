@@ -136,7 +136,10 @@ result<void> check_cookie(seen_words& seen, const char* value) {
   // To modify rules that have one cookie and get another, it is said twice: 1/-1 and 2.
   const bool with_mask = std::string_view(value).find('/') != std::string_view::npos;
   if (auto good = check_once(seen, with_mask ? "cookie with a mask" : "cookie"); !good) return good;
-  return check_masked("cookie", value, 64);
+  // Of 64 bits -1 is all of them, in a cookie as in a mask.
+  const std::string_view text(value);
+  const bool all = text == "-1" || text.starts_with("-1/");
+  return check_masked("cookie", all ? "0" + std::string(text.substr(2)) : std::string(text), 64);
 }
 
 result<void> check_number_word(const number_word& of, seen_words& seen, const char* value) {

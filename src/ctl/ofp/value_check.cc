@@ -137,7 +137,10 @@ unsigned width(const mf_field& of) {
 result<void> check_integer(const mf_field& of, std::string_view name, std::string_view text) {
   if (of.n_bytes * 8 > value128_bits) return {};  // options of tunnels, which the switch lacks
   if (of.id == MFF_DL_VLAN && read_number(text, number_form::any_base) == no_vlan) return {};
-  return check_masked(name, text, width(of));
+  // A mask of all its bytes cuts nothing off.
+  const auto [value, mask] = split(text);
+  const bool whole = mask && read_number(*mask) == largest(8 * of.n_bytes);
+  return check_masked(name, whole ? value : text, width(of));
 }
 
 }  // namespace

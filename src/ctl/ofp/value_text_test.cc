@@ -183,7 +183,9 @@ TEST(value_text, names_the_value_and_the_bound) {
       {"priority=65536 actions=1", "priority: \"65536\" is not a number from 0 to 65535"},
       {"idle_timeout=65536 actions=1", "idle_timeout: \"65536\" is not a number from 0 to 65535"},
       {"hard_timeout=-1 actions=1", "hard_timeout: \"-1\" is not a number from 0 to 65535"},
-      {"cookie=-1 actions=1", "cookie: \"-1\" is not a number from 0 to 2^64 - 1"},
+      {"cookie=-2 actions=1", "cookie: \"-2\" is not a number from 0 to 2^64 - 1"},
+      {"actions=controller(reason=action,max_len=65536)",
+       "max_len: \"65536\" is not a number from 0 to 65535"},
       {"reg0[0..3]=16 actions=1", "reg0[0..3]: \"16\" is not a number from 0 to 15"},
       {"reg0[0..4294967296]=1 actions=1",
        "reg0[0..4294967296]: \"4294967296\" is not a number from 0 to 1023"},
@@ -347,6 +349,15 @@ TEST(value_text, is_taken_in_every_form_of_the_manual) {
            "xxreg0=0x123456789abcdef0123456789abcdef0 actions=drop",
            "NXM_NX_REG0[0..7]=0xff actions=drop",
            "metadata=1/-1 actions=drop",
+           "cookie=-1 actions=drop",
+           "nw_src=* actions=drop",
+           "nw_src=0.0.0.0/0 actions=drop",
+           "tp_dst=*,tp_src=0/0 actions=drop",
+           "arp,ip_src=1.2.3.4,ip_proto=1 actions=drop",
+           "icmp,tp_src=8,tp_dst=0 actions=drop",
+           "vlan_vid=0x1005/0xffff actions=drop",
+           "actions=controller(max_len=128,id=0)",
+           "actions=controller(reason=action, max_len=128)",
            "tun_id=0x1/0xffffffffffffffff actions=drop",
            "eth,tcp actions=drop",
            "tcp,ip actions=drop",
@@ -376,8 +387,8 @@ TEST(value_text, is_taken_in_every_form_of_the_manual) {
     const std::string said = made ? "" : made.error().message();
     EXPECT_TRUE(made.has_value()) << text << ": " << said;
   }
-  for (const char* text : {"table=255", "cookie=0x1/-1", "cookie=1/0xff,tcp", "out_port=LOCAL",
-                           "out_group=7,out_port=1", "out_group=any"}) {
+  for (const char* text : {"table=255", "cookie=0x1/-1", "cookie=-1/-1", "cookie=1/0xff,tcp",
+                           "out_port=LOCAL", "out_group=7,out_port=1", "out_group=any"}) {
     EXPECT_TRUE(parse_rule(text, rule_command::remove).has_value()) << text;
     EXPECT_TRUE(parse_filter(text).has_value()) << text;
   }
