@@ -47,7 +47,7 @@ std::vector<table_explanation> explain_tables(const pipeline::running_bridge& in
     const pipeline::rule_table& table = in.model().tables()[i];
     if (table.size() == 0) continue;
     table_explanation one{id, table.size(), table.lookups, table.matches};
-    one.clauses = compiler.n_clauses(id);
+    one.clauses = table.n_clauses();
     one.bytes = compiler.bytes(id);
     if (const pipeline::template_choice* served = compiler.choice(id)) {
       one.served = *served;
@@ -198,7 +198,9 @@ bridge_explanation bridge_control::explain() {
   }
   const pipeline::pipeline_estimate said = pipeline::estimate(outline, *machine);
   for (const pipeline::stage_estimate& each : said.stages) {
+    // It has rules, as all that are served have.
     const auto table = std::ranges::find(made.tables, each.table, &table_explanation::id);
+    COUA_CHECK(table != made.tables.end());
     table->visits = each.visits;
     table->cycles = each.cycles;
   }

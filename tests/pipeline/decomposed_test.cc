@@ -256,6 +256,52 @@ TEST(decomposed_load, rule_by_rule_ends_as_one_bundle_does) {
   for (checked_pipeline* each : {&one_by_one, &at_once}) each->check_nothing_stays();
 }
 
+/// Of more words than the keys of a classifier's subtables have.
+rule_mod too_wide_rule(unsigned service, unsigned number) {
+  rule_mod made = wide_rule(service, number);
+  std::vector<match_term> terms = made.match.terms();
+  terms.push_back(exact(field::tunnel_id, 0));
+  for (unsigned i = 8; i < n_registers; ++i) terms.push_back(exact(reg(i), 0));
+  made.match = where(std::move(terms));
+  return made;
+}
+
+/// The classifier is asked for as above, and cannot be built: sets serve on, and rules can go.
+TEST(decomposed_load, stays_where_a_classifier_has_no_room) {
+  constexpr unsigned n_services = 20;
+  checked_pipeline in;
+  for (port_no i = 1; i <= 2; ++i) ASSERT_TRUE(in.apply({pipeline::test::add_port(i)}));
+  const auto kind = [&in] { return in.bridge().compiler().form(0)->kind(); };
+  for (unsigned number = 0; number < 16; ++number) {
+    for (unsigned service = 0; service < n_services; ++service)
+      ASSERT_TRUE(in.apply({too_wide_rule(service, number)}));
+  }
+  EXPECT_EQ(kind(), table_template::decomposed);
+  // To each service and some that are not there, with all that rule 0 of each asks: zeros.
+  constexpr std::size_t addresses = 32, before_addresses = 8;
+  std::vector<packet> burst;
+  for (const auto& frame : pipeline::test::frames()) {
+    if (net::load_be16(frame.data() + 12) != net::ethertype_ipv6 || !burst.empty()) continue;
+    packet one = pipeline::test::from_port_1(frame);
+    one.in_port = 2;
+    std::fill_n(one.bytes.data() + 6, 6, 0);
+    std::fill_n(one.bytes.data() + net::ethernet_header_bytes + before_addresses, addresses, 0);
+    for (unsigned service = 0; service < n_services + 4; ++service) {
+      net::store_mac(one.bytes.data(), 0x0200'0000'0000 + service);
+      burst.push_back(one);
+    }
+  }
+  in.receive(burst);
+  EXPECT_EQ(in.n_outputs, n_services);
+  for (unsigned number = 1; number < 16; ++number) {
+    for (unsigned service = 0; service < n_services; ++service)
+      ASSERT_TRUE(in.apply({removal(too_wide_rule(service, number))}));
+  }
+  in.receive(burst);
+  in.check_counters();
+  in.check_nothing_stays();
+}
+
 rule_mod from_a_port(rule_mod of) {
   std::vector<match_term> terms = of.match.terms();
   terms.push_back(exact(field::in_port, of.priority));

@@ -230,8 +230,7 @@ TEST_F(failed_version, is_none_where_rules_go_from_an_exact_table) {
   for (unsigned i = 0; i < 20; ++i) bundle.emplace_back(wide_rule(i));
   must(bundle);
   const auto layout = key_layout::of(std::vector{where(wide_terms(0))});
-  ASSERT_TRUE(layout && layout->n_words() == exact_store::words_max)
-      << (layout ? layout->n_words() : 0);
+  ASSERT_EQ(layout.n_words(), exact_store::words_max);
   ASSERT_EQ(form(0)->kind(), table_template::exact);
   for (unsigned i = 0; i < 19; ++i) must(gone({wide_rule(i)}));
   EXPECT_EQ(form(0)->kind(), table_template::direct);

@@ -19,8 +19,8 @@
 // quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
 // asked of all its rules, so it is asked as seldom: when the table must be built anew, and after as
 // many changes, of one that is decomposed whether it should still be. What is due then and cannot
-// be built (what parts hold may ask for more than one key has) is as if it did not serve: the table
-// keeps what it has, so that a rule can always go.
+// be built (a rule that parts hold may take more than a classifier has room for) is as if it did
+// not serve: the table keeps what it has, so that a rule can always go.
 //
 // Each change of a rule asks for the template, and hardly anybody why it is no cheaper one: texts
 // are made of the rules of that moment, when somebody asks.
@@ -75,7 +75,7 @@ class template_keeper {
   bool follow(const table_shape& shape, changed what, const decomposer& decompose);
 
   /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,
-  /// until the next change.
+  /// and waits anew before that is asked for again.
   void stay(template_keeper before, std::string reason);
 
   /// Of the templates that are cheaper than now(), in order, up to one that would serve and waits.

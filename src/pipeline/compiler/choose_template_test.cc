@@ -330,6 +330,27 @@ TEST(template_keeper, says_why_a_cheaper_one_could_not_be_built) {
   EXPECT_EQ(keeper.why_not_cheaper(shape).back().reason, "no (when last asked)");
 }
 
+// Red when each change asks again for what could not be built.
+TEST(template_keeper, waits_after_what_could_not_be_built) {
+  table_shape shape;
+  for (std::uint64_t n = 0; n < 17; ++n)
+    shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
+  template_keeper keeper;
+  unsigned n_asked = 0;
+  decompose_answer answer{nullptr, "no"};
+  const auto decompose = [&](const auto&) { return ++n_asked, answer; };
+  keeper.follow(shape, {}, decompose);
+  keeper.follow(shape, {.n = 15}, decompose);
+  ASSERT_EQ(n_asked, 1U);
+  const template_keeper before = keeper;
+  answer = {std::make_shared<const decomposition>(), ""};
+  ASSERT_TRUE(keeper.follow(shape, {}, decompose));
+  keeper.stay(before, "no memory");
+  for (int i = 0; i < 15; ++i) EXPECT_FALSE(keeper.follow(shape, {}, decompose));
+  EXPECT_EQ(n_asked, 2U);
+  EXPECT_TRUE(keeper.follow(shape, {}, decompose));
+}
+
 /// Any changes: what a table has always serves its rules, and what is counted is what there is.
 TEST(template_keeper, through_random_changes_serves_what_is_there) {
   std::mt19937_64 random(1);

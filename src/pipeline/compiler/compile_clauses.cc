@@ -10,7 +10,7 @@ namespace coua::pipeline {
 
 result<void> pipeline_compiler::change_clauses(table_id table, const rule_changes& changes) {
   table_state& of = tables_[table];
-  if (of.n_clauses == 0) {
+  if (model_.tables()[table].n_clauses() == 0) {
     install_clauses(table, nullptr);
     return {};
   }
@@ -33,11 +33,7 @@ result<void> pipeline_compiler::build_clauses(table_id table) {
     return {};
   }
   const auto layout = key_layout::of(matches, key_layout::width::fields);
-  if (!layout) {
-    return fail(errc::no_room, "table " + std::to_string(table),
-                "its clauses match on too many bits");
-  }
-  auto made = wildcard_table::create(*layout, n_workers_);
+  auto made = wildcard_table::create(layout, n_workers_);
   if (!made) return tl::unexpected(std::move(made.error()));
   for (const match& each : matches) {
     if (auto good = (*made)->check(each); !good) return good;

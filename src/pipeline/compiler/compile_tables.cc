@@ -16,8 +16,8 @@
 namespace coua::pipeline {
 namespace {
 
-/// Of all rules, for exact of those that are no catch-alls. None: they take too many bits.
-std::optional<key_layout> layout_of(const rule_table& rules, table_template kind) {
+/// Of all rules, for exact of those that are no catch-alls.
+key_layout layout_of(const rule_table& rules, table_template kind) {
   std::vector<match> matches;
   if (kind == table_template::exact) {
     // All have the same, and catch-alls are below them.
@@ -37,16 +37,16 @@ std::optional<key_layout> layout_of(const rule_table& rules, table_template kind
 std::vector<rule_step> net_of(const change_list& changes) {
   std::vector<rule_step> net;
   net.reserve(changes.size());
-  // Mostly rules are added, each with a number of its own, and none is there twice.
-  bool some_twice = false;
+  // Only a rule that was there before, or in this list, can be there twice.
+  bool may_be_twice = false;
   const auto place_of = [](const rule_ptr& one) { return one == nullptr ? nullptr : &one; };
   for (const change& each : changes) {
     const auto* one = std::get_if<rule_change>(&each);
     if (one == nullptr) continue;
     net.push_back({place_of(one->before), place_of(one->after)});
-    some_twice |= one->before != nullptr;
+    may_be_twice |= one->before != nullptr;
   }
-  if (!some_twice || net.size() == 1) return net;
+  if (!may_be_twice || net.size() == 1) return net;
   std::unordered_map<rule_id, std::size_t> at;
   std::size_t n = 0;
   for (const rule_step& one : net) {
@@ -94,8 +94,8 @@ std::set<table_id> with_older_rules(const std::vector<rule_step>& net) {
 table_template pipeline_compiler::wanted(table_id table) const {
   const table_template by_rules = tables_[table].keeper.now().which;
   if (by_rules == table_template::exact) {
-    const auto layout = layout_of(model_.tables()[table], table_template::exact);
-    if (!layout || !exact_store::takes(*layout)) return table_template::classifier;
+    const key_layout layout = layout_of(model_.tables()[table], table_template::exact);
+    if (!exact_store::takes(layout)) return table_template::classifier;
   }
   return by_rules;
 }
@@ -238,27 +238,26 @@ result<void> pipeline_compiler::change_form(table_form& form, const rule_changes
   return form.finish();
 }
 
-void pipeline_compiler::count_built(const std::set<table_id>& tables) {
-  built_.clear();
+pipeline_compiler::rules_by_keys pipeline_compiler::exact_rules_of(
+    const std::set<table_id>& tables) const {
+  rules_by_keys made;
   for (const table_id each : tables) {
     if (wanted(each) != table_template::exact) continue;
-    n_built(*layout_of(model_.tables()[each], table_template::exact)) +=
-        tables_[each].shape.n_rules();
+    const key_layout layout = layout_of(model_.tables()[each], table_template::exact);
+    auto at = std::find_if(made.begin(), made.end(),
+                           [&](const auto& one) { return one.first == layout; });
+    if (at == made.end()) at = made.insert(at, {layout, 0});
+    at->second += tables_[each].shape.n_rules();
   }
-}
-
-std::uint64_t& pipeline_compiler::n_built(const key_layout& layout) {
-  const auto at = std::find_if(built_.begin(), built_.end(),
-                               [&](const auto& one) { return one.first == layout; });
-  return at != built_.end() ? at->second : built_.emplace_back(layout, 0).second;
+  return made;
 }
 
 result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
   std::map<table_id, std::shared_ptr<table_form>> made;
-  count_built(tables);
+  const rules_by_keys exact = exact_rules_of(tables);
   for (const table_id each : tables) {
     if (tables_[each].shape.n_rules() == 0) continue;
-    auto form = make_form(each);
+    auto form = make_form(each, exact);
     if (!form) {
       for (auto& [table, one] : made) discard(std::move(one));
       std::erase_if(stores_, [](const auto& store) { return store->tables.empty(); });
@@ -270,7 +269,8 @@ result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
   return {};
 }
 
-result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table) {
+result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table,
+                                                                 const rules_by_keys& exact) {
   const rule_table& rules = model_.tables()[table];
   const table_template kind = wanted(table);
   std::shared_ptr<table_form> form;
@@ -286,26 +286,11 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
     if (!made) return tl::unexpected(std::move(made.error()));
     form = std::move(*made);
   } else {
-    const auto layout = layout_of(rules, kind);
-    if (!layout) {
-      return fail(errc::no_room, "table " + std::to_string(table),
-                  "its rules match on too many bits");
-    }
-    if (kind == table_template::exact) {
-      auto exact = make_exact(table, *layout);
-      if (!exact) return exact;
-      form = std::move(*exact);
-    } else {
-      auto made = wildcard_table::create(*layout, n_workers_);
-      if (!made) return tl::unexpected(std::move(made.error()));
-      // Before a million others are added.
-      result<void> good;
-      each_other_rule(rules, [&](const rule_table::entry& one) {
-        if (good) good = (*made)->check(one.rule->match);
-      });
-      if (!good) return tl::unexpected(at_place("table " + std::to_string(table), good.error()));
-      form = std::make_shared<wildcard_form>(context_, table, std::move(*made));
-    }
+    const key_layout layout = layout_of(rules, kind);
+    auto made = kind == table_template::exact ? make_exact(table, layout, exact)
+                                              : make_classifier(table, layout);
+    if (!made) return made;
+    form = std::move(*made);
   }
   // In the order in which they were added: of one priority the first one counts.
   std::vector<const rule_ptr*> all;
@@ -325,7 +310,8 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table)
 }
 
 result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table,
-                                                                  const key_layout& layout) {
+                                                                  const key_layout& layout,
+                                                                  const rules_by_keys& exact) {
   std::shared_ptr<shared_store> to;
   const std::uint64_t n = tables_[table].shape.n_rules();
   for (const auto& each : stores_) {
@@ -336,13 +322,28 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
   }
   if (to == nullptr) {
     // The others with such keys come, too.
-    auto made = exact_store::create(layout, std::max(shared_store::smallest, 2 * n_built(layout)),
+    const auto of_all = std::find_if(exact.begin(), exact.end(),
+                                     [&](const auto& one) { return one.first == layout; });
+    auto made = exact_store::create(layout, std::max(shared_store::smallest, 2 * of_all->second),
                                     n_workers_);
     if (!made) return tl::unexpected(std::move(made.error()));
     to = std::make_shared<shared_store>(std::move(*made));
     stores_.push_back(to);
   }
   return std::make_shared<exact_form>(context_, table, std::move(to));
+}
+
+result<std::shared_ptr<table_form>> pipeline_compiler::make_classifier(table_id table,
+                                                                       const key_layout& layout) {
+  auto made = wildcard_table::create(layout, n_workers_);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  // Before a million others are added.
+  result<void> good;
+  each_other_rule(model_.tables()[table], [&](const rule_table::entry& one) {
+    if (good) good = (*made)->check(one.rule->match);
+  });
+  if (!good) return tl::unexpected(at_place("table " + std::to_string(table), good.error()));
+  return std::make_shared<wildcard_form>(context_, table, std::move(*made));
 }
 
 result<std::shared_ptr<table_form>> pipeline_compiler::make_prefixes(table_id table) {

@@ -126,11 +126,10 @@ leaves sets_of(const decomposition& by, const std::vector<const match*>& rules) 
   for (const match* each : rules) {
     std::optional<match> values = by.values_of(*each);
     if (!values) continue;
-    auto layout = key_layout::of({&*values, 1});
-    if (!layout) continue;
+    const key_layout layout = key_layout::of({&*values, 1});
     auto at = std::find_if(all.begin(), all.end(),
-                           [&](const leaves& one) { return one.layout == *layout; });
-    if (at == all.end()) at = all.insert(at, leaves(std::move(*layout)));
+                           [&](const leaves& one) { return one.layout == layout; });
+    if (at == all.end()) at = all.insert(at, leaves(layout));
     at->add(*each, std::move(*values));
   }
   if (all.empty()) return leaves({});
@@ -139,17 +138,16 @@ leaves sets_of(const decomposition& by, const std::vector<const match*>& rules) 
   }));
 }
 
-/// False: they take too many bits.
+/// False: their values take more than a flow table's key has.
 bool set_layouts(const leaves& of, decomposition& by) {
-  const auto whole = key_layout::of(of.examples, key_layout::width::fields);
-  if (!whole || !exact_store::takes(of.layout)) return false;
+  if (!exact_store::takes(of.layout)) return false;
   by.values = of.layout;
-  by.whole = *whole;
-  by.known = *whole->terms_of(of.example);
-  const std::size_t first = whole->has_layers() ? 1 : 0;
+  by.whole = key_layout::of(of.examples, key_layout::width::fields);
+  by.known = *by.whole.terms_of(of.example);
+  const std::size_t first = by.whole.has_layers() ? 1 : 0;
   by.words_left = static_cast<std::uint32_t>(first);
-  for (std::size_t i = 0; i < whole->windows().size(); ++i) {
-    const bool is_left = (whole->windows()[i].mask & ~by.known.mask[first + i]) != 0;
+  for (std::size_t i = 0; i < by.whole.windows().size(); ++i) {
+    const bool is_left = (by.whole.windows()[i].mask & ~by.known.mask[first + i]) != 0;
     if (is_left) by.words_left |= 1U << (first + i);
   }
   static_assert(key_words::max <= 32, "a bit for each");

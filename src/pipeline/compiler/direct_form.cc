@@ -5,6 +5,8 @@
 
 namespace coua::pipeline {
 
+static_assert(key_words::max <= simd::direct_rules::max_words);
+
 direct_form::~direct_form() = default;
 
 std::vector<direct_form::entry>::iterator direct_form::find(rule_id id) {
@@ -61,27 +63,20 @@ void direct_form::bury(record_id gone) {
   }
 }
 
-static_assert(key_words::max <= simd::direct_rules::max_words);
-
 result<void> direct_form::finish() {
   if (!changed_) return {};
   changed_ = false;
   auto made = std::make_unique<direct_table>();
   std::vector<match> matches;
   for (const entry& one : entries_) matches.push_back(one.rule->match);
-  const auto layout = key_layout::of(matches);
-  if (!layout) {
-    return fail(errc::no_room, "table " + std::to_string(stage_.table),
-                "its rules match on too many bits");
-  }
-  made->layout = *layout;
+  made->layout = key_layout::of(matches);
   made->n_rules = static_cast<unsigned>(entries_.size());
   made->heads = std::make_unique<std::atomic<record_id>[]>(entries_.size());
   std::vector<key_words> rows;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     made->heads[i].store(entries_[i].head, std::memory_order_relaxed);
     made->ranks.push_back(rank_of(*entries_[i].rule));
-    const auto ways = layout->words_of(entries_[i].rule->match);
+    const auto ways = made->layout.words_of(entries_[i].rule->match);
     for (const key_words& each : *ways) {
       if (rows.size() == direct_table::rows_max) {
         return fail(errc::no_room, "table " + std::to_string(stage_.table),
@@ -94,7 +89,7 @@ result<void> direct_form::finish() {
   made->n_rows = static_cast<unsigned>(rows.size());
   constexpr std::size_t group = simd::direct_rules::group;
   const std::size_t n_padded = (rows.size() + group - 1) / group * group;
-  const std::size_t n_words = layout->n_words();
+  const std::size_t n_words = made->layout.n_words();
   made->values.assign(n_words * n_padded, simd::direct_rules::never);
   made->masks.assign(n_words * n_padded, 0);
   for (std::size_t r = 0; r < rows.size(); ++r) {

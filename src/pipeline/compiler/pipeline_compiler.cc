@@ -80,13 +80,11 @@ void pipeline_compiler::note(const change_list& changes, bool forward) {
                      const rule_ptr& gone = forward ? c.before : c.after;
                      const rule_ptr& come = forward ? c.after : c.before;
                      if (gone != nullptr) {
-                       table_state& of = tables_[gone->table];
-                       is_clause(*gone) ? void(--of.n_clauses) : of.shape.remove(*gone);
+                       if (!is_clause(*gone)) tables_[gone->table].shape.remove(*gone);
                        depth_.remove(*gone);
                      }
                      if (come != nullptr) {
-                       table_state& of = tables_[come->table];
-                       is_clause(*come) ? void(++of.n_clauses) : of.shape.add(*come);
+                       if (!is_clause(*come)) tables_[come->table].shape.add(*come);
                        depth_.add(*come);
                      }
                    },

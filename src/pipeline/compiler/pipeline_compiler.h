@@ -93,8 +93,6 @@ class pipeline_compiler {
     return tables_[table].keeper.why_not_cheaper(tables_[table].shape);
   }
   const table_form* form(table_id table) const { return tables_[table].form.get(); }
-  /// Rules that are clauses of conjunctions, which no template has.
-  std::size_t n_clauses(table_id table) const { return tables_[table].n_clauses; }
   /// Of what serves the rules and the clauses of a table. Tables that share a store have of it the
   /// part that their rules are, so that the sum over all tables is what there is.
   std::uint64_t bytes(table_id table) const;
@@ -109,11 +107,12 @@ class pipeline_compiler {
     template_keeper keeper;
     std::shared_ptr<table_form> form;
     // Of the rules that are clauses of conjunctions, which are in neither of the above.
-    std::size_t n_clauses = 0;
     std::shared_ptr<wildcard_form> clauses;
   };
   /// Of one table, in one version.
   using rule_changes = std::vector<rule_step>;
+  /// How many rules exact tables have whose keys are the same.
+  using rules_by_keys = std::vector<std::pair<key_layout, std::uint64_t>>;
 
   pipeline_compiler(const bridge& model, action_records records, count_book counts,
                     unsigned n_workers);
@@ -141,11 +140,12 @@ class pipeline_compiler {
   /// Tables that must be built anew, and those that share a store with them and have to follow.
   void add_sharers(std::set<table_id>& build, const std::map<table_id, rule_changes>& changes);
   result<void> build(const std::set<table_id>& tables);
-  void count_built(const std::set<table_id>& tables);
-  /// Rules of the exact tables with such keys that are built anew.
-  std::uint64_t& n_built(const key_layout& layout);
-  result<std::shared_ptr<table_form>> make_form(table_id table);
-  result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout);
+  rules_by_keys exact_rules_of(const std::set<table_id>& tables) const;
+  /// `exact`: of the tables that are built at once.
+  result<std::shared_ptr<table_form>> make_form(table_id table, const rules_by_keys& exact);
+  result<std::shared_ptr<table_form>> make_exact(table_id table, const key_layout& layout,
+                                                 const rules_by_keys& exact);
+  result<std::shared_ptr<table_form>> make_classifier(table_id table, const key_layout& layout);
   result<std::shared_ptr<table_form>> make_prefixes(table_id table);
   void install(table_id table, std::shared_ptr<table_form> made);
   // compile_clauses.cc
@@ -175,7 +175,6 @@ class pipeline_compiler {
   std::unique_ptr<plan> plan_;
   // In the version that is being made.
   bool plan_changes_ = false;
-  std::vector<std::pair<key_layout, std::uint64_t>> built_;
   std::set<table_id> touched_;                          // tables of which something is done already
   std::set<table_id> touched_clauses_;                  // likewise
   std::map<table_id, template_keeper> keepers_before_;  // of tables that change

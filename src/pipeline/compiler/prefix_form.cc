@@ -83,10 +83,6 @@ result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, ta
     const auto rest = match::make(made->rest_);
     COUA_CHECK(rest.has_value());
     prefixes.rest = key_layout::of({&*rest, 1});
-    if (!prefixes.rest) {
-      return fail(errc::no_room, "table " + std::to_string(table),
-                  "its rules match on too many bits");
-    }
     const auto asked = prefixes.rest->words_of(*rest);
     COUA_CHECK(asked && asked->size() == 1);
     prefixes.rest_asked = asked->front();

@@ -168,7 +168,7 @@ void add_windows(byte_map& all, base from, std::vector<key_window>& out) {
 
 }  // namespace
 
-std::optional<key_layout> key_layout::of(std::span<const match> matches, width counts) {
+key_layout key_layout::of(std::span<const match> matches, width counts) {
   key_layout made;
   byte_map all;
   std::optional<layer_needs> common;
@@ -186,7 +186,7 @@ std::optional<key_layout> key_layout::of(std::span<const match> matches, width c
        {base::state, base::frame, base::network, base::transport, base::nd_option}) {
     add_windows(all, from, made.windows_);
   }
-  if (made.n_words() > key_words::max) return std::nullopt;
+  COUA_CHECK(made.n_words() <= key_words::max);
   return made;
 }
 

@@ -35,7 +35,7 @@ struct key_window {
 
 /// A rule's side of a comparison: word for word (key & mask) == value.
 struct key_words {
-  static constexpr unsigned max = 32;
+  static constexpr unsigned max = 32;  // enough for all fields at once
   std::uint64_t value[max] = {};
   std::uint64_t mask[max] = {};
 };
@@ -83,9 +83,9 @@ class key_layout {
   /// Bits that count: those that a match takes, or all of each field that one takes, so that other
   /// masks of the same fields need no other layout.
   enum class width : std::uint8_t { bits, fields };
-  /// For all of these matches. None: they take bits of more than key_words::max words. Some of the
-  /// matches never need more words than all of them.
-  static std::optional<key_layout> of(std::span<const match> matches, width counts = width::bits);
+  /// For all of these matches; there is room for every field. Some of the matches never need more
+  /// words than all of them.
+  static key_layout of(std::span<const match> matches, width counts = width::bits);
 
   unsigned n_words() const { return n_first_ + static_cast<unsigned>(windows_.size()); }
   const std::vector<key_window>& windows() const { return windows_; }

@@ -48,6 +48,7 @@ class worker_counts {
   struct table_cell {
     std::uint64_t lookups = 0, matches = 0;
   };
+
   static result<worker_counts> create(std::size_t n_max) {
     auto cells = reserved_array<cell>::create(n_max);
     if (!cells) return tl::unexpected(std::move(cells.error()));
