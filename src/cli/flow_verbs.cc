@@ -54,7 +54,7 @@ std::string counted(std::uint64_t n, const char* what) {
   return grouped(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-/// "2 changes, 1 renewed: its counters or time-outs begin anew"
+/// "2 changes, 1 renewed: counters or time-outs begin anew"
 std::string changes_of(const v1::ApplyFlowsResponse& got) {
   if (got.renewed() == 0) return counted(got.changes(), "change");
   return (got.changes() == 0 ? "" : counted(got.changes(), "change") + ", ") +

@@ -15,23 +15,6 @@ const char* word_of(pipeline::packet_in_reason reason) {
   return "?";
 }
 
-/// A text that says two ports, as `--in-port` beside a packet that names its own.
-result<void> check_in_port(std::string_view text) {
-  constexpr std::string_view field = "in_port=", ends = ", \t\n";
-  std::string_view first;
-  for (auto at = text.find(field); at != text.npos; at = text.find(field, at + 1)) {
-    if (at != 0 && ends.find(text[at - 1]) == ends.npos) continue;
-    const auto begin = at + field.size();
-    const std::string_view port = text.substr(begin, text.find_first_of(ends, begin) - begin);
-    if (first.empty()) first = port;
-    if (port != first) {
-      return fail(errc::invalid, "packet",
-                  "in_port: it is said to be " + std::string(first) + " and " + std::string(port));
-    }
-  }
-  return {};
-}
-
 /// The fields of a frame as it leaves, which has no input port any more.
 std::string fields_of(const std::vector<std::uint8_t>& frame, const ofp::port_names& names) {
   pipeline::packet one;
@@ -56,7 +39,6 @@ result<void> trace_packet(const api_core& core, const v1::TracePacketRequest& as
   const auto bridge = core.bridges.find(asked.bridge());
   if (!bridge) return tl::unexpected(bridge.error());
   const ofp::port_names names = bridge->pipeline().port_names();
-  if (auto one = check_in_port(asked.packet()); !one) return one;
   auto packet = ofp::parse_packet(asked.packet(), names);
   if (!packet) {
     if (packet.error().where.empty()) packet.error().where = "packet";

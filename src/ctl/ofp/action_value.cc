@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/action_value.h"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 
 #include "ctl/ofp/subfield_text.h"
@@ -22,13 +23,6 @@ std::string_view take(std::string_view& text, std::string_view separator) {
   const std::string_view taken = text.substr(0, end);
   text.remove_prefix(std::min(end + separator.size(), text.size()));
   return trimmed(taken);
-}
-
-bool equal_words(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return std::tolower(static_cast<unsigned char>(x)) ==
-                  std::tolower(static_cast<unsigned char>(y));
-         });
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -143,9 +137,12 @@ constexpr std::array learn_numbers = std::to_array<learn_number>({
     {"cookie", 64, number_form::any_base},
 });
 
-result<void> check_learned(std::string_view name, std::string_view value) {
-  for (const learn_number& one : learn_numbers)
-    if (name == one.name) return check_number(name, value, one.n_bits, one.form);
+result<void> check_learned(std::string_view name, std::string_view value, seen_words& seen) {
+  for (const learn_number& one : learn_numbers) {
+    if (name != one.name) continue;
+    if (auto good = check_once(seen, std::string(name)); !good) return good;
+    return check_number(name, value, one.n_bits, one.form);
+  }
   if (name == "load") return check_learned_load(name, value);
   if (name == "output") return only_bits(value);
   return check_learned_match(name, value);
@@ -153,10 +150,11 @@ result<void> check_learned(std::string_view name, std::string_view value) {
 
 result<void> check_learn(std::string_view, std::string_view value) {
   std::string text(value);
+  seen_words seen;
   char* rest = text.data();
   char *name, *said;
   while (ofputil_parse_key_value(&rest, &name, &said)) {
-    if (auto good = check_learned(name, said); !good) return good;
+    if (auto good = check_learned(name, said, seen); !good) return good;
   }
   return {};
 }
@@ -198,15 +196,20 @@ constexpr std::array other_actions = std::to_array<other_action>({
     {"strip_vlan", check_no_value},
     {"dec_mpls_ttl", check_no_value},
     {"clear_actions", check_no_value},
+    {"in_port", check_no_value},
+    {"normal", check_no_value},
+    {"flood", check_no_value},
+    {"all", check_no_value},
+    {"local", check_no_value},
 });
 
 }  // namespace
 
-result<void> check_action_value(std::string_view name, std::string_view value) {
+result<void> check_action_value(const char* name, std::string_view value) {
   for (const number_action& one : number_actions)
-    if (equal_words(name, one.name)) return check_number(name, value, one.n_bits);
+    if (strcasecmp(name, one.name) == 0) return check_number(name, value, one.n_bits);
   for (const other_action& one : other_actions)
-    if (equal_words(name, one.name)) return one.check(name, value);
+    if (strcasecmp(name, one.name) == 0) return one.check(name, value);
   return {};
 }
 

@@ -10,6 +10,6 @@
 namespace coua::ofp {
 
 /// Of "mod_vlan_vid:7" or "load(5->reg0[])": the name and the rest. Errors: invalid.
-result<void> check_action_value(std::string_view name, std::string_view value);
+result<void> check_action_value(const char* name, std::string_view value);
 
 }  // namespace coua::ofp

@@ -62,9 +62,11 @@ struct head {
 /// nothing, so it is not told of the type; the model checks what buckets watch.
 result<head> read_head(std::string text) {
   head made;
+  seen_words seen;
   char* rest = text.data();
   char *name, *value;
   while (ofputil_parse_key_value(&rest, &name, &value)) {
+    if (auto good = check_once(seen, name); !good) return tl::unexpected(good.error());
     std::string_view key = name, to = value;
     if (key == "selection_method" || key == "selection_method_param" || key == "fields") {
       return fail(errc::unsupported, name, "OpenFlow 1.3 cannot choose the method of selection");

@@ -8,6 +8,7 @@
 #include "ctl/ofp/compose.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/match_convert.h"
+#include "ctl/ofp/value_check.h"
 #include "net/ethernet.h"
 #include "pipeline/oracle/parse.h"
 
@@ -32,8 +33,6 @@ std::string_view hex_part(std::string_view text) {
       std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
   return hex && word.size() > 1 ? word : std::string_view{};
 }
-
-unsigned digit(char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10); }
 
 result<std::vector<std::uint8_t>> bytes_of(std::string_view hex) {
   if (hex.size() % 2 != 0) return fail(errc::invalid, "packet", "half a byte at the end");

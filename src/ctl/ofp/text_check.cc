@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "base/utf8.h"
 #include "ctl/ofp/action_value.h"
@@ -122,14 +121,6 @@ result<void> check_part(const char* name, const char* value) {
   const auto bits = read_bits(name);
   if (!bits) return tl::unexpected(bits.error());
   return bits->has_value() ? check_value(**bits, name, value) : result<void>{};
-}
-
-using seen_words = std::set<std::string>;
-
-/// Of these words the last one would count.
-result<void> check_once(seen_words& seen, const std::string& name) {
-  if (seen.insert(name).second) return {};
-  return fail(errc::invalid, name, "it is said twice");
 }
 
 result<void> check_cookie(seen_words& seen, const char* value) {

@@ -20,13 +20,6 @@ constexpr value128 no_vlan = 0xffff;
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
-/// 16: it is a digit of no base.
-unsigned digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  const char low = static_cast<char>(c | 0x20);
-  return low >= 'a' && low <= 'f' ? static_cast<unsigned>(low - 'a') + 10 : 16;
-}
-
 value128 largest(unsigned n_bits) {
   return n_bits >= value128_bits ? ~value128{0} : (value128{1} << n_bits) - 1;
 }
@@ -145,6 +138,12 @@ result<void> check_integer(const mf_field& of, std::string_view name, std::strin
 
 }  // namespace
 
+unsigned digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  const char low = static_cast<char>(c | 0x20);
+  return low >= 'a' && low <= 'f' ? static_cast<unsigned>(low - 'a') + 10 : 16;
+}
+
 std::optional<value128> read_number(std::string_view text, number_form form) {
   unsigned base = 10;
   if (form == number_form::any_base && text.starts_with('0') && text.size() > 1) {
@@ -171,6 +170,11 @@ result<void> check_at_most(std::string_view name, std::string_view text, value12
 result<void> check_number(std::string_view name, std::string_view text, unsigned n_bits,
                           number_form form) {
   return check_at_most(name, text, largest(n_bits), form);
+}
+
+result<void> check_once(seen_words& seen, const std::string& name) {
+  if (seen.insert(name).second) return {};
+  return fail(errc::invalid, name, "it is said twice");
 }
 
 result<void> check_masked(std::string_view name, std::string_view text, unsigned n_bits) {

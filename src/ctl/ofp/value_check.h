@@ -9,6 +9,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -21,6 +23,9 @@ enum class number_form {
   any_base,  // 10, 0xa, 012
   decimal,   // 10, 012 is 12
 };
+
+/// Of up to 16 digits; 16: it is a digit of no base.
+unsigned digit(char c);
 
 /// None: it is no number, or one of more than 128 bits.
 std::optional<pipeline::value128> read_number(std::string_view text,
@@ -35,6 +40,10 @@ result<void> check_masked(std::string_view name, std::string_view text, unsigned
 /// An address without a mask.
 result<void> check_mac(std::string_view name, std::string_view text);
 result<void> check_ipv4(std::string_view name, std::string_view text);
+
+/// Words that count once: of several the library takes the last. Errors: invalid.
+using seen_words = std::set<std::string>;
+result<void> check_once(seen_words& seen, const std::string& name);
 
 /// What a field is to have, with a mask or without.
 result<void> check_value(const mf_field& of, std::string_view name, std::string_view text);

@@ -219,6 +219,9 @@ TEST(value_text, names_the_value_and_the_bound) {
       {"actions=resubmit(,256)", "resubmit: \"256\" is not a number from 0 to 255"},
       {"actions=learn(priority=65536)", "priority: \"65536\" is not a number from 0 to 65535"},
       {"actions=learn(priority=0x10)", "priority: \"0x10\" is not a number from 0 to 65535"},
+      {"actions=learn(priority=1,priority=2)", "priority: it is said twice"},
+      {"actions=normal:7", "normal: it takes no value"},
+      {"actions=in_port:5", "in_port: it takes no value"},
       {"actions=learn(idle_timeout=-1)", "idle_timeout: \"-1\" is not a number from 0 to 65535"},
       {"actions=learn(limit=4294967296)",
        "limit: \"4294967296\" is not a number from 0 to 4294967295"},
@@ -240,6 +243,8 @@ TEST(value_text, fits_in_groups_and_meters) {
   } groups[] = {
       {"group_id=4294967296,type=all",
        "group_id: \"4294967296\" is not a number from 0 to 4294967295"},
+      {"group_id=1,group_id=2,type=all", "group_id: it is said twice"},
+      {"group_id=1,type=all,type=select", "type: it is said twice"},
       {"group_id=-1,type=all", "group_id: \"-1\" is not a number from 0 to 4294967295"},
       {"group_id=1,type=select,bucket=weight:65536,1",
        "weight: \"65536\" is not a number from 0 to 65535"},
