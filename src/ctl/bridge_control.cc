@@ -251,8 +251,12 @@ trace_answer bridge_control::trace_rules(const pipeline::packet& one,
   std::vector<pipeline::packet> to_l2;
   trace_answer made = owner_.read([&](const pipeline::running_bridge& b) {
     if (standalone_ && !b.compiler().is_l2_switch()) {
-      to_l2.push_back(one);
-      return trace_standalone();
+      const auto from = b.model().ports().find(one.in_port);
+      const bool is_closed = from != b.model().ports().end() && from->second.no_recv;
+      if (!is_closed) to_l2.push_back(one);
+      return trace_standalone(is_closed ? "port " + name_of(one.in_port, names) +
+                                              " receives nothing: dropped"
+                                        : "NORMAL");
     }
     collect_normal normal(to_l2);
     return trace_through(

@@ -103,10 +103,10 @@ pipeline_status status_of(const pipeline::bridge& in) {
   return made;
 }
 
-trace_answer trace_standalone() {
+trace_answer trace_standalone(std::string then) {
   trace_answer made;
   made.lines.push_back({0, standalone_text});
-  made.lines.push_back({1, "NORMAL"});
+  made.lines.push_back({1, std::move(then)});
   return made;
 }
 

@@ -187,8 +187,8 @@ std::string name_of(pipeline::port_no number, const ofp::port_names& names);
 /// Of a bridge where set_standalone() is on.
 inline constexpr const char* standalone_text =
     "no controller is connected: forwarded as an L2 switch (fail-standalone)";
-/// There a packet goes to NORMAL, and meets no rule.
-trace_answer trace_standalone();
+/// There a packet meets no rule, and `then` happens to it.
+trace_answer trace_standalone(std::string then);
 trace_answer trace_through(
     const pipeline::bridge& in, pipeline::normal_switch* normal, const pipeline::packet& one,
     pipeline::time_ns now, const ofp::port_names& names,

@@ -330,9 +330,21 @@ TEST_F(bridges_test, standalone_is_of_one_bridge) {
   EXPECT_EQ(d.receive(), frame);
   ASSERT_TRUE(a.send(frame));
   EXPECT_TRUE(counts("a", "drop_pipeline", 1));
-  switch_->set_standalone("br1", false);
+  // What a controller said of a port counts all the same.
+  const auto take_nothing = [&](bool on) {
+    ASSERT_TRUE(
+        owner_of("br1").change_port(number("c"), [on](pipeline::port& one) { one.no_recv = on; }));
+    owner_of("br1").settle();
+  };
+  take_nothing(true);
   ASSERT_TRUE(c.send(frame));
   EXPECT_TRUE(counts("c", "drop_pipeline", 1));
+  take_nothing(false);
+  ASSERT_TRUE(c.send(frame));
+  EXPECT_EQ(d.receive(), frame);
+  switch_->set_standalone("br1", false);
+  ASSERT_TRUE(c.send(frame));
+  EXPECT_TRUE(counts("c", "drop_pipeline", 2));
   EXPECT_TRUE(silent({&a, &b, &c, &d}));
 }
 

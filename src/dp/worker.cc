@@ -161,6 +161,8 @@ void worker::switch_burst(burst& b) noexcept {
     b.n = 0;
     return;
   }
+  if (by_rules && (bridge.executor->no_recv() & port_bit(b.port)) != 0) [[unlikely]]
+    return drop_closed(bridge, b);
   // Its headers are on their way meanwhile, if the held burst does not wait for its addresses.
   if (!params_.look_ahead) forward_held(nullptr);
   const unsigned n = b.n;
@@ -170,6 +172,20 @@ void worker::switch_burst(burst& b) noexcept {
   if (!by_rules) bridge.executor->count_normal(rule, n, b.bytes);
   forward_held(&b);
   held_ ^= 1;
+}
+
+/// Fail-standalone passes the rules over, not what a controller said of a port.
+void worker::drop_closed(worker_bridge& bridge, burst& b) noexcept {
+  forward_held(nullptr);  // it would wait for a burst behind it
+  std::uint64_t bytes = 0;
+  for (unsigned i = 0; i < b.n; ++i) {
+    bytes += b.mbufs[i]->pkt_len;
+    count_drop(b.port, b.mbufs[i], port_counter::drop_pipeline);
+  }
+  rte_pktmbuf_free_bulk(b.mbufs.data(), b.n);
+  bridge.executor->count_closed(b.n);
+  count_received(b.port, b.n, bytes);
+  b.n = 0;
 }
 
 unsigned worker::raw_round() {

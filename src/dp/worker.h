@@ -113,6 +113,7 @@ class worker {
   void go_offline() noexcept;
   worker_bridge& bridge_of(unsigned port) const noexcept { return *queues_->bridge_of[port]; }
   void switch_burst(burst& b) noexcept;
+  void drop_closed(worker_bridge& bridge, burst& b) noexcept;
   void forward_held(const burst* next) noexcept;
   void count_received(unsigned port, unsigned n, std::uint64_t bytes) noexcept {
     const counters::row count = port_counters_.of(port);

@@ -277,6 +277,9 @@ class test_fail_standalone(with_listeners):
         self.assertGreater(time.monotonic() - began, 1.5)
         self.assert_conserved()
 
+    def port_mod(self, word):
+        lab.run(["ovs-ofctl", "-O", "OpenFlow13", "mod-port", f"unix:{self.switch.directory / 'br0.mgmt'}", "p1", word])
+
     def assert_passes_over_rules(self):
         """What a trace and an explanation say is what the hosts have just seen."""
         alone = "no controller is connected: forwarded as an L2 switch (fail-standalone)"
@@ -292,6 +295,13 @@ class test_fail_standalone(with_listeners):
                          (True, None, alone))
         self.assertEqual([(each["visits"], each["cycles"]) for each in explained["tables"]], [(0, None)])
         self.switch.coua("flow", "del")
+        self.port_mod("no-receive")
+        said = self.switch.json("trace", "br0", packet)
+        self.assertEqual([line["text"] for line in said["lines"]], [alone, "port p1 receives nothing: dropped"])
+        self.assertEqual(said["outputs"], [])
+        self.assertEqual(self.h1.pings("10.0.0.2", 1, wait=0.5), 0)
+        self.port_mod("receive")
+        self.assertEqual(self.h1.pings("10.0.0.2", 1), 1)
 
 
 class test_fail_secure(with_listeners):

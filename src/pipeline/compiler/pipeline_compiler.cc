@@ -245,7 +245,8 @@ void pipeline_compiler::publish() {
     }
     plan_ = std::move(next);
   }
-  published_.no_fwd.store(ports_->no_fwd(), std::memory_order_release);  // with executor::no_fwd
+  published_.no_fwd.store(ports_->no_fwd(), std::memory_order_release);    // with executor::no_fwd
+  published_.no_recv.store(ports_->no_recv(), std::memory_order_release);  // with executor::no_recv
   const std::uint32_t normal = number_of_normal();
   if (normal != published_.all_normal.load(std::memory_order_relaxed)) {
     published_.all_normal.store(published_plan::not_normal, std::memory_order_relaxed);

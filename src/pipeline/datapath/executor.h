@@ -131,6 +131,15 @@ class executor {
     return follows_.no_fwd.load(std::memory_order_acquire);  // with pipeline_compiler::publish
   }
 
+  /// Ports from which packets are dropped, for those that pass the pipeline over
+  /// (published_plan::no_recv); what is dropped so is counted here, too.
+  std::uint64_t no_recv() const noexcept {
+    return follows_.no_recv.load(std::memory_order_acquire);  // with pipeline_compiler::publish
+  }
+  void count_closed(unsigned n_packets) noexcept {
+    counts_.add(pipeline_drop::port_closed, n_packets);
+  }
+
   /// A worker without packets at hand lets a grace period pass. Deliveries of the last run stay.
   void rest() noexcept { grace_.quiescent(); }
   /// A worker that stops polling for a while.

@@ -74,6 +74,8 @@ struct published_plan {
   /// Ports 1 to 64, LOCAL by its own number, from the lowest bit on, to which NORMAL must not
   /// forward. Who sees a version sees what it has here, too.
   std::atomic<std::uint64_t> no_fwd{0};
+  /// Likewise, from which packets are dropped: for those that do not come to the pipeline.
+  std::atomic<std::uint64_t> no_recv{0};
   const action_records* records = nullptr;
   qsbr grace;
 };

@@ -25,13 +25,18 @@ class port_list {
     for (const port& each : ports_) {
       if (each.number < n_near) near_[each.number] = state_of(each);
       const port_no own = each.own != 0 ? each.own : each.number;
-      if (each.no_fwd && own >= 1 && own <= 64) no_fwd_ |= std::uint64_t{1} << (own - 1);
+      if (own < 1 || own > 64) continue;
+      const std::uint64_t bit = std::uint64_t{1} << (own - 1);
+      if (each.no_fwd) no_fwd_ |= bit;
+      if (each.no_recv) no_recv_ |= bit;
     }
   }
 
   std::span<const port> all() const noexcept { return ports_; }
   /// Of ports 1 to 64 (LOCAL by its own number), from the lowest bit on: packets to it are dropped.
   std::uint64_t no_fwd() const noexcept { return no_fwd_; }
+  /// Likewise: packets from it are dropped.
+  std::uint64_t no_recv() const noexcept { return no_recv_; }
   /// Bits of `state`, of a port that is found without a search; of another one: nothing.
   std::uint8_t states_if_near(port_no number) const noexcept {
     return number < n_near ? near_[number] : std::uint8_t{0};
@@ -57,7 +62,7 @@ class port_list {
 
   std::vector<port> ports_;
   std::uint8_t near_[n_near] = {};
-  std::uint64_t no_fwd_ = 0;
+  std::uint64_t no_fwd_ = 0, no_recv_ = 0;
 };
 
 }  // namespace coua::pipeline

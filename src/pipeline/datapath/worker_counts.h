@@ -85,7 +85,9 @@ class worker_counts {
     bump(tables_[id].lookups, lookups);
     bump(tables_[id].matches, matches);
   }
-  void add(pipeline_drop why) noexcept { bump(drops_[static_cast<std::size_t>(why)], 1); }
+  void add(pipeline_drop why, std::uint64_t n = 1) noexcept {
+    bump(drops_[static_cast<std::size_t>(why)], n);
+  }
   void add_burst(std::uint64_t n_packets, std::uint64_t n_cycles) noexcept {
     burst_times::sum& to = times_.of(burst_times::kind_of(n_packets, n_cycles));
     bump(to.bursts, 1);
