@@ -96,6 +96,26 @@ TEST_F(failed_version, leaves_a_table_its_template) {
   see(0, 90);
 }
 
+TEST_F(failed_version, leaves_what_was_in_a_store_that_grew) {
+  add_macs(0, 20);
+  add_macs(1, 20);
+  must({mac_rule(1, 3, 5, 5), add_rule(1, 0, {}, pipeline::test::apply({output(6)}))});
+  const auto store = [this](table_id table) { return form(table)->stage().exact; };
+  unsigned number = 100;
+  while (store(0)->size() < store(0)->room()) must({mac_rule(0, number++, 2)});
+  const exact_store* const full = store(0);
+  ASSERT_EQ(store(1), full);
+  must({removal(1, 4)});  // it waits to be buried
+  for (int i = 0; i < 2; ++i) fail_with({mac_rule(0, number, 3), removal(1, 3), removal(1, 5)});
+  see(0, 64);
+  must({mac_rule(0, number, 3), removal(1, 3)});
+  EXPECT_EQ(store(1), store(0));
+  EXPECT_GT(store(0)->room(), full->room());
+  see(0, 64);
+  see(number - 8, 16);
+  in_.check_nothing_stays();
+}
+
 TEST_F(failed_version, forgets_a_rule_that_it_added_and_changed) {
   add_macs(0, 3);
   rule_mod changed = mac_rule(0, 9, 4);

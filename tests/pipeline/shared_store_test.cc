@@ -151,6 +151,56 @@ TEST(shared_store, shrinks_with_its_table) {
   see(in);
 }
 
+rule_mod strict_removal(rule_mod of) {
+  of.command = rule_command::remove_strict;
+  return of;
+}
+/// Below that of mac_rule(), for the same packets.
+rule_mod lower_rule(table_id table, unsigned which) {
+  rule_mod made = mac_rule(table, which, 3);
+  made.priority = 5;
+  return made;
+}
+rule_mod rest_rule(table_id table, port_no port) {
+  return add_rule(table, 0, {}, pipeline::test::apply({output(port)}));
+}
+
+// Each step sees the larger store with all that was in the smaller one: rules that wait behind
+// others, the catch-all, what goes and what has gone.
+TEST(shared_store, takes_all_along_when_it_grows) {
+  checked_pipeline in;
+  begin(in);
+  for (table_id t = 1; t <= 2; ++t) {
+    add_macs(in, t, n_few);
+    for (unsigned i = 0; i < 8; ++i) must(in, {lower_rule(t, i)});
+    must(in, {rest_rule(t, 3)});
+  }
+  unsigned n_moves = 0, number = 1000;
+  const exact_store* has = store_of(in, 1);
+  while (n_moves < 3) {
+    // Gone, but not buried when the store grows.
+    must(in, {strict_removal(mac_rule(2, number % n_few)), strict_removal(rest_rule(1, 3))});
+    must(in, {mac_rule(1, ++number)});
+    const exact_store* const now = store_of(in, 1);
+    if (std::exchange(has, now) != now) {
+      ++n_moves;
+      EXPECT_EQ(store_of(in, 2), now);
+      see(in);
+      // What waited has its turn, and what counted then waits.
+      must(in, {strict_removal(mac_rule(1, n_moves)), strict_removal(mac_rule(2, n_moves + 1))});
+      see(in);
+      must(in, {mac_rule(1, n_moves), mac_rule(2, n_moves + 1), strict_removal(rest_rule(2, 3))});
+      see(in);
+      must(in, {rest_rule(2, 1 + n_moves % 2)});
+    }
+    must(in, {mac_rule(2, (number - 1) % n_few, 1 + number % 3), rest_rule(1, 1 + number % 3)});
+    if (number % 16 == 0) see(in);
+  }
+  see(in);
+  EXPECT_EQ(stores(in).size(), 1U);
+  in.check_nothing_stays();
+}
+
 TEST(shared_store, counts_all_of_its_memory) {
   checked_pipeline in;
   begin(in);

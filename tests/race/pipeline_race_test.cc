@@ -31,6 +31,8 @@ struct raced {
   bool grouped;  // the second half is in a group
   /// Decoys take tables from direct to exact, the classifier, and back.
   bool swings = false;
+  /// So many of them come and go that the store grows and shrinks.
+  bool grows = false;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
 
@@ -97,7 +99,7 @@ rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
       return pipeline::test::add_rule(
           table, 5,
           pipeline::test::where(
-              {exact(field::eth_dst, 0x0300'0000'0000 + number % 64), pipeline::test::ipv4()}),
+              {exact(field::eth_dst, 0x0300'0000'0000 + number % 1024), pipeline::test::ipv4()}),
           then);
   }
 }
@@ -122,6 +124,7 @@ class race {
       for (std::uint64_t i = 0; i < 30; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
     }
     for (table_id table = 0; table < 2; ++table) kinds_[table] = kind(table);
+    store_ = bridge_->compiler().form(0)->stage().exact;
   }
 
   void write(const std::atomic<bool>& stop, std::mt19937_64 random) {
@@ -133,7 +136,13 @@ class race {
       begun_.store(number);
       must(bundle);
       done_.store(number);
-      of_.swings ? swing(number) : come_and_go(random);
+      if (of_.swings) {
+        swing(number);
+      } else if (of_.grows) {
+        grow(number);
+      } else {
+        come_and_go(random);
+      }
       note_templates();
       if (random() % 4 == 0) bridge_->reclaim();
     }
@@ -215,7 +224,21 @@ class race {
     }
   }
 
+  /// A round of 64 bundles: a thousand decoys come, and go.
+  void grow(std::uint64_t number) {
+    constexpr std::uint64_t n_each = 32;
+    std::vector<operation> bundle;
+    for (std::uint64_t i = 0; i < n_each; ++i) {
+      rule_mod one = decoy(of_, static_cast<table_id>(i % 2), number % 32 * n_each + i);
+      if (number / 32 % 2 == 1) one.command = rule_command::remove_strict;
+      bundle.emplace_back(std::move(one));
+    }
+    must(bundle);
+  }
+
   void note_templates() {
+    const exact_store* const store = bridge_->compiler().form(0)->stage().exact;
+    if (of_.grows && store != std::exchange(store_, store)) ++n_swings_;
     for (table_id table = 0; table < 2; ++table) {
       const table_template now = kind(table);
       if (now != std::exchange(kinds_[table], now)) ++n_swings_;
@@ -278,6 +301,7 @@ class race {
   test_buffers buffers_;  // the reader's
   std::atomic<std::uint64_t> begun_{0}, done_{0}, n_swings_{0};
   table_template kinds_[2]{};
+  const exact_store* store_ = nullptr;
 };
 
 /// While others race: a slow machine gets the time that it needs to show something.
@@ -295,7 +319,7 @@ TEST_P(pipeline_race, packets_see_whole_bundles) {
   std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
   std::thread writer([&] { all.write(stop, std::mt19937_64(2)); });
   constexpr std::uint64_t bundles = 20, packets = 500;
-  const std::uint64_t swings = GetParam().swings ? 16 : 0;
+  const std::uint64_t swings = GetParam().swings ? 16 : GetParam().grows ? 4 : 0;
   rest_until([&] {
     return all.n_bundles() > bundles && all.n_packets > packets && all.n_swings() >= swings;
   });
@@ -370,7 +394,8 @@ INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
                                            raced{"decomposed", shape::decomposed, false},
                                            raced{"classifier", shape::classifier, false},
                                            raced{"exact_grouped", shape::exact, true},
-                                           raced{"swinging", shape::exact, false, true}),
+                                           raced{"swinging", shape::exact, false, true},
+                                           raced{"growing", shape::exact, false, false, true}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

@@ -54,6 +54,8 @@ struct exact_places {
 class exact_form final : public placed_form<exact_places> {
  public:
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store);
+  /// With the rules of one that retires next, whose entries are in the store already.
+  exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
   bool takes(const match& what) const override;
   /// Of the store, which other tables may share.

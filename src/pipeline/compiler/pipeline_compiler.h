@@ -137,8 +137,11 @@ class pipeline_compiler {
   /// Which template is to serve the table; wanted() tells.
   void ask_keeper(table_id table, std::size_t n_changes, bool fits);
   table_template wanted(table_id table) const;
-  /// Tables that must be built anew, and those that share a store with them and have to follow.
-  void add_sharers(std::set<table_id>& build, const std::map<table_id, rule_changes>& changes);
+  /// Of stores without room for what comes, or with far too much: their tables, but for those that
+  /// are built anew, move to another one.
+  result<void> resize_stores(const std::set<table_id>& build,
+                             const std::map<table_id, rule_changes>& changes);
+  result<void> resize(const shared_store& from, const std::set<table_id>& build);
   result<void> build(const std::set<table_id>& tables);
   rules_by_keys exact_rules_of(const std::set<table_id>& tables) const;
   /// `exact`: of the tables that are built at once.

@@ -39,6 +39,15 @@ class placed_form : public table_form {
   placed_form(compile_context& in, table_template kind, table_id table, Places places)
       : table_form(in, kind, table), places_(std::move(places)), rules_(in), catch_all_(in) {}
 
+  /// The rules of one that retires next; their entries are copied already.
+  void take_over(placed_form& from) {
+    rules_.take_over(from.rules_);
+    catch_all_.take_over(from.catch_all_);
+    const record_id head = rest_.head({});
+    const record_id other = from.rest_.head({});
+    if (head == 0 && in_.rule_of(other) != nullptr) (void)rest_.put({}, other);
+  }
+
   Places places_;
 
  private:

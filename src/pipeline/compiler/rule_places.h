@@ -89,6 +89,16 @@ class rule_places {
     (void)burials_.clear();  // they are heads, too
   }
 
+  /// All that `from` has, but for rules that are gone: they stay there until it retires.
+  void take_over(rule_places& from) {
+    heads_.swap(from.heads_);
+    waiting_.swap(from.waiting_);
+    for (const record_id gone : from.burials_.clear()) {
+      heads_.erase(gone);
+      from.heads_.insert(gone);
+    }
+  }
+
   /// Places with an entry, those of rules that are gone but not buried included.
   std::size_t size() const { return heads_.size(); }
 

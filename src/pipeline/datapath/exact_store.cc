@@ -14,6 +14,10 @@ namespace {
 
 constexpr unsigned key_word_bytes = sizeof(std::uint64_t);
 
+// A step over all entries.
+constexpr std::size_t cursor_entries = 64;
+constexpr std::uint64_t cursor_buckets = 1024;
+
 /// A byte of the layout's words that no key uses: word * 8 + byte. None: n_words * 8.
 unsigned free_byte(const key_layout& layout) {
   const unsigned first = layout.has_layers() ? 1 : 0;
@@ -106,10 +110,33 @@ void exact_store::erase(const key& of) {
   if (table_->erase(reinterpret_cast<const std::uint8_t*>(of.words), nullptr)) --n_entries_;
 }
 
+bool exact_store::take_from(
+    const exact_store& from,
+    const std::function<bool(std::uint8_t table, std::uint64_t value)>& moves) {
+  COUA_CHECK(from.layout_ == layout_);
+  // Nothing moves there meanwhile.
+  auto moved = moved_keys::create(1, from.table_->geometry().key_words());
+  if (!moved) throw std::bad_alloc();
+  flow_cursor cursor(*from.table_, std::move(*moved));
+  std::vector<std::uint64_t> keys(cursor_entries * n_words_), values(cursor_entries);
+  while (!cursor.at_end()) {
+    auto* const key_bytes = reinterpret_cast<std::uint8_t*>(keys.data());
+    auto* const value_bytes = reinterpret_cast<std::uint8_t*>(values.data());
+    const std::size_t n =
+        cursor.next(key_bytes, value_bytes, nullptr, cursor_entries, cursor_buckets);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!moves(table_of(&keys[i * n_words_]), values[i])) continue;
+      const std::uint8_t* const one = key_bytes + i * n_words_ * key_word_bytes;
+      std::uint8_t* const value = value_bytes + i * key_word_bytes;
+      if (table_->put(put_mode::replace, one, value, 0) == COUA_FLOW_FULL) return false;
+      ++n_entries_;
+    }
+  }
+  return true;
+}
+
 void exact_store::erase_table(std::uint8_t table) {
-  constexpr std::size_t n_most = 64;
-  constexpr std::uint64_t n_buckets = 1024;
-  std::vector<std::uint64_t> keys(n_most * n_words_);
+  std::vector<std::uint64_t> keys(cursor_entries * n_words_);
   for (bool is_whole = false; !is_whole;) {
     const flow_geometry& geometry = table_->geometry();
     auto moved = moved_keys::create(geometry.n_buckets * geometry.n_slots, geometry.key_words());
@@ -117,10 +144,9 @@ void exact_store::erase_table(std::uint8_t table) {
     flow_cursor cursor(*table_, std::move(*moved));
     while (!cursor.at_end() && !cursor.lost()) {
       auto* const bytes = reinterpret_cast<std::uint8_t*>(keys.data());
-      const std::size_t n = cursor.next(bytes, nullptr, nullptr, n_most, n_buckets);
+      const std::size_t n = cursor.next(bytes, nullptr, nullptr, cursor_entries, cursor_buckets);
       for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t word = keys[i * n_words_ + mark_word_];
-        if ((word >> mark_shift_ & 0xff) != table) continue;
+        if (table_of(&keys[i * n_words_]) != table) continue;
         if (table_->erase(bytes + i * n_words_ * key_word_bytes, nullptr)) --n_entries_;
       }
     }

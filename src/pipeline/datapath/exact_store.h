@@ -13,6 +13,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -65,6 +66,10 @@ class exact_store {
   /// Adds it, or replaces its value. False: no room.
   bool put(const key& of, std::uint64_t value);
   void erase(const key& of);
+  /// What `from`, a store of the same layout, has, as far as `moves(table, value)`. `from` stays as
+  /// it is. False: no room.
+  bool take_from(const exact_store& from,
+                 const std::function<bool(std::uint8_t table, std::uint64_t value)>& moves);
   /// Erases all entries of a table. Goes over the whole store.
   void erase_table(std::uint8_t table);
   std::uint64_t size() const { return n_entries_; }
@@ -80,6 +85,9 @@ class exact_store {
 
  private:
   explicit exact_store(const key_layout& layout);
+  std::uint8_t table_of(const std::uint64_t* key) const {
+    return static_cast<std::uint8_t>(key[mark_word_] >> mark_shift_);
+  }
 
   const key_layout layout_;
   std::optional<key_recipe> recipe_;  // of the rule before
