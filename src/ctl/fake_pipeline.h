@@ -175,7 +175,7 @@ class fake_pipeline : public pipeline_control {
     timed_ = bursts;
   }
   trace_answer trace(const pipeline::packet& one) override {
-    if (standalone_) return trace_standalone();
+    if (standalone_) return trace_standalone("NORMAL");
     const std::lock_guard hold(mutex_);
     return trace_through(bridge_, nullptr, one, now_, names_, [&](pipeline::table_id table) {
       return pipeline::choose_template(shape_of(bridge_.tables()[table])).which;
