@@ -87,6 +87,15 @@ op compile_macs(const net::mac_pair& macs) {
   return made;
 }
 
+/// The groups and meters to which they point.
+void add_things(const op_list& ops, std::vector<const void*>& to) {
+  for (const op* one = ops.ops; one != ops.ops + ops.n; ++one) {
+    if (one->code == op_code::group) to.push_back(one->group);
+    if (one->code == op_code::meter) to.push_back(one->meter);
+    if (one->code == op_code::write_set) add_things(one->set->written, to);
+  }
+}
+
 }  // namespace
 
 std::optional<net::mac_pair> both_macs(const action& one, const action& next) {
@@ -258,7 +267,8 @@ compiled_rule action_compiler::compile(const rule& one) {
     made.own = std::move(ops.ops);
     return made;
   }
-  list_key key{one.instructions, {}, false};
+  list_key key{one.instructions, {}, false, {}};
+  add_things(ops.list(), key.things);
   if (says_cookie) {
     key.cookie = one.cookie;
     key.is_miss = one.is_miss();

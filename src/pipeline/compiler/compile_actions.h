@@ -85,6 +85,9 @@ class action_compiler {
     struct instructions instructions;
     std::optional<std::uint64_t> cookie;  // where an op says it
     bool is_miss = false;                 // likewise, the reason
+    // What their groups and meters are now, in order: after one has gone, and another one of its
+    // number has come, the same instructions are other ops.
+    std::vector<const void*> things;
 
     bool operator==(const list_key&) const = default;
   };
