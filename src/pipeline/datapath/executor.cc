@@ -387,8 +387,8 @@ void executor::end_of_pipeline(work& all) noexcept {
 void executor::run_sets(slot at) noexcept {
   const action_set_ops* const* written = &sets_[std::size_t{at} * n_tables_max];
   const unsigned n = std::exchange(n_sets_[at], std::uint16_t{0});
-  op ops[merged_ops_max];
-  const op_list merged = merge_sets({written, n}, ops);
+  merge_room room;
+  const op_list merged = merge_sets({written, n}, room);
   (void)run_list(at, merged, then::nothing);
 }
 

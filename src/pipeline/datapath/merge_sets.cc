@@ -2,6 +2,7 @@
 #include "pipeline/datapath/merge_sets.h"
 
 #include <algorithm>
+#include <new>
 
 namespace coua::pipeline {
 namespace {
@@ -39,17 +40,38 @@ bool same_kind(const op& a, const op& b) {
   return a.code == b.code;
 }
 
+wide_value written_by(const op& one) {
+  if (one.code == op_code::set_bits) return *one.wide;
+  return {one.value, full_mask(static_cast<field>(one.which))};
+}
+
+/// Both, when `next` is written after `was`, which is of its kind.
+void join(op& was, const op& next, merge_room& room) {
+  if (next.code != op_code::set_bits || was.code == op_code::move || !sets_field(was.code)) {
+    was = next;
+    return;
+  }
+  const wide_value first = written_by(was), then = *next.wide;
+  was = next;
+  was.wide = new (room.wide[next.which])
+      wide_value{(first.value & ~then.mask) | then.value, first.mask | then.mask};
+}
+
 }  // namespace
 
-op_list merge_sets(std::span<const action_set_ops* const> written, op* room) noexcept {
+op_list merge_sets(std::span<const action_set_ops* const> written, merge_room& in) noexcept {
+  op* const room = in.ops;
   if (written.size() == 1) return written[0]->ordered;
   op_list made{room, 0, false};
   for (const action_set_ops* each : written) {
     for (const op* one = each->written.ops; one != each->written.ops + each->written.n; ++one) {
       op* const at = std::find_if(room, room + made.n,
                                   [&](const op& other) { return same_kind(*one, other); });
-      if (at == room + made.n) ++made.n;
-      *at = *one;
+      if (at == room + made.n) {
+        room[made.n++] = *one;
+      } else {
+        join(*at, *one, in);
+      }
     }
   }
   // Stable, and they are few.

@@ -52,6 +52,17 @@ bool same_kind(const action& a, const action& b) {
   return a.index() == b.index() || (is_output(a) && is_output(b));
 }
 
+/// What is left of both when the one that was written comes after the other one, of its kind.
+action joined(const action& was, const action& one) {
+  const auto* first = std::get_if<act::set_field>(&was);
+  const auto* next = std::get_if<act::set_field>(&one);
+  if (first == nullptr || next == nullptr) return one;
+  act::set_field both = *next;
+  both.value = (first->value & ~next->mask) | (next->value & next->mask);
+  both.mask = first->mask | next->mask;
+  return both;
+}
+
 }  // namespace
 
 void action_set::write(const action& one) {
@@ -60,7 +71,7 @@ void action_set::write(const action& one) {
   if (at == actions_.end()) {
     actions_.push_back(one);
   } else {
-    *at = one;
+    *at = joined(*at, one);
   }
 }
 

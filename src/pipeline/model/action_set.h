@@ -2,8 +2,8 @@
 //
 // The action set that a packet collects by write-actions, and the one of a group's bucket
 // (OpenFlow 1.3.5, section 5.10). At most one action of a kind, of set_field and move one for each
-// field that is written: the last one counts. Executed in this order, whatever the order of
-// writing:
+// field that is written: the last one counts. A set_field of some bits leaves to a set_field before
+// it the others. Executed in this order, whatever the order of writing:
 //
 //   copy_ttl_in, pop, push_mpls, push_vlan, copy_ttl_out, dec_ttl, set, set_queue, group,
 //   resubmit, output

@@ -217,6 +217,21 @@ TEST(action_set, holds_one_of_a_kind_the_last_written) {
   EXPECT_TRUE(set.ordered().empty());
 }
 
+TEST(action_set, joins_parts_of_one_field) {
+  constexpr value128 low = 0xffff, middle = 0x00ff'ffff'ff00;
+  const auto part = [](value128 value, value128 mask) {
+    return act::set_field{field::eth_dst, value & mask, mask};
+  };
+  action_set set;
+  set.write(part(0x1111'2222'3333, low));
+  set.write(part(0x4444'5555'6666, middle));
+  EXPECT_EQ(set.ordered(), action_list{part(0x4444'5555'6633, low | middle)});
+  set.write(act::set(field::eth_dst, 7));
+  EXPECT_EQ(set.ordered(), action_list{act::set(field::eth_dst, 7)});
+  set.write(part(0xffff'0000'0000, 0xff00'0000'0000));
+  EXPECT_EQ(set.ordered(), action_list{act::set(field::eth_dst, 0xff00'0000'0007)});
+}
+
 TEST(action_set, a_group_hides_the_output) {
   action_set set(action_list{act::output{1}, act::group{9}});
   EXPECT_EQ(set.ordered(), (action_list{act::group{9}}));
