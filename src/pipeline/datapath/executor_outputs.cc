@@ -121,7 +121,8 @@ void executor::output_all(slot at, bool flood) noexcept {
 void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
                                  std::uint64_t cookie) noexcept {
   const packet_state& p = packets_[at];
-  if ((plan_->ports->states(p.in_port) & port_list::no_packet_in) != 0) {
+  const bool is_miss = reason == packet_in_reason::no_match;
+  if (is_miss && (plan_->ports->states(p.in_port) & port_list::no_packet_in) != 0) {
     return counts_.add(pipeline_drop::port_forbids);
   }
   delivery* one = deliver(at, delivery::kind::controller);

@@ -47,7 +47,7 @@ struct port {
   bool no_recv = false;       // OFPPC_NO_RECV: packets from it are dropped
   bool no_fwd = false;        // OFPPC_NO_FWD: packets to it are dropped
   bool no_flood = false;      // FLOOD leaves it out
-  bool no_packet_in = false;  // OFPPC_NO_PACKET_IN: its packets are not sent to the controller
+  bool no_packet_in = false;  // OFPPC_NO_PACKET_IN: of its packets, none goes there for a miss
   port_no own = 0;            // LOCAL: the number that it would have as any other port; else 0
 
   bool operator==(const port&) const = default;

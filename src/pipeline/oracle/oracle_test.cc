@@ -403,11 +403,13 @@ TEST(packet_in, of_the_action_set_or_a_bucket_names_no_rule) {
   }
 }
 
-TEST(packet_in, a_port_can_forbid_it) {
+TEST(packet_in, a_port_can_forbid_it_of_packets_that_miss) {
   lab l;
   l.set_port({.number = 1, .no_packet_in = true});
-  l(add_rule(0, 1, {}, apply({output(port_controller)})));
+  l(add_rule(0, 0, {}, apply({output(port_controller)})));
   EXPECT_TRUE(l.receive(tcp_packet()).packet_ins.empty());
+  l(add_rule(0, 1, {}, apply({output(port_controller)})));
+  EXPECT_EQ(l.receive(tcp_packet()).packet_ins.size(), 1U);
 }
 
 TEST(packet_in, an_invalid_ttl_ends_the_way) {

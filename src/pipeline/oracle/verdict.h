@@ -24,8 +24,8 @@ struct sent {
   bool operator==(const sent&) const = default;
 };
 
-/// A copy for the controller. `bytes` are all of it: who sends it cuts it to `max_len`, or for an
-/// invalid TTL to the switch's own miss_send_len.
+/// A copy for the controller, all of it. `max_len` is what the rule says: a switch that kept the
+/// packet would send as much of it.
 struct packet_in {
   packet_in_reason reason = packet_in_reason::action;
   table_id table = 0;

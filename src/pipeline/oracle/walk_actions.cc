@@ -217,7 +217,7 @@ void walk::send(const packet& one, port_no to) {
 void walk::send_to_controller(const packet& one, packet_in_reason reason, const origin& from,
                               std::uint16_t max_len) {
   const port* came_from = model_.find_port(one.in_port);
-  if (came_from != nullptr && came_from->no_packet_in) {
+  if (reason == packet_in_reason::no_match && came_from != nullptr && came_from->no_packet_in) {
     note("CONTROLLER: the port it came from forbids it: not sent");
     return;
   }
