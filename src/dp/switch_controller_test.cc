@@ -38,7 +38,7 @@ TEST_F(pipeline_test, packets_for_the_controller_come_to_the_sink) {
   ASSERT_TRUE(a.send(frame, 2));
   ASSERT_TRUE(eventually([&] { return n_seen() == 1; }));
   EXPECT_EQ(seen[0].bytes, frame_bytes(frame.begin(), frame.begin() + 20));
-  EXPECT_EQ(seen[0].length, frame.size());
+  EXPECT_EQ(seen[0].bytes.size(), frame.size());
   EXPECT_EQ(seen[0].in_port, number("a"));
   EXPECT_EQ(seen[0].cookie, 77U);
   EXPECT_EQ(seen[0].reason, pipeline::packet_in_reason::action);

@@ -51,7 +51,7 @@ message packet_in_message(const packet_in_facts& of) {
   constexpr std::uint32_t not_buffered = 0xffff'ffff;
   message made = begin_message(packet_in, 0);
   put(made, not_buffered, 4);
-  put(made, of.length, 2);
+  put(made, of.bytes.size(), 2);
   made.push_back(static_cast<std::uint8_t>(of.reason));
   made.push_back(of.table);
   put(made, of.cookie, 8);

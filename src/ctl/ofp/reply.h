@@ -94,8 +94,8 @@ struct packet_in_facts {
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
   std::array<std::uint32_t, pipeline::n_registers> reg{};  // those that are not 0 are told
-  std::uint32_t length = 0;
-  std::span<const std::uint8_t> bytes;
+  std::span<const std::uint8_t>
+      bytes;  // the whole packet: none is kept here, of which it is a part
 };
 message packet_in_message(const packet_in_facts& of);
 message flow_removed_message(const pipeline::rule& one, const pipeline::rule_state& last,

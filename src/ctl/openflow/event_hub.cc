@@ -102,16 +102,11 @@ void event_hub::run() {
 }
 
 void event_hub::tell(const dp::packet_in& one) {
-  ofp::packet_in_facts facts{one.reason,    one.table, one.in_port, one.cookie, one.metadata,
-                             one.tunnel_id, one.reg,   one.length,  one.bytes};
+  const ofp::packet_in_facts facts{one.reason,   one.table,     one.in_port, one.cookie,
+                                   one.metadata, one.tunnel_id, one.reg,     one.bytes};
   const std::lock_guard hold(sessions_mutex_);
   for (session* each : sessions_) {
     if (!has(each->about().wants().packet_in, static_cast<unsigned>(one.reason))) continue;
-    if (one.reason == pipeline::packet_in_reason::invalid_ttl) {
-      // No action says how much of it is wanted.
-      const std::size_t n = each->about().config().miss_send_len;
-      facts.bytes = std::span(one.bytes).first(std::min(one.bytes.size(), n));
-    }
     if (!each->tell(ofp::packet_in_message(facts), session::importance::droppable)) {
       dropped_.fetch_add(1, std::memory_order_relaxed);
     }

@@ -21,8 +21,7 @@ struct packet_in {
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
   std::array<std::uint32_t, pipeline::n_registers> reg{};
-  std::uint32_t length = 0;         // of the whole frame
-  std::vector<std::uint8_t> bytes;  // as many of them as the rule asked for
+  std::vector<std::uint8_t> bytes;  // the whole frame
 };
 
 /// Called in the thread that owns the pipeline, for one packet after the other. It must not wait.

@@ -8,7 +8,7 @@
 namespace coua::dp {
 
 punted_packet punt(const pipeline::delivery& one, rte_mbuf* frame) noexcept {
-  return {frame,      one.reason,   one.table,     one.max_len, one.in_port,
+  return {frame,      one.reason,   one.table,     one.in_port,
           one.cookie, one.metadata, one.tunnel_id, one.reg};
 }
 
@@ -21,8 +21,7 @@ packet_in to_packet_in(const punted_packet& from) {
   made.metadata = from.metadata;
   made.tunnel_id = from.tunnel_id;
   made.reg = from.reg;
-  made.length = from.frame->pkt_len;
-  made.bytes.resize(std::min<std::uint32_t>(from.max_len, from.frame->pkt_len));
+  made.bytes.resize(from.frame->pkt_len);
   // Into the buffer only where the bytes are not in one piece.
   const auto size = static_cast<std::uint32_t>(made.bytes.size());
   const void* bytes = rte_pktmbuf_read(from.frame, 0, size, made.bytes.data());

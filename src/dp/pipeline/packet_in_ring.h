@@ -17,7 +17,6 @@ struct punted_packet {
   rte_mbuf* frame = nullptr;
   pipeline::packet_in_reason reason = pipeline::packet_in_reason::action;
   pipeline::table_id table = 0;
-  std::uint16_t max_len = 0;
   pipeline::port_no in_port = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
   std::array<std::uint32_t, pipeline::n_registers> reg{};
