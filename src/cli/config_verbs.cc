@@ -55,19 +55,24 @@ std::string to_text(const file_problem& problem, const std::string& file) {
          (problem.field.empty() ? "" : problem.field + ": ") + problem.reason;
 }
 
-/// The file as the daemon will see it, or all that is wrong with it.
+/// All that is wrong with it, as the daemon will see it.
+result<void> must_be_good(const session& s, const text_file& file) {
+  const file_report report = s.check(file.text, file.name);
+  if (report.problems.empty()) return {};
+  for (std::size_t i = 0; i + 1 < report.problems.size(); i++)
+    std::fprintf(stderr, "%s\n", to_text(report.problems[i], file.name).c_str());
+  const file_problem& last = report.problems.back();
+  return fail(errc::invalid,
+              file.name + (last.line > 0 ? ":" + std::to_string(last.line) : "") +
+                  (last.field.empty() ? "" : ": " + last.field),
+              last.reason);
+}
+
 result<text_file> read_good(const session& s) {
   auto file = read_text(s.call.text("FILE"));
   if (!file) return file;
-  const file_report report = s.check(file->text, file->name);
-  if (report.problems.empty()) return file;
-  for (std::size_t i = 0; i + 1 < report.problems.size(); i++)
-    std::fprintf(stderr, "%s\n", to_text(report.problems[i], file->name).c_str());
-  const file_problem& last = report.problems.back();
-  return fail(errc::invalid,
-              file->name + (last.line > 0 ? ":" + std::to_string(last.line) : "") +
-                  (last.field.empty() ? "" : ": " + last.field),
-              last.reason);
+  if (const auto good = must_be_good(s, *file); !good) return tl::unexpected(good.error());
+  return file;
 }
 
 result<v1::ApplyConfigResponse> send(const session& s, const text_file& file,
@@ -201,6 +206,8 @@ result<void> run_config_save(const session& s) {
   const std::string text = "# Written by coua config save.\n" + got->text();
   const bool same = says_the_same(s, file, text);
   if (!same) {
+    // Else couad would not start with it the next time.
+    if (auto good = must_be_good(s, {file + " (not saved)", text}); !good) return good;
     if (auto written = replace_file(file, text); !written) return written;
   }
   s.answer_change({{"file", file}}, !same, file, "saved");

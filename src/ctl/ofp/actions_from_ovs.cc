@@ -71,6 +71,10 @@ of_result<void> add_set_field(const ofpact_set_field& set, action_list& into) {
     return refuse(of_error::bad_action_set_type, std::string("set_field to ") + theirs.name,
                   "the switch cannot write this field");
   }
+  if (!mf_is_value_valid(&theirs, set.value)) {  // a load is not checked where it is read
+    return refuse(of_error::bad_action_set_argument, std::string("set_field to ") + theirs.name,
+                  "libopenvswitch does not take this value");
+  }
   const value128 full = pipeline::full_mask(*which);
   into.push_back(act::set_field{*which, value & full, mask & full});
   return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
 #include <endian.h>
 
 #include "ctl/ofp/action_convert.h"
@@ -18,19 +19,33 @@ of_result<void> missing(const char* name) {
   return refuse(of_error::bad_action_type, name, "libopenvswitch has no such action");
 }
 
-/// The library knows two ways to ask for it, by a number that no header has; the one of today is
-/// called pop_vlan.
+/// The library knows several ways to ask for an action, by numbers that no header has: that of the
+/// one which is said so.
+std::uint8_t raw_of(const char* text) {
+  ovs_buffer parsed;
+  ofputil_protocol usable;
+  ofpact_parse_params params = {};
+  params.ofpacts = parsed.get();
+  params.usable_protocols = &usable;
+  const ovs_error_text wrong(ofpacts_parse_actions(text, &params));
+  return wrong == nullptr ? parsed.acts()->raw : std::uint8_t{0};
+}
 std::uint8_t raw_pop_vlan() {
-  static const std::uint8_t raw = [] {
-    ovs_buffer parsed;
-    ofputil_protocol usable;
-    ofpact_parse_params params = {};
-    params.ofpacts = parsed.get();
-    params.usable_protocols = &usable;
-    const ovs_error_text wrong(ofpacts_parse_actions("pop_vlan", &params));
-    return wrong == nullptr ? parsed.acts()->raw : std::uint8_t{0};
-  }();
+  static const std::uint8_t raw = raw_of("pop_vlan");
   return raw;
+}
+std::uint8_t raw_load() {
+  static const std::uint8_t raw = raw_of("load:0->reg0[]");
+  return raw;
+}
+
+/// A set_field of these bits has no text that can be read again: the field is said as a whole only,
+/// or, of IPv6 addresses, the mask begins as a number of bits does.
+bool is_said_as_load(const mf_field& of, const mf_value& mask) {
+  if (of.maskable == MFM_NONE) return true;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (of.string == MFS_IPV6) inet_ntop(AF_INET6, &mask.ipv6, text, sizeof text);
+  return text[0] >= '0' && text[0] <= '9';
 }
 
 struct putter {
@@ -81,7 +96,8 @@ struct putter {
       return refuse(of_error::bad_action_set_argument, pipeline::to_string(pipeline::action(a)),
                     "libopenvswitch does not take this value");
     }
-    ofpact_put_set_field(into, field, &value, whole ? nullptr : &mask);
+    ofpact_set_field* made = ofpact_put_set_field(into, field, &value, whole ? nullptr : &mask);
+    if (!whole && is_said_as_load(*field, mask)) made->ofpact.raw = raw_load();
     return {};
   }
   of_result<void> operator()(const act::move& a) const {

@@ -110,6 +110,45 @@ TEST(rule_text, is_printed_also_when_the_library_lacks_the_words) {
             "priority=5,dl_type=0x86dd,ipv6_exthdr=0x1 actions=copy_ttl_in");
 }
 
+TEST(rule_text, can_be_read_again_whichever_bits_it_sets) {
+  for (const char* text : {
+           "dl_vlan=5 actions=load:1->OXM_OF_VLAN_PCP[1]",
+           "dl_vlan=5 actions=load:3->OXM_OF_VLAN_VID[2..5]",
+           "ip actions=load:5->OXM_OF_IP_DSCP[1..3],load:1->NXM_NX_IP_ECN[0]",
+           "ip actions=load:5->NXM_OF_IP_SRC[1..8]",
+           "ipv6 actions=load:3->OXM_OF_IPV6_FLABEL[4..7]",
+           "ipv6 actions=load:3->NXM_NX_IPV6_DST[4..7]",
+           "ipv6 actions=load:3->NXM_NX_IPV6_DST[124..125]",
+           "ipv6 actions=load:3->NXM_NX_IPV6_DST[60..68]",
+           "ipv6 actions=load:0x123456->NXM_NX_IPV6_DST[64..120]",
+           "ipv6 actions=load:0x123456->NXM_NX_IPV6_SRC[64..127]",
+           "icmp6,icmp_type=135 actions=load:7->NXM_NX_ND_TARGET[100..109]",
+           "icmp6,icmp_type=135 actions=load:7->NXM_NX_ND_SLL[3..9]",
+           "icmp actions=load:1->NXM_OF_ICMP_TYPE[3],load:1->NXM_OF_ICMP_CODE[1]",
+           "tcp actions=load:1->NXM_OF_TCP_DST[3]",
+           "udp6 actions=load:1->NXM_OF_UDP_SRC[3..5]",
+           "arp actions=load:1->NXM_OF_ARP_OP[1]",
+           "arp actions=load:1->NXM_OF_ARP_SPA[1],load:1->NXM_NX_ARP_SHA[1..2]",
+           "mpls actions=load:1->OXM_OF_MPLS_LABEL[1],load:1->OXM_OF_MPLS_TC[2]",
+           "actions=load:1->NXM_NX_TUN_ID[3..8]",
+           "ip actions=write_actions(load:5->OXM_OF_IP_DSCP[1..3],output:1)",
+       }) {
+    const pipeline::rule once = pipeline::to_rule(must(text));
+    for (const std::string& said : {print_rule(once), print_rule(once, {{1, 60}, 0}, 0)}) {
+      EXPECT_TRUE(test::same(pipeline::to_rule(must(said)), once)) << said;
+    }
+  }
+}
+
+TEST(rule_text, refuses_bits_that_the_library_does_not_know) {
+  for (const char* load : {"load:256->NXM_OF_ARP_OP[]", "load:1->NXM_OF_ARP_OP[8]"}) {
+    EXPECT_EQ(read_rule(std::string("arp actions=") + load),
+              "error: set_field to arp_op: libopenvswitch does not take this value");
+  }
+  EXPECT_EQ(read_rule("arp actions=load:0->NXM_OF_ARP_OP[]"),
+            "dl_type=0x806 | set_field:0->arp_op");
+}
+
 TEST(filter_text, takes_the_rules_that_it_says) {
   pipeline::rule one = pipeline::to_rule(
       must("table=1,cookie=0x15,tcp,tp_dst=80 actions=2,write_actions(group:7,output:3)"));
