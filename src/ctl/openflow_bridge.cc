@@ -46,6 +46,7 @@ result<void> openflow_bridge::open(const openflow_config& how) {
   auto wanted = settings(how);
   wanted.management = place.management;
   wanted.identity.datapath_id = place.datapath_id;
+  wanted.controller_seen = channel_.controller_seen();
   control_.set_leaving(false);
   auto server = openflow::server::create(control_, roles_, std::move(wanted));
   if (!server) return tl::unexpected(server.error());
@@ -56,7 +57,7 @@ result<void> openflow_bridge::open(const openflow_config& how) {
 
 void openflow_bridge::close() {
   control_.set_leaving(true);
-  channel_.set(nullptr, {});
+  channel_.clear();
   management_.reset();
 }
 
@@ -76,16 +77,23 @@ result<controllers_state> openflow_bridge::open_channel::controllers() {
   return server ? server->controllers() : controllers_state{};
 }
 
-/// The server before stops here, whoever still asks it something: the next one may listen where it
-/// did. Not under the lock, for that takes its time.
 void openflow_bridge::open_channel::set(std::shared_ptr<openflow::server> server,
                                         openflow_place place) {
+  const std::lock_guard hold(mutex_);
+  server_ = std::move(server);
+  place_ = std::move(place);
+}
+
+void openflow_bridge::open_channel::clear() {
+  std::shared_ptr<openflow::server> gone;
   {
     const std::lock_guard hold(mutex_);
-    std::swap(server_, server);
-    place_ = std::move(place);
+    std::swap(server_, gone);
+    place_ = {};
   }
-  if (server) server->stop();
+  if (!gone) return;
+  gone->stop();  // not under the lock, for that takes its time
+  seen_ = gone->controller_seen();
 }
 
 openflow_place openflow_bridge::open_channel::place() const {

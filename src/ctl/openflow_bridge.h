@@ -42,13 +42,19 @@ class openflow_bridge final : public served_bridge {
   class open_channel final : public controller_list {
    public:
     result<controllers_state> controllers() override;
+    /// There is none.
     void set(std::shared_ptr<openflow::server> server, openflow_place place);
+    /// It stops, whoever still asks it something: others may listen where it did.
+    void clear();
     openflow_place place() const;
+    /// Of the last server: when a controller was there.
+    std::optional<std::chrono::steady_clock::time_point> controller_seen() const { return seen_; }
 
    private:
     mutable std::mutex mutex_;
     std::shared_ptr<openflow::server> server_;
     openflow_place place_;
+    std::optional<std::chrono::steady_clock::time_point> seen_;
   };
 
   std::uint64_t datapath_id() const;

@@ -335,6 +335,12 @@ bool is_bundle_add(message_view one) {
          u32(one, header_bytes) == onf && u32(one, header_bytes + 4) == onf_bundle_add;
 }
 
+std::optional<std::uint32_t> bundle_of(message_view one) {
+  constexpr std::size_t id_at = header_bytes + 8;
+  if (one.size() < id_at + 4 || one[0] != wire_version || !is_bundle_add(one)) return std::nullopt;
+  return u32(one, id_at);
+}
+
 bool changes_switch(message_view one) {
   if (one.size() < header_bytes || one[0] != wire_version) return false;
   switch (static_cast<wire_type_of>(type_of(one))) {

@@ -207,6 +207,8 @@ using request =
 tl::expected<request, refusal> decode(message_view one);
 /// ask::bundle_add, of a message whose header was looked at.
 bool is_bundle_add(message_view one);
+/// For which bundle it is, of any that is to be added to one.
+std::optional<std::uint32_t> bundle_of(message_view one);
 /// One that is not for slaves, whether or not it can be decoded (OpenFlow 1.3.5, section 6.3.6).
 bool changes_switch(message_view one);
 

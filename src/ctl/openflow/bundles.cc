@@ -67,6 +67,11 @@ done bundle_book::add(ofp::ask::bundle_add& asked) {
   return added;
 }
 
+void bundle_book::spoil(std::uint32_t id) {
+  const auto found = bundles_.find(id);
+  if (found != bundles_.end()) found->second.broken = true;
+}
+
 done bundle_book::close(const ofp::ask::bundle_control& asked) {
   const auto found = bundles_.find(asked.id);
   if (found == bundles_.end()) return refuse(bundle_error::bad_id);

@@ -30,6 +30,8 @@ class bundle_book {
   tl::expected<void, ofp::refusal> open(const ofp::ask::bundle_control& asked);
   tl::expected<void, ofp::refusal> add(ofp::ask::bundle_add& asked);
   tl::expected<void, ofp::refusal> close(const ofp::ask::bundle_control& asked);
+  /// Breaks a bundle that there is: what was to be added could not be read, or was not allowed.
+  void spoil(std::uint32_t id);
   /// It is gone afterwards.
   tl::expected<bundle, ofp::refusal> take(const ofp::ask::bundle_control& asked);
 

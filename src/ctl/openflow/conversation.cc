@@ -22,6 +22,32 @@ std::optional<pipeline::operation> operation_of(ofp::request& asked) {
   return std::nullopt;
 }
 
+/// Of a flow_mod: it does not look at all rules, as a change or deletion that is not strict may, or
+/// an addition that no other rule is to overlap.
+bool is_of_one_rule(ofp::message_view flow_mod) {
+  constexpr std::size_t command_at = 25, flags_at = 44;
+  constexpr std::uint8_t modify = 1, remove = 3, check_overlap = 1 << 1;
+  if (flow_mod.size() < flags_at + 2) return false;
+  const std::uint8_t command = flow_mod[command_at];
+  return command != modify && command != remove && (flow_mod[flags_at + 1] & check_overlap) == 0;
+}
+
+/// Of a packet_out: it only sends to ports. Tables and groups may take long.
+bool is_for_ports(ofp::message_view packet_out) {
+  constexpr std::size_t n_bytes_at = 16, actions_at = 24, output_bytes = 16;
+  if (packet_out.size() < actions_at) return false;
+  const auto u16 = [&](std::size_t at) { return packet_out[at] << 8 | packet_out[at + 1]; };
+  const std::size_t end = actions_at + u16(n_bytes_at);
+  if (end > packet_out.size()) return false;
+  for (std::size_t at = actions_at; at < end; at += output_bytes) {
+    constexpr int output = 0;
+    constexpr int table_high = 0xffff, table_low = 0xfff9;  // of the port's number
+    if (end - at < output_bytes || u16(at) != output || u16(at + 2) != output_bytes) return false;
+    if (u16(at + 4) == table_high && u16(at + 6) == table_low) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 conversation::conversation(bridge_view& bridge, sender send, audience who)
@@ -48,10 +74,10 @@ ofp::ask::set_config conversation::config() const {
 
 void conversation::take(ofp::message one) {
   if (role_.now() == ofp::controller_role::slave && ofp::changes_switch(one)) {
-    return put_off_refusal(std::move(one), ofp::is_slave());
+    return refuse_unread(std::move(one), ofp::is_slave());
   }
   auto asked = ofp::decode(one);
-  if (!asked) return put_off_refusal(std::move(one), std::move(asked.error()));
+  if (!asked) return refuse_unread(std::move(one), std::move(asked.error()));
   if (auto* features = std::get_if<ofp::ask::table_features>(&*asked)) {
     const auto whole = parts_.add(ofp::xid_of(one), *features);
     if (!whole) return put_off_refusal(std::move(one), whole.error());
@@ -73,6 +99,11 @@ void conversation::put_off_refusal(ofp::message asked, ofp::refusal why) {
   waiting_.push_back({put_off::kind::refused, std::move(asked), std::move(why)});
 }
 
+void conversation::refuse_unread(ofp::message asked, ofp::refusal why) {
+  if (const auto id = ofp::bundle_of(asked)) bundles_.spoil(*id);
+  put_off_refusal(std::move(asked), std::move(why));
+}
+
 void conversation::refuse(const ofp::message& asked, const ofp::refusal& why) {
   log_debug("openflow: refused, error %u/%u: %s", why.type, why.code, why.what.c_str());
   send_(ofp::error_reply(why, asked));
@@ -81,15 +112,10 @@ void conversation::refuse(const ofp::message& asked, const ofp::refusal& why) {
 bool conversation::is_brief(ofp::message_view one) const {
   constexpr std::uint8_t experimenter = 4, packet_out = 13, flow_mod = 14, barrier = 20;
   switch (ofp::type_of(one)) {
-    case flow_mod: {
-      // A change or deletion that is not strict may be one of all rules.
-      constexpr std::size_t command_at = 25;
-      constexpr std::uint8_t modify = 1, remove = 3;
-      return one.size() > command_at && one[command_at] != modify && one[command_at] != remove;
-    }
+    case flow_mod: return is_of_one_rule(one);
     case barrier: return true;
     // What is done at once has what came before done first.
-    case packet_out: return waiting_.empty();
+    case packet_out: return waiting_.empty() && is_for_ports(one);
     case experimenter: return waiting_.empty() && ofp::is_bundle_add(one);
     default: return false;
   }

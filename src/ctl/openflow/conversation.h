@@ -66,6 +66,8 @@ class conversation {
   bool waits_for_workers() const;
   void answer();
   void put_off_refusal(ofp::message asked, ofp::refusal why);
+  /// What was to go into a bundle breaks it.
+  void refuse_unread(ofp::message asked, ofp::refusal why);
   void refuse(const ofp::message& asked, const ofp::refusal& why);
   void commit(const ofp::message& asked, const ofp::ask::bundle_control& which);
   void send_all(std::vector<ofp::message> all);

@@ -260,12 +260,69 @@ TEST_F(a_conversation, keeps_requests_in_parts_within_bounds) {
   EXPECT_EQ(said_[0][9] << 8 | said_[0][11], features_error << 8 | 3);
 }
 
-TEST_F(a_conversation, does_what_was_asked_before_its_end) {
-  {
-    session one(bridge_, [] {});
-    for (std::uint16_t i = 0; i < 100; ++i) one.put(rule(1, i));
+TEST_F(a_conversation, breaks_a_bundle_by_what_it_cannot_read) {
+  conversation with(bridge_, with_);
+  bytes cut = bundle_add(1, rule(1, 2));
+  cut.resize(20);  // not even its flags
+  ofp::set_u16(cut, 2, cut.size());
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, rule(1, 1)), cut, bundle_control(1, 4)}),
+            (answers{{experimenter, 0}, {error, 0}, {error, 0}}));
+  EXPECT_EQ(said_[2][10] << 8 | said_[2][11], 2313);
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+}
+
+TEST_F(a_conversation, breaks_a_bundle_by_what_a_slave_adds) {
+  conversation with(bridge_, with_);
+  const auto role = [](std::uint32_t wanted, std::uint64_t generation) {
+    return message(role_request, number(wanted, 4) + number(0, 4) + number(generation, 8));
+  };
+  EXPECT_EQ(ask(with, {bundle_control(1, 0), bundle_add(1, rule(1, 1)), role(3, 1),
+                       bundle_add(1, rule(1, 2)), role(1, 0), bundle_add(1, rule(1, 3)),
+                       bundle_control(1, 4)}),
+            (answers{{experimenter, 0},
+                     {role_request + 1, 0},
+                     {error, 0},
+                     {role_request + 1, 0},
+                     {error, 0}}));
+  EXPECT_EQ(said_[4][10] << 8 | said_[4][11], 2313);
+  EXPECT_EQ(pipeline_.status().rules, 0U);
+}
+
+/// A session that is at a dump, of the only rule, until it may go on.
+class a_busy_session : public a_conversation {
+ protected:
+  a_busy_session() : one_(std::make_unique<session>(bridge_, [] {})) {
+    EXPECT_TRUE(pipeline_.apply(std::vector<pipeline::operation>{pipeline::rule_mod{}}));
+    pipeline_.on_dump_part([this] {
+      begun_.release();
+      go_on_.acquire();
+    });
+    const bytes all = number(1, 2) + number(0, 6) + number(255, 1) + number(0, 3) +
+                      number(0xffff'ffff, 4) + number(0xffff'ffff, 4) + number(0, 4) +
+                      number(0, 8) + number(0, 8) + any_match;
+    for (int i = 0; i < 2; ++i) one_->put(message(multipart, all));
+    for (std::uint16_t i = 0; i < 100; ++i) one_->put(rule(1, i));
+    begun_.acquire();
   }
-  EXPECT_EQ(pipeline_.status().rules, 100U);
+  ~a_busy_session() override { EXPECT_FALSE(begun_.try_acquire()) << "another dump"; }
+  void go_on() { go_on_.release(100); }
+
+  std::counting_semaphore<> begun_{0}, go_on_{0};
+  std::unique_ptr<session> one_;
+};
+
+TEST_F(a_busy_session, makes_only_the_changes_that_one_who_left_has_asked_for) {
+  one_->close();
+  go_on();
+  while (!one_->is_over()) std::this_thread::yield();
+  EXPECT_EQ(pipeline_.status().rules, 101U);
+}
+
+TEST_F(a_busy_session, does_nothing_more_when_it_is_abandoned) {
+  one_->abandon();
+  go_on();
+  one_.reset();
+  EXPECT_EQ(pipeline_.status().rules, 1U);
 }
 
 TEST_F(a_conversation, of_one_that_does_not_read_stops_taking) {
@@ -333,6 +390,49 @@ TEST_F(brief_messages, are_no_dumps_and_no_changes_of_all_rules) {
   bytes dump = message(multipart, number(0, 8));
   EXPECT_FALSE(one_.do_at_once(dump));
   one_.finish_at_once();
+}
+
+TEST_F(brief_messages, are_no_rules_that_are_compared_with_all_others) {
+  constexpr std::size_t flags_at = 44;
+  bytes one = rule(0, 1);
+  one[flags_at + 1] = 1;  // tells when it goes
+  EXPECT_TRUE(one_.do_at_once(one));
+  bytes other = rule(0, 1);
+  other[flags_at + 1] = 2;
+  EXPECT_FALSE(one_.do_at_once(other));
+  one_.finish_at_once();
+}
+
+TEST_F(brief_messages, send_packets_to_ports_only) {
+  const auto send = [this](const bytes& list) {
+    bytes made = message(packet_out, number(0xffff'ffff, 4) + number(pipeline::port_controller, 4) +
+                                         number(list.size(), 2) + number(0, 6) + list + bytes(60));
+    const bool done = one_.do_at_once(made);
+    one_.finish_at_once();
+    return done;
+  };
+  EXPECT_TRUE(send(output(1) + output(2)));
+  EXPECT_TRUE(send(output(pipeline::port_flood)));
+  EXPECT_TRUE(send({}));
+  EXPECT_FALSE(send(output(1) + output(pipeline::port_table)));
+  EXPECT_FALSE(send(output(1) + number(22, 2) + number(8, 2) + number(1, 4)));  // a group
+  EXPECT_FALSE(send(number(0xffff, 2) + number(16, 2) + number(0x2320, 4) + bytes(8)));
+  EXPECT_FALSE(send(output(1) + number(0, 2)));
+  EXPECT_EQ(pipeline_.packet_outs().size(), 3U);
+}
+
+TEST_F(brief_messages, of_one_that_does_not_read_are_done_at_once_no_more) {
+  session_limits limits;
+  limits.outbox_bytes = 300;
+  session deaf(
+      bridge_, [] {}, audience::controller, limits);
+  unsigned n = 0;
+  for (bytes wrong = rule(99, 1); n < 100 && deaf.do_at_once(wrong); wrong = rule(99, 1)) {
+    deaf.finish_at_once();
+    ++n;
+  }
+  EXPECT_GT(n, 1U);
+  EXPECT_LT(n, 10U);
 }
 
 TEST_F(brief_messages, do_not_wait_for_an_owner_that_is_busy) {

@@ -19,6 +19,8 @@ namespace {
 // Messages that the library may hold for a socket: what is above stays in the session, which knows
 // its bounds.
 constexpr unsigned unsent_max = 64;
+// With answers to echo requests, which do not wait in the session; then nothing more is read.
+constexpr unsigned unsent_with_echoes = 128;
 // Of one connection, before the next one has its turn.
 constexpr unsigned received_at_once = 64;
 // Nothing depends on it but timers of the library, which it tells the loop itself.
@@ -74,7 +76,9 @@ ctl::controller_state state_of(const connection& of) {
 class running_server final : public server {
  public:
   running_server(ctl::pipeline_control& control, role_book& roles, server_settings settings)
-      : settings_(std::move(settings)), bridge_(control, roles, settings_.identity) {}
+      : settings_(std::move(settings)),
+        bridge_(control, roles, settings_.identity),
+        seen_(settings_.controller_seen) {}
 
   ~running_server() override { running_server::stop(); }
 
@@ -83,6 +87,8 @@ class running_server final : public server {
     if (poller_) poller_->wake();
     if (thread_.joinable()) thread_.join();
   }
+
+  std::optional<clock::time_point> controller_seen() const override { return seen_; }
 
   result<ctl::controllers_state> controllers() override {
     std::promise<ctl::controllers_state> asked;
@@ -131,10 +137,14 @@ class running_server final : public server {
       poller_->block(rest_ms);
     }
     tell_states(true);
-    // Links and listeners belong to this thread.
+    // All at once: to destroy one waits for what is under way there.
+    for (const auto& each : ending_) each->abandon();
     for (connection& each : connections_) {
-      if (each.current) hub_->remove(*each.current);
+      if (!each.current) continue;
+      hub_->remove(*each.current);
+      each.current->abandon();
     }
+    // Links and listeners belong to this thread.
     connections_.clear();
     listeners_.clear();
     ending_.clear();
@@ -237,7 +247,11 @@ class running_server final : public server {
       follow(of);
     }
     if (of.current) converse(of);
-    of.link->wait(!of.current || of.current->takes_more());
+    of.link->wait(!of.current || takes_more(of));
+  }
+
+  static bool takes_more(const connection& of) {
+    return of.current->takes_more() && of.link->unsent() < unsent_with_echoes;
   }
 
   /// A session for each time that the link is connected.
@@ -281,7 +295,7 @@ class running_server final : public server {
 
   /// Counts in `n`, up to received_at_once.
   void receive(connection& of, unsigned& n) {
-    while (n < received_at_once && of.current->takes_more()) {
+    while (n < received_at_once && takes_more(of)) {
       auto one = of.link->receive();
       if (!one) return;
       ++n;

@@ -6,7 +6,9 @@
 // for nothing but, for a moment, the workers.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +27,8 @@ struct server_settings {
   ofp::link_settings links;
   /// Without a controller, when there should be one, the switch is an L2 switch.
   bool standalone = false;
+  /// Of the server before: controller_seen().
+  std::optional<std::chrono::steady_clock::time_point> controller_seen = {};
   bridge_identity identity;
 };
 
@@ -41,6 +45,8 @@ class server : public ctl::controller_list {
   /// Closes all connections and addresses; when it returns, others may listen there. One thread,
   /// the last call but for those of controller_list, which have nothing to tell any more.
   virtual void stop() = 0;
+  /// When a configured controller was last connected. After stop().
+  virtual std::optional<std::chrono::steady_clock::time_point> controller_seen() const = 0;
 };
 
 }  // namespace coua::openflow

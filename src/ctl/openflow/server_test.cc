@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -38,14 +39,20 @@ class servers : public testing::Test {
     return made ? std::shared_ptr<server>(std::move(*made)) : nullptr;
   }
   std::string path() const { return folder_ + "/br0.mgmt"; }
-  bool answers() const {
+  /// A connection to the management socket; -1: nobody listens.
+  int visit() const {
     sockaddr_un to{};
     to.sun_family = AF_UNIX;
     path().copy(to.sun_path, sizeof to.sun_path - 1);
     const int one = socket(AF_UNIX, SOCK_STREAM, 0);
-    const bool done = connect(one, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    if (connect(one, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return one;
     close(one);
-    return done;
+    return -1;
+  }
+  bool answers() const {
+    const int one = visit();
+    if (one >= 0) close(one);
+    return one >= 0;
   }
 
   ctl::fake_pipeline pipeline_;
@@ -67,6 +74,57 @@ TEST_F(servers, make_room_for_the_next_one_when_they_stop) {
   EXPECT_TRUE(first->controllers());  // it says nothing, but at once
   first.reset();
   EXPECT_TRUE(answers());
+}
+
+// Red when answers to echo requests are kept for who does not read them.
+TEST_F(servers, read_no_more_from_one_that_does_not_read) {
+  const auto one = start();
+  ASSERT_TRUE(one);
+  const int deaf = visit();
+  ASSERT_GE(deaf, 0);
+  const timeval at_most{1, 0};
+  ASSERT_EQ(setsockopt(deaf, SOL_SOCKET, SO_SNDTIMEO, &at_most, sizeof at_most), 0);
+  bytes hello{4, 0, 0, 8, 0, 0, 0, 0}, echo{4, 2, 0xff, 0xf8, 0, 0, 0, 0};
+  echo.resize(0xfff8);
+  ASSERT_EQ(::send(deaf, hello.data(), hello.size(), 0), 8);
+  std::size_t n_echoes = 0;
+  while (n_echoes < 2000 && ::send(deaf, echo.data(), echo.size(), 0) > 0) ++n_echoes;
+  EXPECT_LT(n_echoes, 1000U);
+  close(deaf);
+}
+
+/// A server with a controller that is never there; one was, so long ago.
+class without_controller : public servers {
+ protected:
+  std::unique_ptr<server> start(std::chrono::seconds seen_ago) {
+    server_settings settings;
+    settings.standalone = true;
+    settings.links.probe_s = 5;
+    settings.controllers = {"unix:" + folder_ + "/none"};
+    seen_ = std::chrono::steady_clock::now() - seen_ago;
+    settings.controller_seen = seen_;
+    auto made = server::create(pipeline_, roles_, settings);
+    EXPECT_TRUE(made);
+    return made ? std::move(*made) : nullptr;
+  }
+  std::chrono::steady_clock::time_point seen_;
+};
+
+TEST_F(without_controller, a_server_forwards_by_itself_when_it_was_long_ago) {
+  const auto one = start(std::chrono::seconds(16));
+  ASSERT_TRUE(one->controllers());
+  EXPECT_TRUE(one->controllers()->standalone);
+  EXPECT_TRUE(pipeline_.is_standalone());
+}
+
+// Red when another configuration of the channel makes the switch forget who was there.
+TEST_F(without_controller, a_server_waits_as_long_as_the_one_before_would_have) {
+  const auto one = start(std::chrono::seconds(1));
+  ASSERT_TRUE(one->controllers());
+  EXPECT_FALSE(one->controllers()->standalone);
+  EXPECT_FALSE(pipeline_.is_standalone());
+  one->stop();
+  EXPECT_EQ(one->controller_seen(), seen_);
 }
 
 // Red when an error tells the address alone: who wrote the file looks for the field.

@@ -21,7 +21,7 @@ session::session(bridge_view& bridge, std::function<void()> wake, audience who,
       thread_([this] { serve(); }) {}
 
 session::~session() {
-  close();
+  abandon();
   thread_.join();
 }
 
@@ -45,6 +45,7 @@ bool session::begin_at_once() {
   {
     const std::lock_guard hold(mutex_);
     if (closed_ || serving_ || unfinished_ || !inbox_.empty()) return false;
+    if (outbox_bytes_ >= limits_.outbox_bytes) return false;
   }
   // Nobody but this thread puts something into the inbox, so the other one stays at rest.
   at_once_ = bridge_.control.try_turn();
@@ -108,6 +109,15 @@ void session::close() {
   gone_.notify_one();
 }
 
+void session::abandon() {
+  {
+    const std::lock_guard hold(mutex_);
+    abandoned_ = true;
+    inbox_.clear();
+  }
+  close();
+}
+
 bool session::is_overrun() const {
   const std::lock_guard hold(mutex_);
   return overrun_;
@@ -131,6 +141,10 @@ bool session::send(ofp::message one) {
   return true;
 }
 
+bool session::counts(ofp::message_view one) const {
+  return !abandoned_ && (!closed_ || ofp::changes_switch(one));
+}
+
 void session::serve() {
   name_this_thread("coua-of");
   for (;;) {
@@ -147,7 +161,9 @@ void session::serve() {
       inbox_bytes_ = 0;
     }
     if (more) wake_();  // there is room again
-    for (ofp::message& one : taken) conversation_.take(std::move(one));
+    for (ofp::message& one : taken) {
+      if (counts(one)) conversation_.take(std::move(one));
+    }
     conversation_.flush();
     const std::lock_guard hold(mutex_);
     serving_ = false;

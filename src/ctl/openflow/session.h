@@ -18,6 +18,7 @@
 // neither that nor the session's thread has anything to do.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <thread>
@@ -39,7 +40,7 @@ class session {
   /// `wake` is called from the thread when there is something to send.
   session(bridge_view& bridge, std::function<void()> wake, audience who = audience::controller,
           const session_limits& limits = {});
-  /// close(), and waits for the thread.
+  /// abandon(), and waits for the thread.
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -59,8 +60,10 @@ class session {
   std::optional<ofp::message> next();
   /// There was no room for what it needs to know: it must be disconnected.
   bool is_overrun() const;
-  /// The controller is gone. What it has asked is done; answers are not kept.
+  /// The controller is gone. Of what it has asked the changes are done; answers are not kept.
   void close();
+  /// Nothing is done any more but what is under way.
+  void abandon();
   /// The thread has ended: destroying waits for nothing.
   bool is_over() const;
 
@@ -69,8 +72,9 @@ class session {
  private:
   void serve();
   bool send(ofp::message one);
-
   bool begin_at_once();
+  /// Whether it is still to be done.
+  bool counts(ofp::message_view one) const;
 
   bridge_view& bridge_;
   const std::function<void()> wake_;
@@ -79,8 +83,8 @@ class session {
   std::condition_variable come_, gone_;  // a message into the inbox; out of the outbox
   std::deque<ofp::message> inbox_, outbox_;
   std::size_t inbox_bytes_ = 0, outbox_bytes_ = 0;
-  bool closed_ = false;
-  bool serving_ = false;     // the thread, what was in the inbox
+  std::atomic<bool> closed_{false}, abandoned_{false};  // set under the mutex
+  bool serving_ = false;                                // the thread, what was in the inbox
   bool unfinished_ = false;  // what was done at once has to be answered by the thread
   bool at_once_ = false;     // the conversation is the other thread's; changes while nobody serves
   bool over_ = false;
