@@ -45,7 +45,7 @@ std::unique_ptr<link> link::to(const std::string& target, const link_settings& s
   ::rconn* made = rconn_create(static_cast<int>(settings.probe_s),
                                static_cast<int>(settings.backoff_max_s), dscp, only_1_3);
   rconn_connect(made, target.c_str(), target.c_str());
-  return std::unique_ptr<link>(new link(made, target));
+  return std::unique_ptr<link>(new link(made, target, settings.probe_s));
 }
 
 link::~link() { rconn_destroy(rconn_); }
@@ -68,8 +68,14 @@ void link::note_tls_trouble(bool also_none) {
 }
 
 void link::wait(bool for_messages) {
+  if (!for_messages) probe(false);
   rconn_run_wait(rconn_);
   if (for_messages) rconn_recv_wait(rconn_);
+}
+
+void link::probe(bool on) {
+  if (on == std::exchange(probes_, on)) return;
+  rconn_set_probe_interval(rconn_, on ? static_cast<int>(probe_s_) : 0);
 }
 
 bool link::is_connected() const { return rconn_is_connected(rconn_); }
@@ -87,6 +93,7 @@ void link::disconnect() { rconn_reconnect(rconn_); }
 
 std::optional<message> link::receive() {
   ofpbuf* one = rconn_recv(rconn_);
+  probe(true);  // what it says now counts
   note_tls_trouble(false);
   if (one == nullptr) return std::nullopt;
   const auto* bytes = static_cast<const std::uint8_t*>(one->data);
@@ -117,7 +124,7 @@ std::unique_ptr<link> listener::accept(const link_settings& settings) {
   ::rconn* made = rconn_create(static_cast<int>(settings.probe_s), 0, dscp, only_1_3);
   const std::string name = vconn_get_name(peer);
   rconn_connect_unreliably(made, peer, name.c_str());
-  return std::unique_ptr<link>(new link(made, name));
+  return std::unique_ptr<link>(new link(made, name, settings.probe_s));
 }
 
 void listener::wait() { pvconn_wait(pvconn_); }

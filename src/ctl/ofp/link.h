@@ -40,7 +40,8 @@ class link {
   link& operator=(const link&) = delete;
 
   void run();
-  /// What run() or receive() needs wakes the loop.
+  /// What run() or receive() needs wakes the loop. While no messages are waited for the peer is not
+  /// asked whether it is alive, since its answer would not be read.
   void wait(bool for_messages);
   bool is_connected() const;
   /// Why the last attempt or connection ended; empty: none has.
@@ -60,12 +61,16 @@ class link {
 
  private:
   friend class listener;
-  link(::rconn* wrapped, std::string name) : rconn_(wrapped), name_(std::move(name)) {}
+  link(::rconn* wrapped, std::string name, unsigned probe_s)
+      : rconn_(wrapped), name_(std::move(name)), probe_s_(probe_s) {}
+  void probe(bool on);
   bool is_connecting() const;
   void note_tls_trouble(bool also_none);
 
   ::rconn* rconn_;
   std::string name_;
+  const unsigned probe_s_;
+  bool probes_ = true;
   std::string tls_trouble_;  // of the last attempt or connection
 };
 

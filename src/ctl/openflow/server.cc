@@ -125,7 +125,9 @@ class running_server final : public server {
     opened.set_value(std::move(done));
     while (good && !stop_) {
       accept();
-      for (connection& each : connections_) serve(each);
+      for (connection& each : connections_) {
+        if (!stop_) serve(each);
+      }
       std::erase_if(connections_, [](const connection& each) {
         return each.accepted() && !each.link->is_alive() && !each.current;
       });

@@ -113,7 +113,6 @@ void session::abandon() {
   {
     const std::lock_guard hold(mutex_);
     abandoned_ = true;
-    inbox_.clear();
   }
   close();
 }
