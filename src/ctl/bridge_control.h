@@ -36,6 +36,9 @@ class bridge_control final : public pipeline_control {
       std::span<const pipeline::operation> operations) override;
   void settle() override { owner_.settle(); }
   bool settle_within(std::chrono::microseconds most) override { return owner_.settle_within(most); }
+  bool is_quick(std::span<const pipeline::operation> operations) override {
+    return owner_.is_quick(operations);
+  }
   bool try_turn() override { return owner_.try_turn(); }
   void end_turn() override { owner_.end_turn(); }
   pipeline::of_result<void> packet_out(const pipeline::packet& one,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -65,6 +66,7 @@ class fake_pipeline : public pipeline_control {
 
   std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
       std::span<const pipeline::operation> operations) override {
+    applied_by = std::this_thread::get_id();
     std::vector<pipeline::of_result<pipeline::change_list>> made;
     for (const pipeline::operation& one : operations) made.push_back(apply({&one, 1}));
     return made;
@@ -75,10 +77,13 @@ class fake_pipeline : public pipeline_control {
     ++n_settled_;
     return true;
   }
+  bool is_quick(std::span<const pipeline::operation>) override { return !is_long; }
   bool try_turn() override { return !is_busy; }
   void end_turn() override {}
-  bool is_busy = false;              // the owner, with something else
-  std::atomic<bool> is_slow{false};  // a worker
+  bool is_busy = false;                     // the owner, with something else
+  bool is_long = false;                     // what it is asked for
+  std::atomic<bool> is_slow{false};         // a worker
+  std::atomic<std::thread::id> applied_by;  // the last of apply_each()
   /// How often it was waited for workers.
   unsigned n_settled() const { return n_settled_; }
 

@@ -113,6 +113,8 @@ class pipeline_control {
   /// One after the other, each a version of its own that may fail by itself.
   virtual std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
       std::span<const pipeline::operation> operations) = 0;
+  /// Whether apply_each() would be done with them within a millisecond.
+  virtual bool is_quick(std::span<const pipeline::operation> operations) = 0;
   /// Waits until every worker runs what was applied before.
   virtual void settle() = 0;
   /// The same for so long at most. False: they do not yet.

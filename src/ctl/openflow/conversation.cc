@@ -127,6 +127,10 @@ void conversation::flush() {
   answer();
 }
 
+bool conversation::changes_are_quick() const {
+  return changes_.empty() || bridge_.control.is_quick(changes_);
+}
+
 void conversation::do_changes() {
   if (changes_.empty()) return;
   for (auto& one : bridge_.control.apply_each(changes_)) done_.push_back(std::move(one));

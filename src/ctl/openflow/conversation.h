@@ -11,7 +11,7 @@
 //
 // Thread rules: one thread at a time, which may wait for the owner of the pipeline and for the
 // workers. Who must not wait has the owner's turn (ctl::pipeline_control::try_turn), and the calls
-// for it: is_brief(), then take() and do_changes(), then answer_within().
+// for it: is_brief(), then take(), changes_are_quick() and do_changes(), then answer_within().
 #pragma once
 
 #include <chrono>
@@ -42,7 +42,10 @@ class conversation {
 
   /// What take() does with it is brief and waits for nobody but the owner of the pipeline.
   bool is_brief(ofp::message_view one) const;
-  /// The changes that were put off; answers come by one of the following.
+  /// The changes that were put off are done in a moment. Else they are for flush(), in a thread
+  /// that has the time.
+  bool changes_are_quick() const;
+  /// These changes; answers come by one of the following.
   void do_changes();
   /// Answers, if the workers need no longer than that. False: flush() is still to come.
   bool answer_within(std::chrono::microseconds most);

@@ -441,6 +441,22 @@ TEST_F(brief_messages, do_not_wait_for_an_owner_that_is_busy) {
   EXPECT_FALSE(one_.do_at_once(ask));
 }
 
+TEST_F(brief_messages, that_take_long_are_done_by_the_thread_of_the_session) {
+  take(rule(0, 1));
+  one_.finish_at_once();
+  EXPECT_EQ(pipeline_.applied_by.load(), std::this_thread::get_id());
+  pipeline_.is_long = true;
+  take(rule(0, 2));
+  take(message(barrier, {}, 1));
+  one_.finish_at_once();
+  take(rule(0, 3));
+  take(message(barrier, {}, 2));
+  one_.finish_at_once();
+  EXPECT_EQ(answered(2), (std::vector{1U, 2U}));
+  EXPECT_NE(pipeline_.applied_by.load(), std::this_thread::get_id());
+  EXPECT_EQ(pipeline_.status().rules, 3U);
+}
+
 TEST_F(brief_messages, of_slow_workers_are_answered_by_the_thread_of_the_session) {
   pipeline_.is_slow = true;
   bytes ask = message(barrier, {}, 1);

@@ -61,9 +61,10 @@ bool session::do_at_once(ofp::message& one) {
 
 void session::finish_at_once() {
   if (!at_once_) return;
-  conversation_.do_changes();
+  const bool quick = conversation_.changes_are_quick();
+  if (quick) conversation_.do_changes();
   bridge_.control.end_turn();
-  const bool answered = conversation_.answer_within(workers_need_at_most);
+  const bool answered = quick && conversation_.answer_within(workers_need_at_most);
   at_once_ = false;
   if (answered) return;
   {

@@ -15,7 +15,8 @@
 //
 // From one thread to another and back costs several times what a flow_mod does. So the thread of
 // the connections does brief messages itself, with the turn of the pipeline's owner, as long as
-// neither that nor the session's thread has anything to do.
+// neither that nor the session's thread has anything to do; but not what has a large table built
+// anew.
 #pragma once
 
 #include <atomic>
@@ -85,7 +86,7 @@ class session {
   std::size_t inbox_bytes_ = 0, outbox_bytes_ = 0;
   std::atomic<bool> closed_{false}, abandoned_{false};  // set under the mutex
   bool serving_ = false;                                // the thread, what was in the inbox
-  bool unfinished_ = false;  // what was done at once has to be answered by the thread
+  bool unfinished_ = false;  // the thread has to finish what was taken at once
   bool at_once_ = false;     // the conversation is the other thread's; changes while nobody serves
   bool over_ = false;
   bool overrun_ = false;

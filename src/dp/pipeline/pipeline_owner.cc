@@ -96,6 +96,10 @@ std::vector<of::of_result<of::change_list>> pipeline_owner::apply_each(
   });
 }
 
+bool pipeline_owner::is_quick(std::span<const of::operation> operations) {
+  return thread_->call([&] { return bridge_->is_quick(operations); });
+}
+
 void pipeline_owner::settle() { settled_.wait(); }
 
 bool pipeline_owner::settle_within(std::chrono::microseconds most) {

@@ -74,6 +74,8 @@ class pipeline_owner {
   /// One after the other, each by itself.
   std::vector<pipeline::of_result<pipeline::change_list>> apply_each(
       std::span<const pipeline::operation> operations);
+  /// Each of these would be done in a moment, and not by building a large table anew.
+  bool is_quick(std::span<const pipeline::operation> operations);
   /// Waits until every worker runs what was applied before the call. Callers that wait at the same
   /// time share a grace period; when nothing was applied since the last one, there is none.
   void settle();

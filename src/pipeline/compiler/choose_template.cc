@@ -136,6 +136,14 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
   return true;
 }
 
+bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes) const {
+  const template_choice best = choose_template(shape);
+  if (best.which == table_template::classifier)
+    return now_.which >= table_template::decomposed && n_since_asked_ + n_changes < wait_of(shape);
+  if (best.which == now_.which) return best.prefix_field == now_.prefix_field;
+  return best.which < now_.which && still_serves(shape) && n_waited_ + n_changes < wait_of(shape);
+}
+
 void template_keeper::stay(template_keeper before, std::string reason) {
   const table_template wanted = now_.which;
   *this = std::move(before);

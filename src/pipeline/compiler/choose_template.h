@@ -74,6 +74,10 @@ class template_keeper {
   using decomposer = std::function<decompose_answer(std::shared_ptr<const decomposition> has)>;
   bool follow(const table_shape& shape, changed what, const decomposer& decompose);
 
+  /// Whether, after so many changes more that make the rules this shape, it is what it is now, and
+  /// nothing is asked about parts. `shape` is of thousands of rules.
+  bool would_stay(const table_shape& shape, std::size_t n_changes) const;
+
   /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,
   /// and waits anew before that is asked for again.
   void stay(template_keeper before, std::string reason);

@@ -12,6 +12,7 @@
 #include "pipeline/compiler/pipeline_compiler.h"
 #include "pipeline/compiler/prefix_form.h"
 #include "pipeline/compiler/wildcard_form.h"
+#include "pipeline/model/conjunction.h"
 
 namespace coua::pipeline {
 namespace {
@@ -119,6 +120,32 @@ pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
   const bool splits_anew = has == table_template::decomposed &&
                            of.keeper.now().parts != keepers_before_.at(table).now().parts;
   return is_other || splits_anew ? building::would_be_better : building::none;
+}
+
+bool pipeline_compiler::is_quick(std::span<const operation> operations) {
+  return std::all_of(operations.begin(), operations.end(), [&](const operation& one) {
+    const auto* asked = std::get_if<rule_mod>(&one);
+    return asked != nullptr && is_quick(*asked, operations.size());
+  });
+}
+
+bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
+  constexpr std::size_t large = 16 * 1024;  // rules: such a table takes some 50 ms to build
+  if (asked.command == rule_command::modify || asked.command == rule_command::remove) return false;
+  if (asked.table >= tables_.size()) return true;  // it is refused
+  table_state& of = tables_[asked.table];
+  if (of.form == nullptr || of.shape.n_rules() < large) return true;
+  if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
+  const rule made = to_rule(asked);
+  if (is_clause(made)) return of.clauses == nullptr || of.clauses->takes(made.match);
+  if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
+    const exact_store& store = *form->store()->store;
+    if (store.size() + n_changes > store.room()) return false;
+  }
+  of.shape.add(made);
+  const bool stays = of.keeper.would_stay(of.shape, n_changes);
+  of.shape.remove(made);
+  return stays && of.form->takes(made.match);
 }
 
 void pipeline_compiler::stay(const std::set<table_id>& tables, const error& why) {

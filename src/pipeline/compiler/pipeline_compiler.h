@@ -20,6 +20,7 @@
 #include <array>
 #include <memory>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,10 @@ class pipeline_compiler {
   /// model must be put back, and recover() called.
   result<void> follow(const change_list& changes, time_ns now);
   void recover();
+
+  /// Whether follow() would do these, each by itself, in a moment: none of them looks at all rules
+  /// of a large table, or has one built anew. The model has not done them.
+  bool is_quick(std::span<const operation> operations);
 
   /// Of a packet-out, whose actions were checked. For the version that is published now.
   stored_ops compile_packet_out(const action_list& actions) const {
@@ -117,6 +122,8 @@ class pipeline_compiler {
   pipeline_compiler(const bridge& model, action_records records, count_book counts,
                     unsigned n_workers);
 
+  /// With so many others.
+  bool is_quick(const rule_mod& asked, std::size_t n_changes);
   void note(const change_list& changes, bool forward);
   result<void> carry_out(const change_list& changes, time_ns now);
   /// What follow() did before it failed, as far as it needs no model: recover() does the rest.

@@ -23,6 +23,8 @@ class running_bridge {
   /// As bridge::apply; besides, flow_mod_table_full when the datapath has no room.
   of_result<change_list> apply(std::span<const operation> bundle, time_ns now);
   of_result<change_list> apply(const operation& one, time_ns now) { return apply({&one, 1}, now); }
+  /// apply() of each would be done in a moment (pipeline_compiler::is_quick).
+  bool is_quick(std::span<const operation> operations) { return compiler_->is_quick(operations); }
   /// Removes rules whose time has come, by what was collected of their packets. If the datapath has
   /// no room for that, they go with a later call.
   change_list expire(time_ns now);
