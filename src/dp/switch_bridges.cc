@@ -97,7 +97,11 @@ result<void> switch_impl::remove_bridge(const std::string& name) {
   leaving->stop();
   packet_pool pool = leaving->take_pool();
   leaving.reset();
-  tables_->call([&] { graveyard_.push_back(std::move(pool)); });
+  // At once where nothing of it is out: whoever asks may want the memory for a bridge of his own.
+  tables_->call([&] {
+    graveyard_.push_back(std::move(pool));
+    bury_pools();
+  });
   return {};
 }
 

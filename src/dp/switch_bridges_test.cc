@@ -2,6 +2,8 @@
 //
 // Several bridges: nothing of one is seen in another, though VLANs, addresses and rules are the
 // same; and they come and go while packets pass.
+#include <rte_mempool.h>
+
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -508,6 +510,39 @@ TEST_F(bridges_test, a_port_number_of_another_bridge_brings_nothing_along) {
   EXPECT_TRUE(counts("a", "rx_packets", 1));
   EXPECT_TRUE(c.silent());
   EXPECT_TRUE(owner_of("br0").ports().size() == 1);
+}
+
+unsigned n_pools() {
+  unsigned n = 0;
+  rte_mempool_walk([](rte_mempool*, void* count) { ++*static_cast<unsigned*>(count); }, &n);
+  return n;
+}
+
+// Each has a pool of 10 MiB, of the 256 that there are. Red when it goes with a later look at
+// pools.
+TEST_F(bridges_test, the_packets_of_a_bridge_go_with_it) {
+  const unsigned before = n_pools();
+  for (unsigned round = 0; round < 60; ++round) {
+    const auto added = switch_->add_bridge({"br2", {}});
+    ASSERT_TRUE(added) << round << ": " << added.error().message();
+    ASSERT_TRUE(switch_->remove_bridge("br2"));
+    ASSERT_EQ(n_pools(), before);
+  }
+}
+
+TEST_F(bridges_test, the_packets_of_a_bridge_stay_until_the_last_one_is_back) {
+  auto& a = access_in("br1", "a");
+  const unsigned before = n_pools();
+  const frame_bytes frame = make_frame(broadcast, host(1));
+  ASSERT_TRUE(
+      owner_of("br1").send({pipeline::port_controller, frame, {output(pipeline::port_normal)}}));
+  ASSERT_TRUE(eventually([&] { return a.came_out() == 1; }));
+  const unsigned pools_of_port = 1;
+  ASSERT_TRUE(switch_->remove_port("a"));
+  ASSERT_TRUE(switch_->remove_bridge("br1"));
+  EXPECT_EQ(n_pools(), before - pools_of_port);
+  EXPECT_EQ(a.receive(), frame);
+  EXPECT_TRUE(eventually([&] { return n_pools() == before - pools_of_port - 1; }));
 }
 
 // Red when a worker still has what is freed, or when a change of bridges loses frames of others.

@@ -227,8 +227,8 @@ class switch_impl final : public l2_switch {
   std::unique_ptr<plan> plan_;
   std::array<port_slot, max_ports> slots_;
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them
-  std::vector<packet_pool> graveyard_;           // of removed ports, until their packets are back
-  std::map<int, packet_pool> shared_pools_;      // by NUMA node
+  std::vector<packet_pool> graveyard_;       // of what was removed, until their packets are back
+  std::map<int, packet_pool> shared_pools_;  // by NUMA node
   std::vector<rates> rates_;
   std::vector<std::shared_ptr<tap>> captures_;
   std::vector<std::string> interfaces_;  // that captures show; kept while there are any
