@@ -23,7 +23,7 @@ running_config::steps running_config::plan(const config& now, const config& want
                                            const config_difference& difference) {
   steps out, leaving, changing, bridges_coming, coming, statics_coming, texts_coming, opening;
   steps bridges_leaving;
-  plan_bridges(now, wanted, difference, out, bridges_leaving, bridges_coming, opening);
+  plan_bridges(wanted, difference, out, bridges_leaving, bridges_coming, opening);
   plan_texts(now, wanted, difference, out, texts_coming);
   plan_statics(now, wanted, difference, out, statics_coming);
   plan_ports(wanted, difference, leaving, changing, coming);
@@ -39,19 +39,23 @@ running_config::steps running_config::plan(const config& now, const config& want
   return out;
 }
 
-void running_config::plan_bridges(const config& now, const config& wanted,
-                                  const config_difference& difference, steps& closing,
-                                  steps& leaving, steps& coming, steps& opening) {
+void running_config::plan_bridges(const config& wanted, const config_difference& difference,
+                                  steps& closing, steps& leaving, steps& coming, steps& opening) {
   const auto add = [this](const bridge_settings& bridge) {
     return [this, bridge] { return bridges_.add(bridge); };
   };
   const auto remove = [this](const std::string& name) {
     return [this, name] { return bridges_.remove(name); };
   };
-  const auto open = [this](const config& as, const std::string& name) {
-    const auto at = std::ranges::find(as.bridges, name, &bridge_settings::name);
-    const auto index = static_cast<std::size_t>(at - as.bridges.begin());
-    return [this, &as, index] { return open_bridge(as, index); };
+  const auto open = [this, &wanted](std::size_t index) {
+    return [this, &wanted, index] { return open_bridge(wanted, index); };
+  };
+  // No file says where that went wrong: it is as it was before.
+  const auto open_again = [this](const bridge_settings& was) {
+    return [this, was] {
+      bridges_.note(was);
+      return bridges_.open(was.name);
+    };
   };
   const auto close = [this](const std::string& name) {
     return [this, name] {
@@ -59,20 +63,27 @@ void running_config::plan_bridges(const config& now, const config& wanted,
       return result<void>();
     };
   };
+  const auto closes = [&](const bridge_settings& was, const std::string& place) {
+    closing.push_back(
+        {"controllers of bridge " + was.name, place, close(was.name), open_again(was)});
+  };
+  const auto opens = [&](const bridge_settings& one, std::size_t index) {
+    opening.push_back({"controllers of bridge " + one.name, "", open(index), close(one.name)});
+  };
   for (const bridge_change& each : difference.bridges) {
-    const std::string name = each.name();
+    const std::string name = each.name(), item = "bridge " + name;
     if (each.goes()) {
-      closing.push_back({wanted.file, close(name), open(now, name)});
-      leaving.push_back({wanted.file, remove(name), add(*each.before)});
+      closes(*each.before, wanted.file);
+      leaving.push_back({item, wanted.file, remove(name), add(*each.before)});
     } else if (each.comes()) {
       const std::string path = wanted.bridge_path(each.index);
-      coming.push_back({wanted.place(path + "name"), add(*each.after), remove(name)});
-      opening.push_back({"", open(wanted, name), close(name)});
+      coming.push_back({item, wanted.place(path + "name"), add(*each.after), remove(name)});
+      opens(*each.after, each.index);
     } else if (each.opens_anew()) {
       // Those that change are closed before any opens: one may take what another one had.
       const std::string place = wanted.place(wanted.bridge_path(each.index) + "openflow");
-      closing.push_back({place, close(name), open(now, name)});
-      opening.push_back({"", open(wanted, name), close(name)});
+      closes(*each.before, place);
+      opens(*each.after, each.index);
     }
   }
 }
@@ -100,12 +111,13 @@ void running_config::plan_ports(const config& wanted, const config_difference& d
   };
   for (const auto& [before, after, index, is_replaced] : difference.ports) {
     const std::string place = after ? wanted.place(item_path("ports", index)) : wanted.file;
+    const std::string item = "port " + (after ? *after : *before).name;
     if (before && after && !is_replaced) {
-      changing.push_back({place, update(*after), restore(*before)});
+      changing.push_back({item, place, update(*after), restore(*before)});
       continue;
     }
-    if (before) leaving.push_back({place, remove(before->name), restore(*before)});
-    if (after) coming.push_back({place, add(*after), remove(after->name)});
+    if (before) leaving.push_back({item, place, remove(before->name), restore(*before)});
+    if (after) coming.push_back({item, place, add(*after), remove(after->name)});
   }
 }
 
@@ -149,7 +161,8 @@ void running_config::plan_statics(const config& now, const config& wanted,
         erased.begin() + static_cast<std::ptrdiff_t>(i),
         erased.begin() + static_cast<std::ptrdiff_t>(end));
     const auto back = [this, some] { return store(*some); };
-    leaving.push_back({wanted.file, [this, some] { return erase(*some); }, back, true});
+    leaving.push_back(
+        {"static entries", wanted.file, [this, some] { return erase(*some); }, back, true});
   }
   for (std::size_t i = 0; i < added.size(); i += entries_at_once) {
     const std::size_t end = std::min(i + entries_at_once, added.size());
@@ -176,7 +189,7 @@ void running_config::plan_statics(const config& now, const config& wanted,
       if (done) return done;
       return tl::unexpected(wanted.at((*some)[at].path(), done.error()));
     };
-    coming.push_back({"", go, back, true});
+    coming.push_back({"static entries", "", go, back, true});
   }
 }
 
@@ -201,7 +214,7 @@ void running_config::plan_texts(const config& now, const config& wanted,
     // bridge that came back has none of its rules.
     if (!goes && !differs && !(each.rules.given && renumbers(each.name))) continue;
     const auto is_brought = brought[each.name] = std::make_shared<bool>(false);
-    before.push_back({"", nothing,
+    before.push_back({"rules of bridge " + each.name, "", nothing,
                       [this, name = each.name, was = each.rules, goes, is_brought,
                        newest = newest_read_[each.name]]() -> result<void> {
                         const auto held = bridges_.find(name);
@@ -222,7 +235,7 @@ void running_config::plan_texts(const config& now, const config& wanted,
       if (done && is_brought) *is_brought = true;
       return done;
     };
-    after.push_back({"", bring, nothing});
+    after.push_back({"rules of bridge " + each.name, "", bring, nothing});
   }
 }
 
@@ -234,7 +247,7 @@ void running_config::plan_settings(const config& now, const config& wanted,
       const auto set = [this](unsigned seconds) {
         return [this, seconds] { return switch_.set_ageing(seconds); };
       };
-      out.push_back({place, set(wanted.tables.ageing_s), set(now.tables.ageing_s)});
+      out.push_back({each.field, place, set(wanted.tables.ageing_s), set(now.tables.ageing_s)});
     } else {
       const auto set = [](log_level level) {
         return [level]() -> result<void> {
@@ -242,7 +255,7 @@ void running_config::plan_settings(const config& now, const config& wanted,
           return {};
         };
       };
-      out.push_back({place, set(wanted.log), set(now.log)});
+      out.push_back({each.field, place, set(wanted.log), set(now.log)});
     }
   }
 }

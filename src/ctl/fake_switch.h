@@ -25,6 +25,10 @@ class fake_switch : public dp::l2_switch {
   void fail_port(const std::string& name, error e) {
     failing_.insert_or_assign(name, std::move(e));
   }
+  /// From now on no bridge of this name comes.
+  void fail_bridge(const std::string& name, error e) {
+    failing_bridges_.insert_or_assign(name, std::move(e));
+  }
   /// From now on reopen_port and restore_port fail with these, where they are given.
   void fail_reopen(std::optional<error> e) { reopen_error_ = std::move(e); }
   void fail_restore(std::optional<error> e) { restore_error_ = std::move(e); }
@@ -49,6 +53,8 @@ class fake_switch : public dp::l2_switch {
 
   result<void> add_bridge(const dp::bridge_config& config) override {
     const std::lock_guard hold(mutex_);
+    if (const auto found = failing_bridges_.find(config.name); found != failing_bridges_.end())
+      return tl::unexpected(found->second);
     if (has_bridge(config.name))
       return fail(errc::exists, "bridge " + config.name, "is there already");
     if (bridges_.size() == dp::bridges_max)
@@ -450,7 +456,7 @@ class fake_switch : public dp::l2_switch {
   std::vector<dp::port_status> ports_;
   std::vector<dp::bridge_config> bridges_ = {dp::bridge_config{}};
   fib_map fib_;
-  std::map<std::string, error> failing_;
+  std::map<std::string, error> failing_, failing_bridges_;
   std::set<std::string> without_speed_;
   std::optional<error> reopen_error_, restore_error_;
   std::function<void()> on_dump_part_;

@@ -48,6 +48,12 @@ result<void> needs_no_restart(const config& wanted, const config_difference& dif
               "only a restart of couad can change " + all + "; nothing was changed");
 }
 
+/// An error that names `item`, which it may have done already: "port p0: no such device".
+std::string message_about(const std::string& item, const error& e) {
+  const bool is_named = e.where == item || e.where.starts_with(item + ": ");
+  return is_named ? e.message() : at_place(item, e).message();
+}
+
 /// What the switch does not know.
 config settings_only(config c) {
   c.lines.clear();
@@ -292,7 +298,7 @@ result<void> running_config::run(const steps& steps) {
     std::string stuck;
     for (std::size_t j = i + (steps[i].partial ? 1 : 0); j-- > 0;) {
       if (const auto taken_back = steps[j].back(); !taken_back)
-        stuck += (stuck.empty() ? "" : "; ") + taken_back.error().message();
+        stuck += (stuck.empty() ? "" : "; ") + message_about(steps[j].item, taken_back.error());
     }
     e.what += stuck.empty() ? "; nothing was changed"
                             : "; what was done before could not be taken back as a whole: " + stuck;

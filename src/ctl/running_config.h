@@ -84,6 +84,7 @@ class running_config {
 
  private:
   struct step {
+    std::string item;   // what it changes: "port p0"
     std::string place;  // in the file
     std::function<result<void>()> go, back;
     bool partial = false;  // one that fails may have done a part of it, which `back` takes back
@@ -98,8 +99,8 @@ class running_config {
   ofp::port_names names_of(const config& wanted, const std::string& bridge) const;
   config with_names(config wanted, const config& now) const;
   result<void> check_rules(const config& wanted, const config_difference& difference) const;
-  void plan_bridges(const config& now, const config& wanted, const config_difference& difference,
-                    steps& closing, steps& leaving, steps& coming, steps& opening);
+  void plan_bridges(const config& wanted, const config_difference& difference, steps& closing,
+                    steps& leaving, steps& coming, steps& opening);
   void plan_texts(const config& now, const config& wanted, const config_difference& difference,
                   steps& before, steps& after);
   result<void> bring_texts(const config& wanted, std::size_t bridge);

@@ -70,6 +70,20 @@ TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_contro
   }
 }
 
+// The error of a bridge names what it lacks, and of what goes with it, the bridge.
+TEST_F(running_config_with_bridges, that_cannot_come_back_are_named_with_what_they_had) {
+  ASSERT_TRUE(running_.apply(file(two_)));
+  sw_.fail_port("d", {errc::io, "port d", "no such device"});
+  sw_.fail_bridge("br1", {errc::no_memory, "packet-out", "no memory is free"});
+  const auto done = running_.apply(file("ports: [{name: d, devargs: x2}]"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message(),
+            "f:1: ports[0]: port d: no such device; what was done before could not be taken back "
+            "as a whole: bridge br1: packet-out: no memory is free; port b: bridge br1: no such "
+            "bridge; rules of bridge br1: bridge br1: there is no such bridge; there is br0; "
+            "controllers of bridge br1: bridge br1: there is no such bridge; there is br0");
+}
+
 TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
   fakes_.refuse_to_open(
       error{errc::busy, "management: /run/br1.mgmt", "another daemon listens there"});
