@@ -40,8 +40,8 @@ enum class fail_mode { secure, standalone };
 
 /// Controllers of a bridge.
 struct openflow_config {
-  /// 0: made of the address of the bridge's first port when it opens, else of its name, so that it
-  /// may be another one after a restart.
+  /// 0: made of the address of the bridge's first port when it opens, else of its name, but never
+  /// that of another bridge; so that it may be another one after a restart.
   std::uint64_t datapath_id = 0;
   std::vector<std::string> controllers;  // to connect to
   std::vector<std::string> listen;

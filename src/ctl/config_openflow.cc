@@ -32,9 +32,9 @@ field<settings> datapath_id_field() {
   field_info info{.name = "datapath_id",
                   .meaning =
                       "The number by which controllers know the bridge. Without it, it is "
-                      "made of the address of the bridge's first port when the bridge opens, else "
-                      "of its name, so that it may be another one after a restart: who needs it "
-                      "to stay gives it",
+                      "made of the address of the bridge's first port when the bridge opens, else, "
+                      "or where another bridge has that one, of its name, so that it may be "
+                      "another one after a restart: who needs it to stay gives it",
                   .example = "\"00:00:00:00:00:00:00:a1\""};
   info.type = "text";
   info.range = "1 to 16 hexadecimal digits, not all 0";

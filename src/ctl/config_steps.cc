@@ -63,12 +63,16 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
       return result<void>();
     };
   };
+  // Whichever way the steps go, a bridge whose datapath id is said opens before one that makes up
+  // its own, which must be another one.
+  const auto is_said = [](const bridge_settings& of) { return of.openflow.datapath_id != 0; };
   const auto closes = [&](const bridge_settings& was, const std::string& place) {
-    closing.push_back(
-        {"controllers of bridge " + was.name, place, close(was.name), open_again(was)});
+    closing.insert(is_said(was) ? closing.end() : closing.begin(),
+                   {"controllers of bridge " + was.name, place, close(was.name), open_again(was)});
   };
   const auto opens = [&](const bridge_settings& one, std::size_t index) {
-    opening.push_back({"controllers of bridge " + one.name, "", open(index), close(one.name)});
+    opening.insert(is_said(one) ? opening.begin() : opening.end(),
+                   {"controllers of bridge " + one.name, "", open(index), close(one.name)});
   };
   for (const bridge_change& each : difference.bridges) {
     const std::string name = each.name(), item = "bridge " + name;

@@ -29,6 +29,8 @@ class fake_bridges {
   void give(const std::string& name, controller_list& controllers) {
     controllers_[name] = &controllers;
   }
+  /// The datapath id that bridges make up from now on, as of the address of a port that each had.
+  void make_id(std::uint64_t id) { *made_id_ = id; }
   /// What the next open() answers.
   void refuse_to_open(std::optional<error> e) { refusal_ = std::move(e); }
   bool has_refused() const { return !refusal_; }
@@ -41,7 +43,11 @@ class fake_bridges {
   class one final : public served_bridge {
    public:
     one(fake_bridges& all, std::string name, fake_pipeline* given)
-        : all_(all), open_(all.open_), name_(std::move(name)), given_(given) {
+        : all_(all),
+          open_(all.open_),
+          made_id_(all.made_id_),
+          name_(std::move(name)),
+          given_(given) {
       if (given_ == nullptr) own_ = std::make_unique<fake_pipeline>();
     }
     ~one() override { close(); }
@@ -61,15 +67,16 @@ class fake_bridges {
       (*open_)[name_] = false;
     }
     openflow_place place_of(const openflow_config& how) const override {
-      const std::uint64_t made = how.datapath_id != 0 ? how.datapath_id : datapath_id_of(name_);
-      return {made, how.management.empty() ? "/run/coua/" + name_ + ".mgmt" : how.management,
-              how.listen};
+      const std::uint64_t made = *made_id_ != 0 ? *made_id_ : datapath_id_of(name_);
+      return {how.datapath_id != 0 ? how.datapath_id : made,
+              how.management.empty() ? "/run/coua/" + name_ + ".mgmt" : how.management, how.listen};
     }
     openflow_place place() const override { return place_; }
 
    private:
     fake_bridges& all_;
     const std::shared_ptr<std::map<std::string, bool>> open_;  // it may outlive that
+    const std::shared_ptr<const std::uint64_t> made_id_;
     const std::string name_;
     fake_pipeline* const given_;
     std::unique_ptr<fake_pipeline> own_;
@@ -86,6 +93,7 @@ class fake_bridges {
   std::map<std::string, controller_list*> controllers_;
   std::shared_ptr<std::map<std::string, bool>> open_ =
       std::make_shared<std::map<std::string, bool>>();
+  const std::shared_ptr<std::uint64_t> made_id_ = std::make_shared<std::uint64_t>();
   std::optional<error> refusal_;
 };
 

@@ -2,6 +2,7 @@
 #include "ctl/running_bridges.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ctl/openflow_rules.h"
 
@@ -123,13 +124,15 @@ result<void> running_bridges::remove(const std::string& name) {
     return fail(errc::busy, "bridge " + name, "somebody still reads its rules; try again");
   }
   lock.unlock();
-  const bool was_open = one->served->place().is_open();
+  const openflow_place was = one->served->place();
   one->served.reset();
   auto removed = switch_.remove_bridge(name);
   if (removed) return removed;
   one->served = make_(name);
-  if (was_open) {
-    if (const auto opened = one->served->open(one->settings.openflow); !opened)
+  if (was.is_open()) {
+    openflow_config how = one->settings.openflow;
+    how.datapath_id = was.datapath_id;
+    if (const auto opened = one->served->open(how); !opened)
       removed.error().what += "; and its controllers are gone: " + opened.error().message();
   }
   lock.lock();
@@ -140,9 +143,28 @@ result<void> running_bridges::remove(const std::string& name) {
 result<void> running_bridges::open(const std::string& name) {
   const auto one = find(name);
   if (!one) return tl::unexpected(one.error());
-  const openflow_config how = settings(name)->openflow;
+  const openflow_config how = with_datapath_id(name, *one->served);
   if (auto alone = check_alone(name, one->served->place_of(how)); !alone) return alone;
   return one->served->open(how);
+}
+
+/// How it is to open. A datapath id that is made up is no other bridge's, also not of one that has
+/// yet to open: those of its name come after what the bridge itself makes.
+openflow_config running_bridges::with_datapath_id(const std::string& name,
+                                                  const served_bridge& served) const {
+  openflow_config how = settings(name)->openflow;
+  if (how.datapath_id != 0) return how;
+  std::set<std::uint64_t> taken;
+  for (const bridge_settings& other : settings())
+    if (other.name != name) taken.insert(other.openflow.datapath_id);
+  each({}, [&](const held_bridge& other) {
+    if (other.name != name) taken.insert(other.served->place().datapath_id);
+  });
+  how.datapath_id = served.place_of(how).datapath_id;
+  // No bridge is called so: names have no '/'.
+  for (unsigned n = 1; taken.contains(how.datapath_id); n++)
+    how.datapath_id = datapath_id_of(n == 1 ? name : name + "/" + std::to_string(n));
+  return how;
 }
 
 result<void> running_bridges::check_alone(const std::string& name,

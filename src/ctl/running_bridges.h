@@ -101,8 +101,9 @@ class running_bridges {
   result<void> add(const bridge_settings& bridge);
   /// Errors: of the switch; busy, when somebody holds it for too long. Then it is as it was.
   result<void> remove(const std::string& name);
-  /// Errors: not_found; of served_bridge::open(), and as those exists, for a datapath id, and busy,
-  /// for an address, that another bridge has.
+  /// With a datapath id that is no other's, where it is to be made up. Errors: not_found; of
+  /// served_bridge::open(), and as those exists, for a datapath id, and busy, for an address, that
+  /// another bridge has.
   result<void> open(const std::string& name);
   void close(const std::string& name);
   /// Whose rules they are has changed, or which ones are the first.
@@ -118,6 +119,7 @@ class running_bridges {
   };
   using entry_ptr = std::shared_ptr<entry>;
 
+  openflow_config with_datapath_id(const std::string& name, const served_bridge& served) const;
   result<void> check_alone(const std::string& name, const openflow_place& place) const;
   entry_ptr known(const std::string& name) const;
   held_bridge hold(const entry_ptr& one) const;

@@ -84,6 +84,57 @@ TEST_F(running_config_with_bridges, that_cannot_come_back_are_named_with_what_th
             "controllers of bridge br1: bridge br1: there is no such bridge; there is br0");
 }
 
+TEST_F(running_config_with_bridges, make_up_a_datapath_id_that_no_other_has) {
+  const auto id = [&](const std::string& bridge) {
+    return bridges_.find(bridge)->served->place().datapath_id;
+  };
+  const std::uint64_t of_name = datapath_id_of("br1"), of_address = 0x77;
+  const auto with = [&](const std::string& br1, std::uint64_t of_br2) {
+    return file("bridges: [{name: br0}, {name: br1" + br1 +
+                "}, {name: br2, openflow: {datapath_id: \"" + format_datapath_id(of_br2) + "\"}}]");
+  };
+  fakes_.make_id(id("br0"));  // as of a port that was br0's and is br1's now
+  const config first = with("", of_name);
+  const auto done = running_.apply(first);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(id("br2"), of_name);
+  const std::uint64_t made = id("br1");
+  EXPECT_NE(made, 0u);
+  EXPECT_NE(made, id("br0"));
+  EXPECT_NE(made, of_name);
+  EXPECT_TRUE(runs(running_, first)) << "no file says it";
+  // Both open anew: who says its id has it. And so on the way back.
+  for (const bool refused : {true, false}) {
+    fakes_.make_id(refused ? of_name : of_address);
+    if (refused) fakes_.refuse_to_open(error{errc::busy, "listen[0]: /run/z", "is taken"});
+    const auto changed = running_.apply(with(", openflow: {probe_s: 9}", of_address));
+    if (refused) {
+      ASSERT_FALSE(changed);
+      EXPECT_TRUE(changed.error().what.ends_with("is taken; nothing was changed"))
+          << changed.error().message();
+    } else {
+      ASSERT_TRUE(changed) << changed.error().message();
+    }
+    EXPECT_EQ(id("br2"), refused ? of_name : of_address);
+    EXPECT_NE(id("br1"), id("br2"));
+    EXPECT_NE(id("br1"), id("br0"));
+  }
+}
+
+// Red when only the bridges that are open count: br0 opens first.
+TEST_F(running_config_with_bridges, leave_a_datapath_id_to_who_says_it_from_the_start) {
+  const config both = file("bridges: [{name: br0}, {name: br1, openflow: {datapath_id: \"" +
+                           format_datapath_id(datapath_id_of("br0")) + "\"}}]");
+  refusing_switch sw;
+  ASSERT_TRUE(sw.add_bridge({"br1", {}}));
+  running_bridges bridges(sw);
+  const fake_bridges fakes(bridges);
+  running_config running(sw, bridges, both);
+  const auto started = running.start_bridges(both);
+  ASSERT_TRUE(started) << started.error().message();
+  EXPECT_NE(bridges.find("br0")->served->place().datapath_id, datapath_id_of("br0"));
+}
+
 TEST_F(running_config_with_bridges, whose_socket_is_taken_do_not_come) {
   fakes_.refuse_to_open(
       error{errc::busy, "management: /run/br1.mgmt", "another daemon listens there"});
