@@ -18,15 +18,56 @@
 #include "base/error_place.h"
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
+#include "dp/drivers/devargs.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
 namespace {
 
+/// At a field of a port: it says what one of another port says, too.
+void complain_again(config_reader& reader, const std::string& path, const std::string& what,
+                    std::size_t other_port, const std::string& other_field) {
+  const std::string other = item_path("ports", other_port);
+  const int line = nearest_line(reader.lines, other + "." + other_field);
+  reader.complain_at(path, what + " of " + other + " in line " + std::to_string(line) + " too");
+}
+
+/// What no two ports have: a device, and an interface of the kernel below it.
+void check_devices(config_reader& reader, const config& c) {
+  using port_field = std::pair<std::size_t, std::string>;
+  std::map<std::string, port_field> devices, interfaces;
+  const auto interface = [&](const std::string& name, std::size_t port, const std::string& field) {
+    const auto [before, fresh] = interfaces.try_emplace(name, port, field);
+    if (fresh) return;
+    const std::string other =
+        item_path("ports", before->second.first) + "." + before->second.second;
+    reader.complain_at(item_path("ports", port) + "." + field,
+                       "port " + c.ports[port].name + " would have interface " + name +
+                           ", which is that of port " + c.ports[before->second.first].name + " (" +
+                           other + " in line " + std::to_string(nearest_line(reader.lines, other)) +
+                           "): one port has an interface");
+  };
+  const auto device = [&](const std::string& devargs, std::size_t port, const std::string& field) {
+    if (devargs.empty()) return;
+    const std::string path = item_path("ports", port) + "." + field;
+    const auto [before, fresh] = devices.try_emplace(device_of(devargs), port, field);
+    const auto& [other, other_field] = before->second;
+    // Twice in one bond: check_port() has said it.
+    if (!fresh && other != port) complain_again(reader, path, "is the device", other, other_field);
+    if (!fresh) return;
+    for (const std::string& name : dp::interfaces_in(devargs)) interface(name, port, field);
+  };
+  for (std::size_t i = 0; i < c.ports.size(); i++) {
+    device(c.ports[i].devargs, i, "devargs");
+    const auto& members = c.ports[i].bond.members;
+    for (std::size_t m = 0; m < members.size(); m++)
+      device(members[m], i, item_path("bond.members", m));
+  }
+}
+
 void check_ports(config_reader& reader, const config& c) {
   std::map<std::string, std::size_t> names;
-  std::map<std::string, std::size_t> locals;                           // by bridge
-  std::map<std::string, std::pair<std::size_t, std::string>> devices;  // port, field of it
+  std::map<std::string, std::size_t> locals;  // by bridge
   for (std::size_t i = 0; i < c.ports.size(); i++) {
     const auto& port = c.ports[i];
     const std::string path = item_path("ports", i);
@@ -38,16 +79,8 @@ void check_ports(config_reader& reader, const config& c) {
         reader.complain_at(path + "." + problem.field, problem.reason);
       }
     }
-    const auto is_also = [&](const std::string& field, const char* what, std::size_t other_port,
-                             const std::string& other_field) {
-      const std::string other = item_path("ports", other_port);
-      reader.complain_at(path + "." + field,
-                         std::string(what) + " of " + other + " in line " +
-                             std::to_string(nearest_line(reader.lines, other + "." + other_field)) +
-                             " too");
-    };
     if (const auto [before, fresh] = names.emplace(port.name, i); !fresh && !port.name.empty())
-      is_also("name", "is the name", before->second, "name");
+      complain_again(reader, path + ".name", "is the name", before->second, "name");
     const bool is_second = port.local && !locals.try_emplace(port.bridge, i).second;
     if (is_second) {
       const std::string other = item_path("ports", locals[port.bridge]);
@@ -56,17 +89,8 @@ void check_ports(config_reader& reader, const config& c) {
                              std::to_string(nearest_line(reader.lines, other + ".local")) +
                              " is that of " + port.bridge);
     }
-    const auto device = [&](const std::string& devargs, const std::string& field) {
-      if (devargs.empty()) return;
-      const auto [before, fresh] = devices.try_emplace(device_of(devargs), i, field);
-      const auto& [other, other_field] = before->second;
-      // Twice in one bond: check_port() has said it.
-      if (!fresh && other != i) is_also(field, "is the device", other, other_field);
-    };
-    device(port.devargs, "devargs");
-    for (std::size_t m = 0; m < port.bond.members.size(); m++)
-      device(port.bond.members[m], item_path("bond.members", m));
   }
+  check_devices(reader, c);
   const std::uint64_t most = std::uint64_t{1} << c.tables.port_bits;
   if (c.ports.size() > most)
     reader.complain_at(

@@ -12,6 +12,7 @@
 #include "base/default_socket.h"
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
+#include "dp/drivers/devargs.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
@@ -185,31 +186,45 @@ void compare_bridges(const config& now, const config& wanted, config_difference&
   }
 }
 
-std::set<std::string> devices_in_use(const config& now) {
-  std::set<std::string> all;
-  for (const dp::port_config& port : now.ports)
-    for (const std::string& each : devices_of(port)) all.insert(device_of(each));
+/// What no two ports have: devices, and the interfaces that they stand on.
+struct held_by_ports {
+  std::set<std::string> devices, interfaces;
+};
+
+held_by_ports held_by(const config& now) {
+  held_by_ports all;
+  for (const dp::port_config& port : now.ports) {
+    for (const std::string& each : devices_of(port)) {
+      all.devices.insert(device_of(each));
+      all.interfaces.merge(dp::interfaces_in(each));
+    }
+  }
   return all;
 }
 
 /// What a port keeps for as long as it is there. A bond's members come and go, but for one that
-/// `now` has in another place, or with other arguments: it must be free first.
+/// `now` has in another place, or with other arguments, or whose interface it has: that must be
+/// free first.
 bool must_be_replaced(const dp::port_config& a, const dp::port_config& b,
-                      const std::set<std::string>& in_use) {
+                      const held_by_ports& in_use) {
   if (a.bridge != b.bridge || a.local != b.local || a.devargs != b.devargs ||
       a.bond.any() != b.bond.any() || a.rx_queues != b.rx_queues || a.tx_queues != b.tx_queues ||
       a.rx_descriptors != b.rx_descriptors || a.tx_descriptors != b.tx_descriptors)
     return true;
   return std::ranges::any_of(b.bond.members, [&](const std::string& each) {
     const bool stays = std::ranges::find(a.bond.members, each) != a.bond.members.end();
-    return !stays && in_use.contains(device_of(each));
+    if (stays) return false;
+    return in_use.devices.contains(device_of(each)) ||
+           std::ranges::any_of(dp::interfaces_in(each), [&](const std::string& name) {
+             return in_use.interfaces.contains(name);
+           });
   });
 }
 
 void compare_ports(const config& now, const config& wanted, config_difference& out) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < wanted.ports.size(); i++) index[wanted.ports[i].name] = i;
-  const std::set<std::string> in_use = devices_in_use(now);
+  const held_by_ports in_use = held_by(now);
   std::map<std::string, bool> known;
   for (const dp::port_config& before : now.ports) {
     known[before.name] = true;

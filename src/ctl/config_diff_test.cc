@@ -78,6 +78,18 @@ TEST(config_diff, members_of_a_bond_change_while_it_works_if_they_are_free) {
   EXPECT_EQ(first_words(bonds("x0, \"vdev:x1\"", "x2, x3", c)), lines{"port a: replaced"});
 }
 
+TEST(config_diff, a_bond_gets_another_device_on_its_interface_by_being_replaced) {
+  const auto bond = [](const std::string& second) {
+    return "ports: [{name: a, bond: {members: [x0, \"" + second + "\"]}}]";
+  };
+  const auto begins = [&](const std::string& with, const std::string& words) {
+    const lines all = texts(bond("x1,iface=v1"), bond(with));
+    return all.size() == 1 && all[0].starts_with(words);
+  };
+  EXPECT_TRUE(begins("x2,iface=v2", "port a: bond: "));
+  EXPECT_TRUE(begins("x2,iface=v1", "port a: replaced: "));
+}
+
 TEST(config_diff, a_port_that_becomes_local_comes_again) {
   const auto ports = [](const char* a, const char* b) {
     return std::string("pipeline: {flows: [in_port=LOCAL actions=output:b]}\n") +

@@ -187,7 +187,8 @@ const field_table<port>& port_fields() {
           is_no_bond,
           text_field<port>({.name = "devargs",
                             .meaning = "The DPDK device: a PCI address, or a driver with a number "
-                                       "and arguments. Every port has this or `bond`",
+                                       "and arguments. Every port has this or `bond`, and its "
+                                       "device, and the interface on which that stands, alone",
                             .example = "\"net_tap0,iface=tap0\"",
                             .default_value = "none"},
                            "printable, without blanks, at most 1024 bytes", check_devargs,

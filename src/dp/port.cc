@@ -154,7 +154,7 @@ result<std::unique_ptr<port>> port::open_device(const port_config& config,
     const eal_call call;
     const result<void> done = opened->open_steps(limits);
     if (done) return opened;
-    if (done.error().code != errc::busy || !opened->xdp_interface_.was_left_lately())
+    if (done.error().code != errc::busy || !opened->interfaces_.was_left_lately())
       return tl::unexpected(done.error());
     if (pause == first_pause)
       log_info("%s: its queue is still that of the port that went: it waits",
@@ -166,8 +166,8 @@ result<std::unique_ptr<port>> port::open_device(const port_config& config,
 
 /// The destructor undoes the steps that were taken.
 result<void> port::open_steps(const port_limits& limits) {
-  if (auto taken = xdp_interface::take(config_.devargs, where()))
-    xdp_interface_ = std::move(*taken);
+  if (auto taken = held_interfaces::take(config_.devargs, where()))
+    interfaces_ = std::move(*taken);
   else
     return tl::unexpected(taken.error());
   if (auto done = probe(limits); !done) return done;
@@ -556,7 +556,7 @@ void port::close() {
   rte_eth_dev_close(device_);
   xdp_packets_->find(packets_);
   xdp_files_.close_left();
-  if (!sockets.empty()) xdp_interface_.left_queue();
+  if (!sockets.empty()) interfaces_.left_queue();
   const unsigned lost = xdp_packets_->give_back();
   if (pool_) pool_.lose(lost);
   close_left_memif_listeners();

@@ -19,9 +19,9 @@
 
 #include "base/result.h"
 #include "dp/bond/bond_state.h"
+#include "dp/drivers/held_interfaces.h"
 #include "dp/drivers/kernel_interface.h"
 #include "dp/drivers/xdp_files.h"
-#include "dp/drivers/xdp_interface.h"
 #include "dp/drivers/xdp_packets.h"
 #include "dp/packet_pool.h"
 #include "dp/plan_builder.h"
@@ -159,7 +159,7 @@ class port {
   rte_mempool* packets_ = nullptr;  // what the queues receive into
   xdp_files xdp_files_;
   std::unique_ptr<xdp_packets> xdp_packets_;
-  xdp_interface xdp_interface_;
+  held_interfaces interfaces_;
   std::vector<std::unique_ptr<tx_lock>> locks_;
   std::atomic<bool> lost_{false};  // set by DPDK's interrupt thread, too
 };

@@ -114,7 +114,7 @@ class test_af_packet(any_driver, veth_pairs):
         self.assertEqual([frame.vlan for frame in found], [None])
 
 
-# So long a port that went may still have its queue (is_left_ns of src/dp/drivers/xdp_interface.h).
+# So long a port that went may still have its queue (is_left_ns of src/dp/drivers/held_interfaces.h).
 QUEUE_LEFT_S = 3
 
 

@@ -156,8 +156,30 @@ class any_interface:
         self.assert_comes_again()
 
 
+    def assert_has_it_alone(self, name):
+        for driver in ("net_af_packet9", "net_tap9"):
+            said = self.switch.coua("port", "add", "p9", f"{driver},iface={name}", check=False)
+            self.assertIn(f"port p9: interface {name} is that of port p2", said.stderr)
+        self.assertEqual(set(self.ports()), {"p1", "p2"})
+        self.assertTrue(self.h1.pings("10.9.0.2"))
+
+    def test_another_port_on_it_is_refused(self):
+        self.assert_has_it_alone("v2")
+        # And in a file, which says two that are not there yet, too.
+        file = self.switch.directory / "two.yaml"
+        file.write_text("ports:\n  - {name: p7, devargs: 'net_af_packet7,iface=v7'}\n"
+                        f"  - {{name: p8, devargs: '{self.devargs.replace('2,', '8,').replace('v2', 'v7')}'}}\n")
+        for verb in "check", "apply":
+            said = self.switch.coua("config", verb, file, check=False)
+            self.assertIn("ports[1].devargs: port p8 would have interface v7, which is that of port p7", said.stderr)
+
+
 class by_socket(any_interface):
     """Drivers whose sockets are bound to the interface for good."""
+
+    def test_another_port_on_it_by_another_name_is_refused(self):
+        lab.run("ip link property add dev v2 altname v2too")
+        self.assert_has_it_alone("v2too")
 
     def test_carrier_lost_and_back(self):
         self.assert_down_and_back(lambda: self.h2.run("ip link set eth0 down"),
