@@ -19,7 +19,13 @@
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
 #include "dp/drivers/devargs.h"
+#include "dp/max_ports.h"
 #include "net/mac.h"
+
+// What the DPDK of this build can have; where there is none, that of Debian 12.
+#ifndef COUA_MAX_DEVICES
+#define COUA_MAX_DEVICES 32
+#endif
 
 namespace coua::ctl {
 namespace {
@@ -55,6 +61,9 @@ void check_devices(config_reader& reader, const config& c) {
     // Twice in one bond: check_port() has said it.
     if (!fresh && other != port) complain_again(reader, path, "is the device", other, other_field);
     if (!fresh) return;
+    if (devices.size() == COUA_MAX_DEVICES + 1)
+      reader.complain_at(path, "is one more than the " + std::to_string(COUA_MAX_DEVICES) +
+                                   " devices that DPDK can have");
     for (const std::string& name : dp::interfaces_in(devargs)) interface(name, port, field);
   };
   for (std::size_t i = 0; i < c.ports.size(); i++) {
@@ -91,11 +100,15 @@ void check_ports(config_reader& reader, const config& c) {
     }
   }
   check_devices(reader, c);
-  const std::uint64_t most = std::uint64_t{1} << c.tables.port_bits;
+  const std::uint64_t held = std::uint64_t{1} << c.tables.port_bits;
+  const std::uint64_t most = std::min<std::uint64_t>(held, dp::max_ports);
   if (c.ports.size() > most)
     reader.complain_at(
         item_path("ports", most),
-        "is one more than fib.port_bits " + std::to_string(c.tables.port_bits) + " can hold");
+        "is one more than " +
+            (held < dp::max_ports
+                 ? "fib.port_bits " + std::to_string(c.tables.port_bits) + " can hold"
+                 : "the " + std::to_string(most) + " ports that a switch has at most"));
 }
 
 void check_statics(config_reader& reader, const config& c) {

@@ -3,6 +3,7 @@
 // The fields of `bridges`. Without that list there is one bridge, and sections of the file's top
 // are its own.
 #include <algorithm>
+#include <tuple>
 
 #include "base/default_socket.h"
 #include "base/nearest.h"
@@ -47,6 +48,24 @@ void check_unique(config_reader& reader, const config& c, const std::string& wha
                                      " in line " +
                                      std::to_string(nearest_line(reader.lines, place)) + " too");
     }
+  }
+}
+
+/// The API's socket is no bridge's.
+void check_api_socket(config_reader& reader, const config& c, const std::string& api) {
+  for (std::size_t i = 0; i < c.bridges.size(); i++) {
+    const auto& [name, of] = std::tie(c.bridges[i].name, c.bridges[i].openflow);
+    const std::string path = c.bridge_path(i) + "openflow.";
+    const auto check = [&](const std::string& field, const std::string& socket) {
+      if (normal_path(socket) == normal_path(api) && !reader.troubled(path + field))
+        reader.complain_at(path + field, "is the socket of the API, " + api);
+    };
+    if (!of.management.empty()) check("management", of.management);
+    for (std::size_t t = 0; t < of.listen.size(); t++)
+      if (const auto socket = socket_of(of.listen[t])) check(item_path("listen", t), *socket);
+    if (of.management.empty() && normal_path(management_socket(name, api)) == normal_path(api))
+      reader.complain_at("api.socket", "is the management socket of bridge " + name +
+                                           ", unless its openflow.management is another one");
   }
 }
 
@@ -134,6 +153,7 @@ void check_bridges(config_reader& reader, const config& c) {
     return unique_texts{{"openflow.datapath_id", id == 0 ? "" : format_datapath_id(id)}};
   });
   const std::string api = c.socket.empty() ? default_socket() : c.socket;
+  if (!reader.troubled("api.socket")) check_api_socket(reader, c, api);
   check_unique(reader, c, "a socket", [&](const bridge& b) {
     const std::string& said = b.openflow.management;
     unique_texts made{{said.empty() ? "name" : "openflow.management",

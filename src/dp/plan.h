@@ -29,10 +29,10 @@
 #include "dp/bond/spread.h"
 #include "dp/bridges_max.h"
 #include "dp/l2/storm.h"
+#include "dp/max_ports.h"
 
 namespace coua::dp {
 
-inline constexpr unsigned max_ports = 64;  // bits of a port_set; DPDK's own limit is 32 devices
 inline constexpr unsigned n_vlans = 4096;
 inline constexpr unsigned n_domains = 4096;   // that a FIB key can hold; 0 is none
 inline constexpr unsigned domain_shift = 48;  // of the domain in a FIB key
