@@ -17,6 +17,7 @@
 
 #include "base/cpu.h"
 #include "base/default_socket.h"
+#include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "cli/daemon_grammar.h"
 #include "ctl/api_server.h"
@@ -270,6 +271,7 @@ int run(const coua::cli::invocation& call) {
     std::printf("%s: good, %zu ports\n", call.text("config").c_str(), config.ports.size());
     return 0;
   }
+  coua::raise_descriptor_limit();
   daemon_signals signals;
   if (const auto served = serve(config, signals); !served) {
     coua::log_error("%s", served.error().message().c_str());

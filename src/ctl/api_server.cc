@@ -2,10 +2,9 @@
 #include "ctl/api_server.h"
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/descriptor_limit.h"
 #include "ctl/api/bridge_service.h"
 #include "ctl/api/capture_service.h"
 #include "ctl/api/config_service.h"
@@ -21,6 +21,7 @@
 #include "ctl/api/flow_service.h"
 #include "ctl/api/port_service.h"
 #include "ctl/api/system_service.h"
+#include "ctl/api_listener.h"
 
 namespace coua::ctl {
 namespace {
@@ -73,6 +74,12 @@ void stop_server(grpc::Server& server, const std::string& path) {
   impatience.join();
 }
 
+// Descriptors are for ports and controllers, too.
+std::size_t connections_max(const api_params& params) {
+  return std::min<std::size_t>(params.connections,
+                               std::max<std::size_t>(descriptor_limit() / 4, 1));
+}
+
 }  // namespace
 
 struct api_server::parts {
@@ -96,7 +103,9 @@ struct api_server::parts {
   flow_service flows;
   system_service system;
   capture_service captures;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
   std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<api_listener> listener;
 };
 
 result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, running_config& running,
@@ -106,8 +115,11 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, runnin
   auto p = std::make_unique<parts>(sw, running, std::move(claim), params);
   const std::string& path = p->claim.path();
   grpc::ServerBuilder builder;
-  builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials());
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  p->acceptor = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(params.begin.count()));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, calls_per_client);
   builder.RegisterService(&p->config);
   builder.RegisterService(&p->bridges);
@@ -116,12 +128,16 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, runnin
   builder.RegisterService(&p->flows);
   builder.RegisterService(&p->system);
   builder.RegisterService(&p->captures);
-  // Nobody else may connect before the mode of the socket is set.
-  const mode_t before = umask(0177);
   p->server = builder.BuildAndStart();
-  umask(before);
-  if (!p->server) return fail(errc::io, path, "cannot listen there");
-  if (geteuid() == 0) chmod(path.c_str(), 0660);
+  if (!p->server) return fail(errc::io, path, "cannot serve there");
+  auto listener =
+      api_listener::create(path, connections_max(params), [acceptor = p->acceptor.get()](int fd) {
+        grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+        connection.fd = fd;
+        acceptor->HandleNewConnection(&connection);
+      });
+  if (!listener) return tl::unexpected(std::move(listener.error()));
+  p->listener = std::move(*listener);
   return std::unique_ptr<api_server>(new api_server(std::move(p)));
 }
 
@@ -129,6 +145,7 @@ api_server::api_server(std::unique_ptr<parts> parts) : parts_(std::move(parts)) 
 
 api_server::~api_server() {
   parts_->core.stopping = true;
+  parts_->listener.reset();
   stop_server(*parts_->server, parts_->claim.path());
 }
 

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
 import select
 import signal
 import socket
@@ -48,7 +49,7 @@ class daemon_case(unittest.TestCase):
         return file
 
     def config(self, more=PORTS):
-        return self.write(f"api: {{socket: {self.socket}}}\n"
+        return self.write(f"api: {{socket: '{self.socket}'}}\n"
                           "memory: {huge_pages: off, packet_mib: 64, mbufs: 4096}\n"
                           "workers: {count: 1, idle: sleep}\n" + more)
 
@@ -61,8 +62,8 @@ class daemon_case(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def start(self, more=PORTS):
-        process = self.launch(self.config(more))
+    def start(self, more=PORTS, prepare=None):
+        process = self.launch(self.config(more), prepare)
         for line in process.stderr:
             if "ready:" in line:
                 return process
@@ -114,14 +115,17 @@ class test_life(daemon_case):
         self.assertIn("stopped", process.stderr.read())
         self.assertEqual(self.left(), [])
 
+    def be_ordinary(self):
+        self.before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
+                       "--inh-caps=-all", "--no-new-privs"]
+        if subprocess.run([*self.before, "test", "-x", COUAD], check=False).returncode:
+            self.skipTest(f"an ordinary user cannot reach {COUAD}")
+        for path in (self.directory, self.directory / "dpdk"):
+            os.chown(path, 65534, 65534)
+
     def test_needs_no_privilege(self):
         if os.geteuid() == 0:
-            self.before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
-                           "--inh-caps=-all", "--no-new-privs"]
-            if subprocess.run([*self.before, "test", "-x", COUAD], check=False).returncode:
-                self.skipTest(f"an ordinary user cannot reach {COUAD}")
-            for path in (self.directory, self.directory / "dpdk"):
-                os.chown(path, 65534, 65534)
+            self.be_ordinary()
         self.test_start_use_and_stop()
 
     @contextlib.contextmanager
@@ -277,6 +281,21 @@ ports:
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(60), 0)
             dump.kill()
+
+    def test_clients_that_do_nothing(self):
+        """More than there are descriptors, also of those that it takes by itself."""
+        process = self.start(prepare=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 256)))
+        limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
+        self.assertRegex(limits, r"Max open files\s+256\s+256")
+        with contextlib.ExitStack() as clients:
+            for _ in range(400):
+                one = clients.enter_context(socket.socket(socket.AF_UNIX))
+                one.connect(str(self.socket))
+            for line in process.stderr:
+                if "refused process" in line:
+                    break
+            self.assertIn(f"refused process {os.getpid()}: there are 64 connections", line)
+        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
 
     def test_a_killed_daemon_is_replaced(self):
         process = self.start()
