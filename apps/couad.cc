@@ -19,6 +19,7 @@
 #include "base/default_socket.h"
 #include "base/descriptor_limit.h"
 #include "base/log.h"
+#include "base/start_thread.h"
 #include "cli/daemon_grammar.h"
 #include "ctl/api_server.h"
 #include "ctl/config.h"
@@ -67,7 +68,12 @@ class daemon_signals {
         reloading.get();
       if (reload_ && !reloading.valid()) {
         reload_ = false;
-        reloading = std::async(std::launch::async, reload);
+        try {
+          reloading = std::async(std::launch::async, reload);
+        } catch (const std::system_error& why) {
+          coua::log_error("SIGHUP: %s; nothing was changed",
+                          coua::no_thread("the file is not read", why).message().c_str());
+        }
       }
       if (clock::now() >= next) {
         in_between();

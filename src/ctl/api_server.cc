@@ -10,15 +10,16 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <thread>
 
 #include "base/descriptor_limit.h"
+#include "base/start_thread.h"
 #include "ctl/api/bridge_service.h"
 #include "ctl/api/capture_service.h"
 #include "ctl/api/config_service.h"
 #include "ctl/api/core.h"
 #include "ctl/api/fib_service.h"
 #include "ctl/api/flow_service.h"
+#include "ctl/api/grpc_threads.h"
 #include "ctl/api/port_service.h"
 #include "ctl/api/system_service.h"
 #include "ctl/api_listener.h"
@@ -60,10 +61,11 @@ void stop_server(grpc::Server& server, const std::string& path) {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopped = false;
-  std::thread impatience([&] {
+  auto impatience = start_thread("API", [&] {
     std::unique_lock hold(mutex);
     if (!changed.wait_for(hold, break_patience, [&] { return stopped; })) break_connections(path);
   });
+  if (!impatience) break_connections(path);  // nobody could do it later
   server.Shutdown(std::chrono::system_clock::now() + stop_patience);
   server.Wait();
   {
@@ -71,7 +73,7 @@ void stop_server(grpc::Server& server, const std::string& path) {
     stopped = true;
   }
   changed.notify_all();
-  impatience.join();
+  if (impatience) impatience->join();
 }
 
 // Descriptors are for ports and controllers, too.
@@ -112,6 +114,7 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, runnin
                                                        socket_claim claim,
                                                        const api_params& params) {
   keep_grpc_up();
+  if (auto made = make_grpc_threads(); !made) return tl::unexpected(std::move(made.error()));
   auto p = std::make_unique<parts>(sw, running, std::move(claim), params);
   const std::string& path = p->claim.path();
   grpc::ServerBuilder builder;

@@ -2,6 +2,7 @@
 //
 // The server as a whole: many clients, and clients that hang when it ends.
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -67,6 +68,23 @@ class used_descriptors {
   std::vector<int> fds_;
 };
 
+/// While it lives, the system refuses every thread: no stack is as large as this one.
+class no_threads {
+ public:
+  no_threads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, std::size_t{1} << 46);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~no_threads() { pthread_setattr_default_np(&before_); }
+
+ private:
+  pthread_attr_t before_;
+};
+
 bool answers(v1::SystemService::Stub& from, seconds most = seconds(20)) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + most);
@@ -121,6 +139,37 @@ TEST_F(api, the_socket_is_for_owner_and_group) {
   struct stat of {};
   ASSERT_EQ(stat(path_.c_str(), &of), 0);
   EXPECT_EQ(of.st_mode & 0777, geteuid() == 0 ? 0660u : 0600u);
+}
+
+TEST_F(api, a_system_without_threads_is_an_error_to_who_asks) {
+  add_ports();
+  const auto dump = [&] {
+    grpc::ClientContext context;
+    auto reader = fib_->ShowFib(&context, {});
+    for (v1::FibBatch batch; reader->Read(&batch);) {
+    }
+    const grpc::Status status = reader->Finish();
+    if (!status.ok()) {
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+      EXPECT_NE(detail(status, context).what().find("gives no thread"), std::string::npos)
+          << status.error_message();
+    }
+    return status.ok();
+  };
+  ASSERT_TRUE(dump());
+  {
+    const no_threads none;
+    for (unsigned i = 0; i < 2 * api_params{}.dumps; ++i) EXPECT_FALSE(dump());
+    EXPECT_TRUE(answers(*system_));
+  }
+  EXPECT_TRUE(dump());
+}
+
+TEST_F(api, ends_on_a_system_without_threads) {
+  ASSERT_TRUE(answers(*system_));
+  const no_threads none;
+  server_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_F(api, the_server_ends_in_bounded_time_whatever_clients_do) {

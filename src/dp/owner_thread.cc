@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/cpu.h"
+#include "base/start_thread.h"
 
 namespace coua::dp {
 
@@ -11,6 +12,17 @@ namespace coua::dp {
 // rate makes a flood of what arrives meanwhile, so it is short; a thousand wake-ups a second cost
 // below one per cent of a core.
 constexpr std::chrono::milliseconds rest{1};
+
+result<std::unique_ptr<owner_thread>> owner_thread::create(std::string name,
+                                                           std::function<bool()> housekeeping) {
+  const std::string where = "thread " + name;
+  try {
+    return std::unique_ptr<owner_thread>(
+        new owner_thread(std::move(name), std::move(housekeeping)));
+  } catch (const std::system_error& why) {
+    return tl::unexpected(no_thread(where, why));
+  }
+}
 
 owner_thread::owner_thread(std::string name, std::function<bool()> housekeeping)
     : name_(std::move(name)), housekeeping_(std::move(housekeeping)), thread_([this] { run(); }) {}

@@ -13,17 +13,22 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <type_traits>
+
+#include "base/result.h"
 
 namespace coua::dp {
 
 class owner_thread {
  public:
   /// `housekeeping` is called again and again; it returns true when it has more to do at once.
-  owner_thread(std::string name, std::function<bool()> housekeeping);
+  /// Errors: no_room, when the system gives no thread.
+  static result<std::unique_ptr<owner_thread>> create(std::string name,
+                                                      std::function<bool()> housekeeping);
   ~owner_thread();  // runs the commands that are queued, then ends the thread
   owner_thread(const owner_thread&) = delete;
   owner_thread& operator=(const owner_thread&) = delete;
@@ -58,6 +63,7 @@ class owner_thread {
   void end_turn();
 
  private:
+  owner_thread(std::string name, std::function<bool()> housekeeping);
   void run();
   bool run_commands();
 

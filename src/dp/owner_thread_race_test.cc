@@ -47,11 +47,12 @@ TEST(owner_thread, one_at_a_time_owns) {
   owned what;
   std::uint64_t n_kept = 0;  // by housekeeping; owned, too
   std::atomic<std::uint64_t> n_touched{0};
-  owner_thread owner("owner", [&] {
+  const auto made = owner_thread::create("owner", [&] {
     what.touch();
     ++n_kept;
     return n_kept % 8 == 0;
   });
+  owner_thread& owner = **made;
   constexpr unsigned n_threads = 4;
   unsigned steps[n_threads] = {};
   race(n_threads, 500, [&](unsigned i) {
@@ -81,7 +82,8 @@ TEST(owner_thread, a_turn_comes_after_what_was_posted_before) {
   constexpr unsigned n_threads = 3;
   std::uint64_t done[n_threads] = {};  // owned
   std::uint64_t posted[n_threads] = {};
-  owner_thread owner("owner", [] { return false; });
+  const auto made = owner_thread::create("owner", [] { return false; });
+  owner_thread& owner = **made;
   race(n_threads, 500, [&](unsigned i) {
     // More than one, so that some are under way while others wait.
     for (unsigned n = 0; n < 1 + posted[i] % 3; ++n) {
@@ -99,7 +101,8 @@ TEST(owner_thread, a_turn_comes_after_what_was_posted_before) {
 }
 
 TEST(owner_thread, nobody_has_a_turn_while_another_has_it) {
-  owner_thread owner("owner", [] { return false; });
+  const auto made = owner_thread::create("owner", [] { return false; });
+  owner_thread& owner = **made;
   while (!owner.try_turn()) std::this_thread::yield();
   std::atomic<bool> done{false};
   std::thread other([&] {

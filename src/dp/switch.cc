@@ -128,8 +128,11 @@ result<void> switch_impl::start() {
     workers_.push_back(std::make_unique<worker>(shared_, params, reader, std::move(*quiescence)));
   }
   publish();
-  for (auto& each : workers_) each->start();
-  tables_ = std::make_unique<owner_thread>("coua-tables", [this] { return housekeeping(); });
+  for (auto& each : workers_)
+    if (auto started = each->start(); !started) return started;
+  auto tables = owner_thread::create("coua-tables", [this] { return housekeeping(); });
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  tables_ = std::move(*tables);
   // A thread inherits the CPUs of its creator, which may be those of the workers.
   return tables_->call([this] { return pin_this_thread(eal_.control); });
 }

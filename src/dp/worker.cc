@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/start_thread.h"
 #include "dp/eal.h"
 #include "dp/tx_lock.h"
 
@@ -44,8 +45,11 @@ worker::worker(worker_shared& shared, const worker_params& params, coua_fib_read
 
 worker::~worker() { coua_fib_reader_destroy(reader_); }
 
-void worker::start() {
-  thread_ = std::thread([this] { run(); });
+result<void> worker::start() {
+  auto thread = start_thread("worker " + std::to_string(params_.number), [this] { run(); });
+  if (!thread) return tl::unexpected(std::move(thread.error()));
+  thread_ = std::move(*thread);
+  return {};
 }
 
 void worker::join() {

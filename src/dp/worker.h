@@ -81,7 +81,8 @@ class worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  void start();
+  /// Errors: no_room, when the system gives no thread.
+  result<void> start();
   void join();
 
   /// For other threads.

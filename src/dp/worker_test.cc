@@ -112,7 +112,7 @@ class worker_test : public ::testing::Test {
     COUA_CHECK(coua_fib_reader_create(owner_->fib(), &reader) == 0);
     tested_ = std::make_unique<worker>(shared_, params, reader,
                                        shared_.readers.register_reader().value());
-    tested_->start();
+    EXPECT_TRUE(tested_->start());
     return *tested_;
   }
 

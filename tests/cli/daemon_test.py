@@ -297,6 +297,34 @@ ports:
             self.assertIn(f"refused process {os.getpid()}: there are 64 connections", line)
         self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
 
+    def test_no_thread_is_left(self):
+        """Whoever asks for one is told; all else goes on, and is as before when there are some."""
+        if os.geteuid() == 0:
+            self.be_ordinary()
+        process = self.start()
+        most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+
+        def allow(n):
+            subprocess.run([*self.before, "prlimit", f"--pid={process.pid}", f"--nproc={n}:"], check=True)
+
+        allow(1)
+        for words in (("fib", "show"), ("flow", "dump"), ("bridge", "add", "br1")):
+            done = subprocess.run([COUA, "-s", self.socket, *words], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("the system gives no thread", done.stderr)
+        process.send_signal(signal.SIGHUP)
+        for line in process.stderr:
+            if "SIGHUP" in line:
+                break
+        self.assertIn("the system gives no thread", line)
+        self.assertEqual([each["name"] for each in self.coua("bridge", "list")["bridges"]], ["br0"])
+        allow("unlimited" if most == resource.RLIM_INFINITY else most)
+        self.assertEqual(len(self.coua("fib", "show")["entries"]), 1)
+        self.coua("bridge", "add", "br1")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0)
+
     def test_a_killed_daemon_is_replaced(self):
         process = self.start()
         process.kill()

@@ -8,10 +8,10 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/cpu.h"
+#include "base/start_thread.h"
 #include "ctl/api/core.h"
 #include "ctl/api/stream_slots.h"
 
@@ -34,10 +34,16 @@ class batch_stream final : public grpc::ServerWriteReactor<Batch> {
                                           "too many of them run at the same time; try again"}));
       return stream;
     }
-    std::thread([stream, &slots] {
+    auto thread = start_thread(stream->what_, [stream, &slots] {
       stream->run();  // gRPC may have deleted the stream when this returns
       slots.give_back();
-    }).detach();
+    });
+    if (!thread) {
+      slots.give_back();
+      stream->Finish(to_status(*context, thread.error()));
+      return stream;
+    }
+    thread->detach();
     return stream;
   }
 

@@ -62,7 +62,9 @@ result<void> pipeline_owner::start(const std::string& thread, worker_ends from,
   if (!sender) return tl::unexpected(std::move(sender.error()));
   packet_outs_ = std::move(*sender);
   from_ = std::move(from);
-  thread_ = std::make_unique<owner_thread>(thread, [this] { return housekeeping(); });
+  auto owner = owner_thread::create(thread, [this] { return housekeeping(); });
+  if (!owner) return tl::unexpected(std::move(owner.error()));
+  thread_ = std::move(*owner);
   return thread_->call([&] { return pin_this_thread(cpus); });
 }
 
