@@ -9,11 +9,16 @@
 #include <cstring>
 
 #include "base/default_socket.h"
+#include "base/socket_uri.h"
 #include "cli/output.h"
 #include "coua/v1/common.pb.h"
 
 namespace coua::cli {
 namespace {
+
+bool is_socket_path(const std::string& path) {
+  return !path.empty() && path.size() <= socket_path_max;
+}
 
 errc from_code(v1::Error::Code code) {
   switch (code) {
@@ -46,8 +51,10 @@ void client::point_to(const std::string& socket) {
 void client::connect() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
+  // What is no path of a socket probe() refuses; gRPC would write lines of its own about it.
   const auto channel =
-      grpc::CreateCustomChannel("unix:" + socket_, grpc::InsecureChannelCredentials(), arguments);
+      grpc::CreateCustomChannel(socket_uri(is_socket_path(socket_) ? socket_ : "/"),
+                                grpc::InsecureChannelCredentials(), arguments);
   config_ = v1::ConfigService::NewStub(channel);
   bridges_ = v1::BridgeService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
@@ -78,7 +85,9 @@ result<void> client::probe() const {
   const auto unreachable = [this](const std::string& why) {
     return fail(errc::unavailable, "couad at " + socket_, why);
   };
-  if (socket_.size() > socket_path_max) return unreachable("the path is too long for a socket");
+  if (!is_socket_path(socket_))
+    return unreachable("a socket's path has 1 to " + std::to_string(socket_path_max) +
+                       " bytes, and this one " + std::to_string(socket_.size()));
   const int fd = connect_to(socket_);
   const int reason = errno;
   if (fd >= 0) {
@@ -91,7 +100,7 @@ result<void> client::probe() const {
 }
 
 unsigned client::process() const {
-  if (socket_.size() > socket_path_max) return 0;
+  if (!is_socket_path(socket_)) return 0;
   const int fd = connect_to(socket_);
   if (fd < 0) return 0;
   ucred of{};
@@ -151,8 +160,7 @@ error client::to_error(const grpc::Status& status, const call_context& context) 
     return {from_code(detail.code()), detail.where(), detail.what()};
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::CANCELLED:
-      return {errc::unavailable, "couad", "the connection broke: " + status.error_message()};
+    case grpc::StatusCode::CANCELLED: return context.of().why_lost(status);
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return {errc::unavailable, "couad", "gave no answer in time"};
     case grpc::StatusCode::UNIMPLEMENTED:

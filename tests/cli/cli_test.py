@@ -375,6 +375,7 @@ class test_reaching(cli_case):
         for path in ("/tmp/coua-no-such.sock", "/" + "x" * 200):
             done = self.coua("port", "list", socket=path, status=3)
             self.assertIn(path, done.stderr)
+        self.assertEqual(done.stderr, f"coua: couad at {path}: a socket's path has 1 to 107 bytes, and this one 201\n")
         done = self.coua("port", "list", "-j", socket="/tmp/coua-no-such.sock", status=3)
         self.assertEqual(json.loads(done.stdout)["error"]["code"], "unavailable")
 

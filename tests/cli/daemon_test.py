@@ -325,6 +325,16 @@ ports:
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(60), 0)
 
+    def test_a_socket_of_any_name(self):
+        """What gRPC would read as an escape, or as the end of a path, is a part of the path."""
+        self.socket = self.directory / "a%41?b#c d.sock"
+        process = self.start()
+        self.assertEqual(self.left(), [self.socket.name, self.socket.name + ".lock"])
+        self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(self.left(), [])
+
     def test_a_killed_daemon_is_replaced(self):
         process = self.start()
         process.kill()

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "base/socket_uri.h"
+
 namespace coua::ctl {
 namespace {
 
@@ -35,7 +37,7 @@ void api::start(api_params params) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // not the connection of a test before
   const auto channel =
-      grpc::CreateCustomChannel("unix:" + path_, grpc::InsecureChannelCredentials(), arguments);
+      grpc::CreateCustomChannel(socket_uri(path_), grpc::InsecureChannelCredentials(), arguments);
   config_ = v1::ConfigService::NewStub(channel);
   bridge_ = v1::BridgeService::NewStub(channel);
   ports_ = v1::PortService::NewStub(channel);
