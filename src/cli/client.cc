@@ -99,6 +99,15 @@ result<void> client::probe() const {
   return unreachable(std::strerror(reason));
 }
 
+error client::why_lost(const grpc::Status& status) const {
+  const auto lost = [this](const std::string& why) {
+    return error{errc::unavailable, "couad at " + socket_, "the connection ended: " + why};
+  };
+  if (!probe()) return lost("the daemon has stopped");
+  return lost(status.error_message() +
+              "; the daemon's log may say why, such as too many connections");
+}
+
 unsigned client::process() const {
   if (!is_socket_path(socket_)) return 0;
   const int fd = connect_to(socket_);

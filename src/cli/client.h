@@ -40,6 +40,7 @@ class call_context : public grpc::ClientContext {
 
   /// The client was told to stop.
   bool is_stopped() const;
+  const client& of() const { return of_; }
 
  private:
   const client& of_;
@@ -83,6 +84,8 @@ class client {
   /// Returns when that time has passed, or at stop(): true.
   bool wait(std::chrono::duration<double> time) const;
 
+  /// After a call that ended without an answer: whether the daemon is still there.
+  error why_lost(const grpc::Status& status) const;
   static error to_error(const grpc::Status& status, const call_context& context);
 
   const std::string& socket() const { return socket_; }

@@ -335,6 +335,16 @@ ports:
         self.assertEqual(process.wait(60), 0)
         self.assertEqual(self.left(), [])
 
+    def test_who_watches_is_told_of_the_end(self):
+        process = self.start()
+        with subprocess.Popen([COUA, "-s", self.socket, "top", "--batch", "--interval", "0.1"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as top:
+            top.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            self.assertIn(f"couad at {self.socket}: the connection ended: the daemon has stopped",
+                          top.communicate(timeout=60)[1])
+            self.assertEqual(top.returncode, 3)
+
     def test_a_killed_daemon_is_replaced(self):
         process = self.start()
         process.kill()
