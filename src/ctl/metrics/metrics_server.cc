@@ -1,14 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/metrics/metrics_server.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <prometheus/exposer.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <utility>
 
 #include "ctl/listen_address.h"
 
 namespace coua::ctl {
+namespace {
+
+/// Why nobody can listen there now: civetweb does not say. Empty: it has become possible.
+std::string why_not(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const bool v6 = address.front() == '[';
+  const std::string host = v6 ? address.substr(1, colon - 2) : address.substr(0, colon);
+  const auto port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
+  sockaddr_in6 six{};
+  sockaddr_in four{};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = port;
+  four.sin_family = AF_INET;
+  four.sin_port = port;
+  inet_pton(v6 ? AF_INET6 : AF_INET, host.c_str(),
+            v6 ? static_cast<void*>(&six.sin6_addr) : &four.sin_addr);
+  const auto* to =
+      v6 ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
+  const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int one = 1;  // as civetweb has it
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  const bool bound =
+      fd >= 0 && bind(fd, to, v6 ? sizeof six : sizeof four) == 0 && listen(fd, 1) == 0;
+  const int reason = errno;
+  if (fd >= 0) close(fd);
+  return bound ? "" : std::strerror(reason);
+}
+
+}  // namespace
 
 result<std::unique_ptr<metrics_server>> metrics_server::create(
     const std::string& address, std::shared_ptr<prometheus::Collectable> metrics) {
@@ -20,7 +55,9 @@ result<std::unique_ptr<metrics_server>> metrics_server::create(
     return std::unique_ptr<metrics_server>(
         new metrics_server(std::move(exposer), std::move(metrics)));
   } catch (const std::exception& e) {
-    return fail(errc::io, "metrics on " + address, std::string("cannot listen: ") + e.what());
+    const std::string why = why_not(address);
+    return fail(errc::io, "metrics on " + address,
+                "cannot listen: " + (why.empty() ? e.what() : why));
   }
 }
 
