@@ -20,6 +20,8 @@ namespace {
 
 // Descriptors come back when somebody closes some; nothing tells of it.
 constexpr int starved_ms = 100;
+// Before it looks whether it is to stop, however many come.
+constexpr unsigned accepted_at_once = 64;
 // A client that tries again and again is not to fill the log.
 constexpr std::chrono::seconds between_warnings{10};
 
@@ -85,7 +87,7 @@ api_listener::~api_listener() {
 
 void api_listener::run() {
   name_this_thread("api-listen");
-  while (wait(!starved_, starved_ ? starved_ms : -1)) accept_all();
+  while (wait(!starved_, starved_ ? starved_ms : -1)) accept_some();
 }
 
 /// False: it is to stop.
@@ -97,8 +99,8 @@ bool api_listener::wait(bool for_clients, int timeout_ms) const {
   return both[0].revents == 0;
 }
 
-void api_listener::accept_all() {
-  while (true) {
+void api_listener::accept_some() {
+  for (unsigned i = 0; i < accepted_at_once; ++i) {
     const int fd = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
     starved_ = fd < 0 && errno != EAGAIN;

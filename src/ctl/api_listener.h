@@ -47,7 +47,7 @@ class api_listener {
   result<void> open();
   void run();
   bool wait(bool for_clients, int timeout_ms) const;
-  void accept_all();
+  void accept_some();
   bool has_room();
   void refuse(int fd);
   void warn(const std::string& what);
