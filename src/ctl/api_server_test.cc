@@ -2,7 +2,6 @@
 //
 // The server as a whole: many clients, and clients that hang when it ends.
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/no_threads.h"
 #include "ctl/api/test_api.h"
 
 namespace coua::ctl {
@@ -66,23 +66,6 @@ class used_descriptors {
 
  private:
   std::vector<int> fds_;
-};
-
-/// While it lives, the system refuses every thread: no stack is as large as this one.
-class no_threads {
- public:
-  no_threads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t huge;
-    pthread_attr_init(&huge);
-    pthread_attr_setstacksize(&huge, std::size_t{1} << 46);
-    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
-    pthread_attr_destroy(&huge);
-  }
-  ~no_threads() { pthread_setattr_default_np(&before_); }
-
- private:
-  pthread_attr_t before_;
 };
 
 bool answers(v1::SystemService::Stub& from, seconds most = seconds(20)) {

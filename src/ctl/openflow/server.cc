@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/error_place.h"
 #include "base/log.h"
+#include "base/start_thread.h"
 #include "ctl/openflow/event_hub.h"
 
 namespace coua::openflow {
@@ -108,10 +109,14 @@ class running_server final : public server {
     auto made = ofp::poller::create();
     if (!made) return tl::unexpected(at_place("controllers", made.error()));
     poller_ = std::move(*made);
-    hub_ = std::make_unique<event_hub>(bridge_.control, [this] { poller_->wake(); });
     std::promise<result<void>> opened;
     auto answer = opened.get_future();
-    thread_ = std::thread([this, &opened] { run(opened); });
+    try {
+      hub_ = std::make_unique<event_hub>(bridge_.control, [this] { poller_->wake(); });
+      thread_ = std::thread([this, &opened] { run(opened); });
+    } catch (const std::system_error& why) {
+      return tl::unexpected(no_thread("controllers", why));
+    }
     return answer.get();
   }
 
@@ -269,8 +274,16 @@ class running_server final : public server {
     if (connected && !of.current) {
       note(of, "connected");
       of.number = of.link->connection();
-      of.current = std::make_unique<session>(
-          bridge_, [this] { poller_->wake(); }, of.who());
+      try {
+        of.current = std::make_unique<session>(
+            bridge_, [this] { poller_->wake(); }, of.who());
+      } catch (const std::system_error& why) {
+        const error none = no_thread(of.link->name(), why);
+        log_warning("openflow: bridge %s: %s", name(), none.message().c_str());
+        of.link->disconnect();
+        of.trouble = none.what;
+        return;
+      }
       of.since = clock::now();
       ++of.times;
       hub_->add(*of.current);

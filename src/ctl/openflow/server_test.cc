@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "base/no_threads.h"
 #include "ctl/fake_pipeline.h"
 
 namespace coua::openflow {
@@ -91,6 +92,51 @@ TEST_F(servers, read_no_more_from_one_that_does_not_read) {
   while (n_echoes < 2000 && ::send(deaf, echo.data(), echo.size(), 0) > 0) ++n_echoes;
   EXPECT_LT(n_echoes, 1000U);
   close(deaf);
+}
+
+// Red when std::system_error ends the switch.
+TEST_F(servers, need_threads) {
+  server_settings settings;
+  settings.bridge = "br0";
+  settings.management = path();
+  {
+    const no_threads none;
+    const auto made = server::create(pipeline_, roles_, settings);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::no_room);
+    EXPECT_EQ(made.error().where, "controllers");
+  }
+  EXPECT_FALSE(answers());
+  EXPECT_TRUE(start());
+}
+
+// Red when the thread of the connections does not survive a session without one of its own.
+TEST_F(servers, refuse_whom_they_have_no_thread_for) {
+  const auto one = start();
+  ASSERT_TRUE(one);
+  const bytes hello{4, 0, 0, 8, 0, 0, 0, 0};
+  const auto talk = [&] {
+    const int visitor = visit();
+    ::send(visitor, hello.data(), hello.size(), 0);
+    const timeval at_most{10, 0};
+    setsockopt(visitor, SOL_SOCKET, SO_RCVTIMEO, &at_most, sizeof at_most);
+    const bytes ask{4, 5, 0, 8, 0, 0, 0, 1};
+    ::send(visitor, ask.data(), ask.size(), 0);
+    // A hello comes in any case. What a switch is tells the session.
+    const std::string wanted{4, 6, 0, 32};
+    std::string said;
+    char some[64];
+    for (ssize_t n;
+         said.find(wanted) == std::string::npos && (n = recv(visitor, some, sizeof some, 0)) > 0;)
+      said.append(some, static_cast<std::size_t>(n));
+    close(visitor);
+    return said.find(wanted) != std::string::npos;
+  };
+  {
+    const no_threads none;
+    EXPECT_FALSE(talk());
+  }
+  EXPECT_TRUE(talk());
 }
 
 /// A server with a controller that is never there; one was, so long ago.
