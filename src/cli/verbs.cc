@@ -238,7 +238,7 @@ std::vector<verb> fib_verbs() {
        .example = "coua fib stats",
        .json = R"({"entries": 2, "slots": 1052632, "load": 0.000002, "buckets": 131579,
   "buckets_asked": 131579, "statics": 0, "in_secondary": 0, "bytes": 8421376,
-  "layout": "wide8", "memory": "8.0 MiB on 2 MiB pages", "simd": "avx512", "ageing_s": 300,
+  "layout": "packed8", "memory": "8.0 MiB on 4 KiB pages", "simd": "avx512", "ageing_s": 300,
   "value_bits": 10, "added": 2, "updated": 0, "erased": 0, "aged_out": 0, "refused": 0,
   "moves": 0, "retries": 0, "path_length": [2, 0], "reports": 2, "reports_dropped": 0,
   "reports_stale": 0, "moved": 0, "flapping": 0, "limited": 0})",

@@ -148,8 +148,8 @@ const field_table<config>& worker_fields() {
       count_field(),
       choice_field<config>({.name = "idle",
                             .meaning = "What a worker does when no packet came: `spin` polls on, "
-                                       "`yield` lets others run between two polls, `sleep` also "
-                                       "sleeps for short times",
+                                       "`yield` lets others run, and naps for up to 50 us; `sleep` "
+                                       "for up to 1 ms",
                             .example = "yield"},
                            {"spin", "yield", "sleep"},
                            [](config& c) -> auto& { return c.tables.idle; }),
