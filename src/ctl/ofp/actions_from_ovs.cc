@@ -39,6 +39,33 @@ of_result<void> add_controller(const ofpact_controller& to, action_list& into) {
   return {};
 }
 
+/// What is known of a packet where an action stands.
+class place {
+ public:
+  place() = default;
+  explicit place(const pipeline::match& match) : known_(match) {}
+
+  /// Behind a pop there may be another tag; as ovs-ofctl, we take it that there is none.
+  bool is_tagged() const { return !popped_ && known_.meets(prerequisite::vlan); }
+  bool is(prerequisite protocol) const { return known_.meets(protocol); }
+
+  /// Whether the action is allowed is for the model to say.
+  void pass(const pipeline::action& one) {
+    std::ignore = check_action(one, pipeline::action_place::rule, known_);
+    if (std::holds_alternative<act::pop_vlan>(one)) popped_ = true;
+    if (std::holds_alternative<act::push_vlan>(one)) popped_ = false;
+  }
+
+ private:
+  pipeline::packet_knowledge known_;
+  bool popped_ = false;
+};
+
+/// In OpenFlow 1.0, setting a part of a tag makes a tag where there is none.
+void add_tag_if_needed(bool wanted, const place& here, action_list& into) {
+  if (wanted && !here.is_tagged()) into.push_back(act::push_vlan{net::ethertype_vlan});
+}
+
 /// A register of 64 or 128 bits is a row of ours, the first of them the highest.
 void add_wide_register(unsigned first, unsigned n_registers, value128 value, value128 mask,
                        action_list& into) {
@@ -50,10 +77,39 @@ void add_wide_register(unsigned first, unsigned n_registers, value128 value, val
   }
 }
 
-of_result<void> add_set_field(const ofpact_set_field& set, action_list& into) {
+/// Of a tag that is there, whatever the mask says of that.
+void add_vlan_vid(value128 value, value128 mask, action_list& into) {
+  into.push_back(act::set_field{field::vlan_vid, value | pipeline::vlan_present,
+                                mask | pipeline::vlan_present});
+}
+
+/// A tag as a whole, or parts of it: the bit between priority and number says whether there is one.
+void add_vlan_tci(unsigned value, unsigned mask, const place& here, action_list& into) {
+  constexpr unsigned vid = 0x0fff, pcp_first = 13;
+  const bool says_whether = (mask & pipeline::vlan_present) != 0;
+  if (says_whether && (value & pipeline::vlan_present) == 0) {
+    into.push_back(act::pop_vlan{});
+    return;
+  }
+  add_tag_if_needed(says_whether, here, into);
+  if ((mask & vid) != 0) add_vlan_vid(value & vid, mask & vid, into);
+  if (mask >> pcp_first != 0) {
+    into.push_back(act::set_field{field::vlan_pcp, value >> pcp_first, mask >> pcp_first});
+  }
+}
+
+of_result<void> add_set_field(const ofpact_set_field& set, const place& here, action_list& into) {
   const mf_field& theirs = *set.field;
   const value128 mask = from_ovs_value(ofpact_set_field_mask(&set), theirs.n_bytes);
   const value128 value = from_ovs_value(set.value, theirs.n_bytes) & mask;
+  if (theirs.id == MFF_VLAN_TCI) {
+    add_vlan_tci(static_cast<unsigned>(value), static_cast<unsigned>(mask), here, into);
+    return {};
+  }
+  if (theirs.id == MFF_VLAN_VID && (mask & pipeline::vlan_present) == 0) {
+    add_vlan_vid(value, mask, into);
+    return {};
+  }
   if (theirs.id >= MFF_XREG0 && theirs.id <= MFF_XREG7) {
     add_wide_register(2 * (theirs.id - MFF_XREG0), 2, value, mask, into);
     return {};
@@ -114,28 +170,6 @@ of_result<void> add_output_bits(const ofpact_output_reg& to, action_list& into) 
   return {};
 }
 
-/// What is known of a packet where an action stands.
-class place {
- public:
-  place() = default;
-  explicit place(const pipeline::match& match) : known_(match) {}
-
-  /// Behind a pop there may be another tag; as ovs-ofctl, we take it that there is none.
-  bool is_tagged() const { return !popped_ && known_.meets(prerequisite::vlan); }
-  bool is(prerequisite protocol) const { return known_.meets(protocol); }
-
-  /// Whether the action is allowed is for the model to say.
-  void pass(const pipeline::action& one) {
-    std::ignore = check_action(one, pipeline::action_place::rule, known_);
-    if (std::holds_alternative<act::pop_vlan>(one)) popped_ = true;
-    if (std::holds_alternative<act::push_vlan>(one)) popped_ = false;
-  }
-
- private:
-  pipeline::packet_knowledge known_;
-  bool popped_ = false;
-};
-
 of_result<void> add_output(const ofpact_output& to, action_list& into) {
   if (ofpact_check_output_port(to.port, OFP_PORT_C(ovs_ports_end)) != 0) {
     return refuse(of_error::bad_action_out_port, "output:" + std::to_string(to.port),
@@ -145,11 +179,6 @@ of_result<void> add_output(const ofpact_output& to, action_list& into) {
   if (made.port == pipeline::port_controller) made.max_len = to.max_len;
   into.push_back(made);
   return {};
-}
-
-/// In OpenFlow 1.0, setting a part of a tag makes a tag where there is none.
-void add_tag_if_needed(bool wanted, const place& here, action_list& into) {
-  if (wanted && !here.is_tagged()) into.push_back(act::push_vlan{net::ethertype_vlan});
 }
 
 of_result<void> add_l4_port(const ofpact_l4_port& set, bool source, const place& here,
@@ -189,7 +218,7 @@ of_result<void> add_one(const ofpact& one, const place& here, action_list& into)
     case OFPACT_SET_QUEUE:
       into.push_back(act::set_queue{ofpact_get_SET_QUEUE(&one)->queue_id});
       return {};
-    case OFPACT_SET_FIELD: return add_set_field(*ofpact_get_SET_FIELD(&one), into);
+    case OFPACT_SET_FIELD: return add_set_field(*ofpact_get_SET_FIELD(&one), here, into);
     case OFPACT_REG_MOVE: return add_move(*ofpact_get_REG_MOVE(&one), into);
     case OFPACT_CONJUNCTION: {
       const ofpact_conjunction& of = *ofpact_get_CONJUNCTION(&one);
