@@ -134,6 +134,22 @@ TEST(shared_store, shrinks_when_a_large_table_has_gone) {
   EXPECT_EQ(stores(in).size(), 1U);
 }
 
+TEST(shared_store, takes_a_removal_of_most_of_what_fills_it) {
+  checked_pipeline in;
+  begin(in);
+  for (unsigned i = 0; i < 1'000; ++i) must(in, {mac_rule(1, i)});
+  const exact_store& full = *store_of(in, 1);
+  ASSERT_GT(full.size(), full.room() / 4 * 3);
+  std::vector<operation> bundle;
+  for (unsigned i = n_few; i < 1'000; ++i) {
+    rule_mod one = mac_rule(1, i);
+    one.command = rule_command::remove_strict;
+    bundle.emplace_back(one);
+  }
+  must(in, bundle);
+  see(in);
+}
+
 TEST(shared_store, shrinks_with_its_table) {
   checked_pipeline in;
   begin(in);

@@ -176,27 +176,38 @@ result<void> pipeline_compiler::resize_stores(const std::set<table_id>& build,
     const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
     if (form == nullptr || build.contains(table)) continue;
     const exact_store& store = *form->store()->store;
+    const auto n_come = std::count_if(of_table.begin(), of_table.end(),
+                                      [](const rule_step& one) { return one.before == nullptr; });
     // Entries of rules that are gone may still be there.
-    if (store.size() + of_table.size() > store.room()) which.insert(form->store());
+    if (store.size() + static_cast<std::uint64_t>(n_come) > store.room()) {
+      which.insert(form->store());
+    }
   }
   for (const auto& each : stores_) {
     if (each->is_too_large()) which.insert(each);
   }
   for (const auto& each : which) {
-    if (auto good = resize(*each, build); !good) return good;
+    if (auto good = resize(*each, build, changes); !good) return good;
   }
   return {};
 }
 
 /// Rules, their records and all that is known of them stay: only entries are copied, which takes a
 /// tenth of the time of building the tables anew.
-result<void> pipeline_compiler::resize(const shared_store& from, const std::set<table_id>& build) {
+result<void> pipeline_compiler::resize(const shared_store& from, const std::set<table_id>& build,
+                                       const std::map<table_id, rule_changes>& changes) {
   std::set<table_id> moved;
   std::uint64_t n_rules = 0;
   for (const table_id each : from.tables) {
     if (build.contains(each)) continue;
     moved.insert(each);
     n_rules += tables_[each].shape.n_rules();
+    const auto of_table = changes.find(each);
+    if (of_table == changes.end()) continue;
+    // Those that go are copied, too: it is done in the new store that they go.
+    n_rules += static_cast<std::uint64_t>(
+        std::count_if(of_table->second.begin(), of_table->second.end(),
+                      [](const rule_step& one) { return one.after == nullptr; }));
   }
   if (moved.empty()) return {};
   auto made = exact_store::create(from.store->layout(),

@@ -148,7 +148,8 @@ class pipeline_compiler {
   /// are built anew, move to another one.
   result<void> resize_stores(const std::set<table_id>& build,
                              const std::map<table_id, rule_changes>& changes);
-  result<void> resize(const shared_store& from, const std::set<table_id>& build);
+  result<void> resize(const shared_store& from, const std::set<table_id>& build,
+                      const std::map<table_id, rule_changes>& changes);
   result<void> build(const std::set<table_id>& tables);
   rules_by_keys exact_rules_of(const std::set<table_id>& tables) const;
   /// `exact`: of the tables that are built at once.
