@@ -260,6 +260,41 @@ TEST_F(failed_version, is_none_where_rules_go_from_an_exact_table) {
   see(0, 3);
 }
 
+TEST_F(failed_version, is_one_where_an_exact_table_would_need_a_classifier) {
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < 20; ++i) bundle.emplace_back(wide_rule(i));
+  must(bundle);
+  bundle.clear();  // above the others, and too many to be apart
+  for (std::uint16_t i = 11; i <= 13; ++i) {
+    bundle.emplace_back(add_rule(0, i, {}, pipeline::test::apply({output(2)})));
+  }
+  EXPECT_FALSE(in_.apply(bundle));
+  EXPECT_EQ(form(0)->kind(), table_template::exact);
+  see(0, 3);
+}
+
+TEST_F(failed_version, is_one_where_prefixes_would_need_a_classifier) {
+  const auto prefix = [](unsigned which, value128 mask, std::uint16_t priority) {
+    std::vector<match_term> terms = wide_terms(0);
+    for (match_term& each : terms) {
+      if (each.which == field::ipv6_dst) each = {each.which, value128{which} << 8 & mask, mask};
+    }
+    terms.push_back(exact(field::eth_dst, first_mac));
+    return add_rule(0, priority, where(std::move(terms)), pipeline::test::apply({output(2)}));
+  };
+  const value128 all = full_mask(field::ipv6_dst);
+  std::vector<operation> bundle;
+  for (unsigned i = 1; i < 20; ++i) bundle.emplace_back(prefix(i, all << 8, 20));
+  bundle.emplace_back(prefix(0, all << 16, 10));
+  must(bundle);
+  ASSERT_EQ(form(0)->kind(), table_template::lpm);
+  EXPECT_FALSE(in_.apply({prefix(0, all << 17, 30)}));  // shorter, and above
+  EXPECT_FALSE(in_.apply({prefix(0, all << 16 | 1, 10)}));  // no prefix
+  EXPECT_EQ(form(0)->kind(), table_template::lpm);
+  must({prefix(0, all << 17, 5)});
+  see(0, 3);
+}
+
 TEST_F(failed_version, is_none_where_rules_go_from_a_decomposed_table) {
   const auto service = [](unsigned which, unsigned bits) {
     std::vector<match_term> terms{exact(field::eth_dst, first_mac + which),

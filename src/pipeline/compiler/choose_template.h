@@ -78,6 +78,9 @@ class template_keeper {
   /// nothing is asked about parts. `shape` is of thousands of rules.
   bool would_stay(const table_shape& shape, std::size_t n_changes) const;
 
+  /// now(), by its own prerequisite.
+  bool still_serves(const table_shape& shape) const;
+
   /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,
   /// and waits anew before that is asked for again.
   void stay(template_keeper before, std::string reason);
@@ -86,8 +89,6 @@ class template_keeper {
   std::vector<refused_template> why_not_cheaper(const table_shape& shape) const;
 
  private:
-  /// What the table has, by its own prerequisite.
-  bool still_serves(const table_shape& shape) const;
   static std::size_t wait_of(const table_shape& shape);
   /// Of a table that nothing cheaper serves.
   void consider_parts(const table_shape& shape, changed what, const decomposer& decompose,

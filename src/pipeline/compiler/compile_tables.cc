@@ -107,13 +107,22 @@ bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes)
   });
 }
 
+/// Rules come that it would take, but not serve.
+bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) const {
+  const table_template has = tables_[table].form->kind();
+  if (has != table_template::exact && has != table_template::lpm) return false;
+  return std::any_of(changes.begin(), changes.end(),
+                     [](const rule_step& one) { return one.before == nullptr; }) &&
+         !keepers_before_.at(table).still_serves(tables_[table].shape);
+}
+
 pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
                                                             const rule_changes& changes) {
   table_state& of = tables_[table];
   keepers_before_.try_emplace(table, of.keeper);
   const bool fits = of.form == nullptr || takes(*of.form, changes);
   ask_keeper(table, changes.size(), fits);
-  if (of.form == nullptr || !fits) return building::must;
+  if (of.form == nullptr || !fits || breaks(table, changes)) return building::must;
   // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
   const table_template has = of.form->kind();
   const bool is_other = has != of.keeper.now().which && has != wanted(table);

@@ -134,6 +134,7 @@ class pipeline_compiler {
   result<void> change_in_place(table_id table, const rule_changes& changes);
   static result<void> change_form(table_form& form, const rule_changes& changes);
   static bool takes(const table_form& of, const rule_changes& changes);
+  bool breaks(table_id table, const rule_changes& changes) const;
   static void put_in_order(rule_changes& changes);
   /// Whether a table is built anew: what it has does not take the changes, or something cheaper
   /// would serve it.
