@@ -39,7 +39,8 @@ class written_parts : public ::testing::Test {
   void see() {
     std::vector<packet> burst;
     for (const auto& frame : pipeline::test::frames()) {
-      if (burst.size() < executor::burst_max) burst.push_back(pipeline::test::from_port_1(frame));
+      burst.push_back(pipeline::test::from_port_1(frame));
+      if (burst.size() == executor::burst_max) in_.receive(std::exchange(burst, {}));
     }
     in_.receive(burst);
     EXPECT_NE(in_.n_outputs, 0U);
@@ -90,6 +91,17 @@ TEST_F(written_parts, of_a_field_of_128_bits) {
   first.goto_table = 1;
   must({add_rule(0, 1, ipv6, first),
         add_rule(1, 1, ipv6, pipeline::test::write({part(field::ipv6_dst, 9, 0xffff)}))});
+  see();
+}
+
+/// With more tags than are followed, the label is only there when one of them is gone.
+TEST_F(written_parts, that_take_away_a_label_and_then_a_tag) {
+  instructions first = pipeline::test::apply({act::push_vlan{0x8100}});
+  first.write = action_list{act::pop_mpls{0x0800}, output(2)};
+  first.goto_table = 1;
+  const match tagged = where({pipeline::test::tagged()});
+  must({add_rule(0, 1, where({pipeline::test::mpls(), pipeline::test::tagged()}), first),
+        add_rule(1, 1, tagged, pipeline::test::write({act::pop_vlan{}}))});
   see();
 }
 

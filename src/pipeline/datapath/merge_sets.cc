@@ -7,33 +7,33 @@
 namespace coua::pipeline {
 namespace {
 
-/// Where a kind of op stands in the order of execution.
+/// Where a kind of op stands in the order of execution, as model/action_set.cc has it.
 unsigned place(const op& one) {
   switch (one.code) {
     case op_code::copy_ttl_in: return 0;
-    case op_code::pop_vlan:
-    case op_code::pop_mpls: return 1;
-    case op_code::push_mpls: return 2;
-    case op_code::push_vlan: return 3;
-    case op_code::copy_ttl_out: return 4;
+    case op_code::pop_vlan: return 1;
+    case op_code::pop_mpls: return 2;
+    case op_code::push_mpls: return 3;
+    case op_code::push_vlan: return 4;
+    case op_code::copy_ttl_out: return 5;
     case op_code::dec_mpls_ttl:
-    case op_code::dec_ip_ttl: return 5;
-    case op_code::set_queue: return 7;
+    case op_code::dec_ip_ttl: return 6;
+    case op_code::set_queue: return 8;
     case op_code::learn:     // in no set
     case op_code::resubmit:  // in no set that is merged
-    case op_code::group: return 8;
+    case op_code::group: return 9;
     case op_code::output:
     case op_code::in_port:
     case op_code::normal:
     case op_code::all:
     case op_code::flood:
     case op_code::controller:
-    case op_code::output_bits: return 9;
-    default: return 6;  // set
+    case op_code::output_bits: return 10;
+    default: return 7;  // set
   }
 }
 
-bool is_output(const op& one) { return place(one) == 9; }
+bool is_output(const op& one) { return place(one) == 10; }
 bool same_kind(const op& a, const op& b) {
   if (is_output(a)) return is_output(b);
   if (sets_field(a.code)) return sets_field(b.code) && a.which == b.which;

@@ -9,8 +9,9 @@ namespace {
 /// Where those stand that send the packet on.
 constexpr int first_of_sent = 9;
 
-/// Where a kind of action stands in the order; the two pops and the two decrements do not meet,
-/// since a VLAN tag is always outside the MPLS stack and a packet with labels has no TTL of IP.
+/// Where a kind of action stands in the order; the two decrements do not meet, since a packet with
+/// labels has no TTL of IP. The two pops do where there are more tags than are followed: the label
+/// is seen when one of them is gone.
 int stage(const action& one) {
   return std::visit(overloaded{
                         [](const act::copy_ttl_in&) { return 0; },
