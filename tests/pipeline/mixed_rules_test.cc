@@ -6,6 +6,7 @@
 
 #include "checked_pipeline.h"
 #include "net/ip_protocol.h"
+#include "net/wire.h"
 #include "pipeline/datapath/test_frames.h"
 #include "pipeline/model/test_model.h"
 
@@ -140,6 +141,52 @@ TEST_F(mixed_rules, may_be_a_clause_that_takes_every_packet) {
        add_rule(0, 5, where({exact(field::conj_id, 1)}), pipeline::test::apply({output(2)}))}));
   send_all();
   EXPECT_GT(in_.n_conjunctions, 0U);
+}
+
+/// After as many additions of one priority as have ranks of their own.
+TEST(many_additions, leave_one_of_two_rules_when_the_other_goes) {
+  checked_pipeline in;
+  const auto must = [&in](const std::vector<operation>& bundle) { ASSERT_TRUE(in.apply(bundle)); };
+  for (port_no i = 1; i <= 4; ++i) must({pipeline::test::add_port(i)});
+  const auto rule = [](field which, unsigned value, port_no port) {
+    return add_rule(0, 10, where({exact(which, value)}), pipeline::test::apply({output(port)}));
+  };
+  must({add_rule(0, 1, {}, pipeline::test::apply({output(4)}))});
+  const auto all = [&](rule_command command, unsigned n) {
+    std::vector<operation> bundle;
+    for (unsigned i = 1; i <= n; ++i) {
+      rule_mod one = rule(i % 2 == 0 ? field::eth_dst : field::eth_src, i, 3);
+      one.command = command;
+      bundle.emplace_back(one);
+    }
+    return bundle;
+  };
+  must(all(rule_command::add, 20));
+  ASSERT_EQ(in.bridge().compiler().form(0)->kind(), table_template::classifier);
+  for (unsigned n = 0; n <= 65'536; n += 2'000) {
+    std::vector<operation> some;
+    for (operation& each : all(rule_command::add, 2'020)) some.push_back(std::move(each));
+    some.erase(some.begin(), some.begin() + 20);
+    must(some);
+    for (operation& each : some) std::get<rule_mod>(each).command = rule_command::remove_strict;
+    must(some);
+    in.receive({});
+    in.receive({});
+  }
+  ASSERT_EQ(in.bridge().compiler().form(0)->kind(), table_template::classifier);
+  packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
+  one.bytes[0] = one.bytes[6] = 0;
+  net::store_be32(&one.bytes[2], 77'777);
+  net::store_be32(&one.bytes[8], 77'777);
+  const rule_mod to = rule(field::eth_dst, 77'777, 2), from = rule(field::eth_src, 77'777, 3);
+  for (const rule_mod& gone : {to, from}) {
+    must({to, from});
+    rule_mod going = gone;
+    going.command = rule_command::remove_strict;
+    must({going});
+    EXPECT_NO_THROW(in.receive({one}));  // it is not buried yet
+    in.receive({one});
+  }
 }
 
 }  // namespace

@@ -151,6 +151,9 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
     const exact_store& store = *form->store()->store;
     if (store.size() + n_changes > store.room()) return false;
   }
+  if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
+    if (!form->has_places(made.priority, n_changes)) return false;
+  }
   of.shape.add(made);
   const bool stays = of.keeper.would_stay(of.shape, n_changes);
   of.shape.remove(made);

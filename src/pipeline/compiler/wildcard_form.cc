@@ -22,10 +22,27 @@ bool wildcard_form::takes(const match& what) const {
   return rules_->layout().words_of(what).has_value() && rules_->check(what).has_value();
 }
 
+/// Built anew, it has places for as many rules as are there at least.
+bool wildcard_form::places::are_used_up() const {
+  return n_added >= last_place && n_rules < last_place / 2;
+}
+
+bool wildcard_form::has_places(std::uint16_t priority, std::size_t n) const {
+  const auto of = places_.find(priority);
+  return of == places_.end() || of->second.n_rules >= last_place / 2 ||
+         of->second.n_added + n <= last_place;
+}
+
 result<std::uint32_t> wildcard_form::rank_of(const rule& one) {
   std::uint32_t place;
   if (within_ == order::by_age) {
-    place = std::min(n_added_[one.priority]++, last_place);
+    places& of = places_[one.priority];
+    if (of.are_used_up()) {
+      return fail(errc::no_room, one.match.to_string(), "its priority has no place left");
+    }
+    place = std::min(of.n_added, last_place);
+    ++of.n_added;
+    ++of.n_rules;
   } else {
     std::vector<std::pair<field, value128>> mask;
     for (const match_term& term : one.match.terms()) mask.emplace_back(term.which, term.mask);
@@ -68,6 +85,7 @@ result<void> wildcard_form::remove(const rule_ptr& one) {
   const result<record_id> gone = in_.make_gone(at.head);
   if (!gone) return tl::unexpected(gone.error());
   entries_.erase(found);
+  if (within_ == order::by_age) --places_.at(one->priority).n_rules;
   in_.retire(at.head);
   burials_.add(in_, *this, *gone, {one->match, at.rank});
   return rules_->put(one->match, at.rank, *gone);

@@ -20,6 +20,8 @@ class wildcard_form final : public table_form {
                 order within = order::by_age);
 
   const wildcard_table& rules() const { return *rules_; }
+  /// For so many more rules of a priority, without being built anew.
+  bool has_places(std::uint16_t priority, std::size_t n) const;
 
   bool takes(const match& what) const override;
   result<void> add(const rule_ptr& one) override;
@@ -39,13 +41,22 @@ class wildcard_form final : public table_form {
     std::uint32_t rank;
   };
 
+  // Of a priority. When the places are used up, but not by rules that are there, the table is to be
+  // built anew: of two rules in one place that match a packet, one that is gone but not buried
+  // would hide the other.
+  struct places {
+    std::uint32_t n_added = 0;  // ever
+    std::uint32_t n_rules = 0;
+    bool are_used_up() const;
+  };
+
   result<std::uint32_t> rank_of(const rule& one);
 
   std::unique_ptr<wildcard_table> rules_;
   const order within_;
   std::map<std::vector<std::pair<field, value128>>, std::uint32_t> masks_;  // ever, by_mask
   std::unordered_map<rule_id, entry> entries_;
-  std::map<std::uint16_t, std::uint32_t> n_added_;  // by priority, ever
+  std::map<std::uint16_t, places> places_;  // by priority, by_age
   burials<grave> burials_;
 };
 
