@@ -127,6 +127,16 @@ TEST_F(quick_changes, of_conjunctions_are_those_of_their_clauses) {
   const instructions clause = pipeline::test::apply({act::conjunction{1, 0, 2}});
   EXPECT_TRUE(change(add_rule(0, 99, where({exact(field::in_port, 1)}), clause)));
   EXPECT_EQ(kind(), table_template::exact);
+  // What was a clause takes its place by age among the others.
+  rule_mod one = mac_rule(n_many);
+  for (const rule_command command : {rule_command::add, rule_command::modify_strict}) {
+    one.command = rule_command::add;
+    one.instructions = clause;
+    change(one);
+    one.command = command;
+    one.instructions = sent;
+    EXPECT_FALSE(change(one));
+  }
 }
 
 }  // namespace

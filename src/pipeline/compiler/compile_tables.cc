@@ -144,8 +144,13 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   if (asked.table >= tables_.size()) return true;  // it is refused
   table_state& of = tables_[asked.table];
   if (of.form == nullptr || of.shape.n_rules() < large) return true;
-  if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
   const rule made = to_rule(asked);
+  if (asked.command != rule_command::remove_strict) {
+    // What was a clause has the table built anew (with_older_rules).
+    const auto* there = model_.tables()[asked.table].find(asked.priority, asked.match);
+    if (there != nullptr && is_clause(*there->rule) != is_clause(made)) return false;
+  }
+  if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
   if (is_clause(made)) return of.clauses == nullptr || of.clauses->takes(made.match);
   if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
     const exact_store& store = *form->store()->store;
