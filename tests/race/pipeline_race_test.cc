@@ -140,6 +140,9 @@ class race {
         swing(number);
       } else if (of_.grows) {
         grow(number);
+        while (number % 16 == 15 && bridge_->reclaim() != 0 && !stop.load()) {
+          std::this_thread::yield();
+        }
       } else {
         come_and_go(random);
       }
@@ -224,13 +227,13 @@ class race {
     }
   }
 
-  /// A round of 64 bundles: a thousand decoys come, and go.
+  /// A round of 16 bundles: a thousand decoys come, and go, until nothing is left of them.
   void grow(std::uint64_t number) {
-    constexpr std::uint64_t n_each = 32;
+    constexpr std::uint64_t n_each = 128;
     std::vector<operation> bundle;
     for (std::uint64_t i = 0; i < n_each; ++i) {
-      rule_mod one = decoy(of_, static_cast<table_id>(i % 2), number % 32 * n_each + i);
-      if (number / 32 % 2 == 1) one.command = rule_command::remove_strict;
+      rule_mod one = decoy(of_, static_cast<table_id>(i % 2), number % 8 * n_each + i);
+      if (number / 8 % 2 == 1) one.command = rule_command::remove_strict;
       bundle.emplace_back(std::move(one));
     }
     must(bundle);
