@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
-#include "setsep/parallel.h"
+#include "base/parallel.h"
 
 namespace coua::bench {
 namespace {
@@ -20,7 +20,7 @@ double plain_loop(unsigned threads) {
   const std::uint64_t n = threads * portions_of_a_thread;
   std::atomic<std::uint64_t> next{0}, sum{0};
   const std::uint64_t start = now_ns();
-  setsep::in_parallel(threads, [&](unsigned t) {
+  in_parallel(threads, [&](unsigned t) {
     // Four at a time: threads that share a core have one multiplier.
     std::uint64_t a = t, b = t + 1, c = t + 2, d = t + 3;
     while (next.fetch_add(1, std::memory_order_relaxed) < n) {

@@ -62,7 +62,8 @@ struct coua_setsep_params {
   uint32_t array_bits; /* 8 or 16; 0: 8. See docs/setsep.md for the choice */
   uint64_t keys_max;   /* keys that growth may lead to, to COUA_SETSEP_KEYS_MAX; 0: those given at
                           creation. Without keys at creation the map is made for as many */
-  uint32_t threads;    /* that build it, to 256; 0: all processors that the process may use */
+  uint32_t threads;    /* that build it, to 256; 0: all processors that the process may use. Where
+                          the system has fewer, these do it */
   int32_t numa_node;   /* -1: not bound */
   const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can choose
                               keys that no function separates */

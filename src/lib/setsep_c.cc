@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/parallel.h"
 #include "coua/setsep.h"
 #include "lib/bytes.h"
 #include "lib/errors.h"
@@ -18,7 +19,6 @@
 #include "lib/params.h"
 #include "setsep/builder.h"
 #include "setsep/key_hasher.h"
-#include "setsep/parallel.h"
 #include "setsep/replica.h"
 #include "setsep/snapshot_file.h"
 
@@ -197,7 +197,7 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
   handle->hasher = std::make_unique<setsep::key_hasher>(key, known.key_bytes);
   std::vector<setsep::keyed_value> all(n);
   const unsigned threads = std::min(how.threads, threads_max);
-  setsep::in_parallel(threads, [&](unsigned t) {
+  coua::in_parallel(threads, [&](unsigned t) {
     const std::size_t end = n * (t + 1) / threads;
     for (std::size_t i = n * t / threads; i < end; ++i) {
       all[i] = {(*handle->hasher)(bytes(keys) + i * known.key_bytes), values[i]};

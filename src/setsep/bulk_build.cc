@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/parallel.h"
 #include "setsep/block_builder.h"
-#include "setsep/parallel.h"
 #include "setsep/sorted_keys.h"
 
 namespace coua::setsep {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-#include "setsep/parallel.h"
+#include "base/parallel.h"
 
 namespace coua::setsep {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/no_threads.h"
 #include "coua/setsep.hpp"
 
 namespace coua::test {
@@ -76,6 +77,17 @@ TEST_F(setsep_api, is_built_by_all_processors) {
   if (allowed_cpus().size() > 1) {
     EXPECT_GT(threads_of(0), alone);
   }
+}
+
+TEST_F(setsep_api, is_built_by_one_thread_where_the_system_has_no_more) {
+  params.threads = 4;
+  setsep_builder<key> made;
+  std::string why;
+  {
+    const no_threads none;
+    ASSERT_EQ(made.create(params, keys, values, made, &why), 0) << why;
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(made.value_of(keys[i]), values[i]);
 }
 
 TEST_F(setsep_api, a_replica_follows_its_builder) {
