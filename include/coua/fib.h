@@ -219,7 +219,7 @@ COUA_API int coua_fib_refresh(coua_fib* fib, uint64_t key);
  * of a thread take effect before the call returns; for tables of 1 GiB and more, up to 1/40 of
  * their memory is taken meanwhile to sort them. Returns 0; -EINVAL when `threads` is more (nothing
  * is loaded), or records were out of range; -ENOSPC when entries were refused (`stats.refused`
- * counts them). With these two all other records are loaded. -ENOMEM. [writer] */
+ * counts them). With these two all other records are loaded. -ENOMEM: some are. [writer] */
 typedef size_t (*coua_fib_bulk_source)(void* context, unsigned thread,
                                        struct coua_fib_record* records, size_t max);
 COUA_API int coua_fib_bulk_load(coua_fib* fib, coua_fib_bulk_source next, void* context,

@@ -38,11 +38,11 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/flag_lock.h"
+#include "base/parallel.h"
 #include "base/prefetch.h"
 #include "coua/fib.h"
 #include "table/fib_counts.h"
@@ -65,23 +65,13 @@ class fib_bulk_load {
         distinct_(distinct) {}
 
   /// 0, -EINVAL (some records were out of range), -ENOSPC (some were refused); all others are in.
+  /// Throws bad_alloc; then some are in.
   int run() {
     const std::uint64_t refused_before = table_.counts_.refused();
     if constexpr (Table::is_wide) {
       for (unsigned thread = 0; thread < n_threads_; ++thread) load_alone(thread);
     } else {
-      std::vector<std::jthread> threads;
-      threads.reserve(n_threads_ - 1);
-      unsigned n_started = 1;
-      try {
-        for (; n_started < n_threads_; ++n_started) {
-          threads.emplace_back([this, i = n_started] { load(i); });
-        }
-      } catch (const std::system_error&) {
-        // The system has no more threads: this one does the work of those that are missing.
-      }
-      load(0);
-      for (unsigned i = n_started; i < n_threads_; ++i) load(i);
+      in_parallel(n_threads_, [this](unsigned thread) { load(thread); });
     }
     if (n_invalid_ != 0) return -EINVAL;
     return table_.counts_.refused() != refused_before ? -ENOSPC : 0;
@@ -157,10 +147,21 @@ class fib_bulk_load {
     fib_counts counts;
   };
 
+  /// Also of what is in the table when memory ends.
+  struct added_counts {
+    fib_bulk_load& of;
+    const fib_counts& counts;
+    ~added_counts() {
+      const std::lock_guard guard(of.mutex_);
+      of.table_.counts_.add_many(counts);
+    }
+  };
+
   void load(unsigned thread) {
     coua_fib_record records[chunk];
     work mine(region_plan::of(table_.geometry_.bytes(), n_threads_, sizeof(item)),
               table_.search_.budget());
+    const added_counts in_the_end{*this, mine.counts};
     const auto start = [&](const item& key) { start_home(mine, key); };
     while (const std::size_t n = read(thread, records)) {
       for (std::size_t i = 0; i < n; ++i) {
@@ -177,8 +178,6 @@ class fib_bulk_load {
     mine.by_second.finish([&](const item& key) { start_second(mine, key); });
     while (!mine.seconds.empty()) put_seconds(mine);
     add_with_moves(mine);
-    const std::lock_guard guard(mutex_);
-    table_.counts_.add_many(mine.counts);
   }
 
   void start_home(work& mine, const item& key) {
