@@ -87,6 +87,7 @@ struct flow_again : flow_entries<Shape> {
                                            std::uint32_t pair, std::uint32_t units) noexcept {
     const std::uint64_t now = Sync::load(view.now);
     const std::uint32_t left = units_left(pair, now);
+    if (left == 0) return;  // it has expired since it was found
     const std::uint32_t change = left > units ? left - units : units - left;
     if (change < std::max(1u, units / 16)) return;
     const std::uint32_t renewed = (pair & 0xffff) | static_cast<std::uint32_t>(now + units) << 16;
