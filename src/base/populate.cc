@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -72,8 +72,8 @@ int populate(void* memory, std::size_t bytes, std::size_t page_bytes, unsigned t
   std::vector<std::thread> others;
   try {
     for (unsigned i = 1; i < threads; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // Fewer threads than asked for do the same work.
+  } catch (const std::exception&) {
+    // Fewer threads than asked for do the same work: there are no more, or no memory for them.
   }
   work();
   for (std::thread& other : others) other.join();

@@ -135,8 +135,10 @@ int coua_fib_reader_create(coua_fib* fib, coua_fib_reader** reader) try {
   created->view = fib->table->view();
   created->kernels = &fib->table->kernels();
   const std::lock_guard guard(fib->handles_mutex);
-  fib->readers.push_back(created.get());
+  // What can fail comes before anything refers to it.
+  fib->readers.reserve(fib->readers.size() + 1);
   fib->table->attach(&created->state);
+  fib->readers.push_back(created.get());
   *reader = created.release();
   return 0;
 } catch (...) {

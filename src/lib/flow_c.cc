@@ -146,8 +146,10 @@ int coua_flow_reader_create(coua_flow_table* table, coua_flow_reader** reader) t
   if (table == nullptr || reader == nullptr) return -EINVAL;
   auto created = std::make_unique<coua_flow_reader>(table);
   const std::lock_guard guard(table->handles_mutex);
-  table->readers.push_back(created.get());
+  // What can fail comes before anything refers to it.
+  table->readers.reserve(table->readers.size() + 1);
   table->table->attach(&created->state);
+  table->readers.push_back(created.get());
   *reader = created.release();
   return 0;
 } catch (...) {
