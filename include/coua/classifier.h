@@ -109,7 +109,8 @@ COUA_API void coua_classifier_destroy(coua_classifier* classifier);
 COUA_API int coua_classifier_add(coua_classifier* classifier, const void* key, const void* mask,
                                  uint32_t priority, uint32_t value);
 
-/* Removes the rule with this key, mask and priority: 0, -ENOENT, -EINVAL. [writer] */
+/* Removes the rule with this key, mask and priority: 0, or, with nothing changed, -ENOENT, -EINVAL,
+ * -ENOMEM. [writer] */
 COUA_API int coua_classifier_remove(coua_classifier* classifier, const void* key, const void* mask,
                                     uint32_t priority);
 

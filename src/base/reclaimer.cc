@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/reclaimer.h"
 
+#include <algorithm>
+
 namespace coua {
+
+void reclaimer::reserve(std::size_t n) {
+  const std::size_t wanted = collecting_.size() + n;
+  if (wanted <= collecting_.capacity()) return;
+  collecting_.reserve(std::max(wanted, 2 * collecting_.capacity()));
+}
 
 void reclaimer::defer(std::function<void()> action) { collecting_.push_back(std::move(action)); }
 

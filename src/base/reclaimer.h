@@ -26,6 +26,11 @@ class reclaimer {
   /// Runs what is left. By then all readers are offline or gone, or it is a bug.
   ~reclaimer();
 
+  /// Takes memory for `n` actions, so that as many retire(), and defer() of no more than two
+  /// pointers, throw nothing until the next reclaim(). An object that is unlinked and finds no
+  /// memory here would be freed under its readers: so this comes before. Throws bad_alloc.
+  void reserve(std::size_t n);
+
   /// Runs `action` after the next grace period. Call it after the object is unlinked. An action may
   /// defer more; it must not throw.
   void defer(std::function<void()> action);
@@ -33,8 +38,9 @@ class reclaimer {
   /// Deletes an unlinked object after the next grace period.
   template <typename T>
   void retire(std::unique_ptr<T> object) {
-    // The queue owns it until then: std::function needs a copyable closure.
-    defer([shared = std::shared_ptr<T>(std::move(object))]() mutable { shared.reset(); });
+    // A bare pointer: a std::function holds it without memory. The queue runs to its end.
+    defer([bare = object.get()] { delete bare; });
+    (void)object.release();
   }
 
   /// Runs what is due; never blocks. Returns how many actions ran.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "classify/classifier_reader.h"
 
@@ -19,6 +20,10 @@ constexpr std::size_t least_pruned = 8;
 
 // Of the subtables, named as perhaps rivals: with more, finding out the others is not worth it.
 constexpr double useless_density = 0.75;
+
+// By one update at most: a list, a map of candidates, a table and its face, a subtable and its id,
+// a hidden rule and the map of those.
+constexpr std::size_t most_retired = 8;
 
 /// By highest priority; of one priority in the order of their coming, so that the order is stable.
 bool goes_before(const subtable* a, const subtable* b) {
@@ -88,8 +93,15 @@ subtable* classifier::find_or_create(const wide_words& mask, int& error) {
   if (!made) return nullptr;
   subtable* table = made->get();
   ordered_.reserve(ordered_.size() + 1);
-  if (!reused) by_id_.emplace_back();
-  by_mask_.emplace(as_text(mask, n_words_), table);
+  // That it comes back takes no memory later.
+  if (free_ids_.capacity() <= by_id_.size()) free_ids_.reserve(2 * by_id_.size() + 8);
+  const auto known = by_mask_.emplace(as_text(mask, n_words_), table).first;
+  try {
+    if (!reused) by_id_.emplace_back();
+  } catch (...) {
+    by_mask_.erase(known);
+    throw;
+  }
   by_id_[id] = std::move(*made);
   if (reused) free_ids_.pop_back();
   hits_before_[id] = hits(id);
@@ -132,10 +144,11 @@ int classifier::add(bytes_in key, bytes_in mask, std::uint32_t priority, std::ui
   return done;
 }
 
-int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t value) {
+int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t value) try {
   std::uint64_t words[compact_mask::max];
   table.mask().take(rule.key.words, words);
   compare_budget budget(settings_.proof_budget);
+  prepare();
   const update now(version_);
   const bool is_first = table.n_rules() == 0;
   announce(rule, table, budget);
@@ -147,7 +160,7 @@ int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t v
   subtable_table old;
   auto added = table.add(words, rule.priority, value, rivals, old);
   if (!added) {
-    if (is_first) drop(table);
+    if (is_first) forget_new(table);
     return -ENOMEM;
   }
   if (is_first || table.highest() != highest || old.table != nullptr) publish();
@@ -155,17 +168,22 @@ int classifier::add_new(subtable& table, const whole_rule& rule, std::uint32_t v
   ++n_rules_;
   ++added_;
   return COUA_CLASSIFIER_ADDED;
+} catch (const std::bad_alloc&) {
+  if (table.n_rules() == 0) forget_new(table);
+  return -ENOMEM;
 }
 
 int classifier::remove(bytes_in key, bytes_in mask, std::uint32_t priority) {
   whole_rule rule;
   if (!take_rule(key, mask, priority, rule)) return -EINVAL;
-  subtable* table = find(rule.mask);
-  if (table == nullptr) return -ENOENT;
+  const auto known = by_mask_.find(as_text(rule.mask, n_words_));
+  if (known == by_mask_.end()) return -ENOENT;
+  subtable* table = known->second;
   const subtable::position at = locate(*table, rule);
   if (at == subtable::none) return -ENOENT;
 
   compare_budget budget(settings_.proof_budget);
+  prepare();
   const update now(version_);
   rival_set below;
   if (const subtable::position next = table->next_below(at); next != subtable::none) {
@@ -178,7 +196,7 @@ int classifier::remove(bytes_in key, bytes_in mask, std::uint32_t priority) {
   ++removed_;
   const subtable_id id = table->id();
   if (table->n_rules() == 0) {
-    drop(*table);
+    drop(known);
   } else {
     if (table->highest() != highest || old.table != nullptr) publish();
     forget_candidates(*table);
@@ -264,9 +282,15 @@ void classifier::renew_candidates() {
   if (wanted ? fits : !have) return;
   std::unique_ptr<candidate_map> made;
   if (wanted) {
-    made = std::make_unique<candidate_map>(candidate_map::choose_bytes(ordered_, n_words_),
-                                           by_id_.size());
-    for (const subtable* table : ordered_) made->renew(*table);
+    try {
+      made = std::make_unique<candidate_map>(candidate_map::choose_bytes(ordered_, n_words_),
+                                             by_id_.size());
+    } catch (const std::bad_alloc&) {
+      if (have && by_id_.size() <= candidates_->capacity()) return;  // it still has all
+    }
+    if (made != nullptr) {
+      for (const subtable* table : ordered_) made->renew(*table);
+    }
   }
   candidates_made_for_ = n;
   candidates_short_ = false;
@@ -280,14 +304,20 @@ void classifier::forget_candidates(subtable& table) {
   candidates_->renew(table);
 }
 
-void classifier::publish() {
-  auto list = std::make_unique<subtable_list>();
+void classifier::prepare() {
+  reclaimer_.reserve(most_retired);
+  if (next_list_ == nullptr) next_list_ = std::make_unique<subtable_list>();
+  next_list_->places.reserve(ordered_.size() + 1);
+  next_list_->place_of.reserve(by_id_.size());
+}
+
+void classifier::publish() noexcept {
+  std::unique_ptr<subtable_list> list = std::move(next_list_);
   ordered_.clear();
   for (const auto& table : by_id_) {
     if (table != nullptr && table->n_rules() > 0) ordered_.push_back(table.get());
   }
   std::sort(ordered_.begin(), ordered_.end(), goes_before);
-  list->places.reserve(ordered_.size());
   renew_candidates();
   list->candidates = candidates_.get();
   list->place_of.assign(by_id_.size(), subtable_list::no_place);
@@ -314,10 +344,10 @@ void classifier::retire(subtable_table old) {
   reclaimer_.retire(std::move(old.table));
 }
 
-void classifier::drop(subtable& table) {
-  const subtable_id id = table.id();
-  rebuilds_of_gone_ += table.rebuilds();
-  by_mask_.erase(as_text(table.whole_mask(), n_words_));
+void classifier::drop(mask_index::iterator mask) {
+  const subtable_id id = mask->second->id();
+  rebuilds_of_gone_ += mask->second->rebuilds();
+  by_mask_.erase(mask);
   std::unique_ptr<subtable> gone = std::move(by_id_[id]);
   publish();
   if (candidates_ != nullptr && id < candidates_->capacity()) candidates_->clear(id);
@@ -325,6 +355,14 @@ void classifier::drop(subtable& table) {
   // but its counts of hits must not begin with those of this one.
   reclaimer_.retire(std::move(gone));
   reclaimer_.defer([this, id] { free_ids_.push_back(id); });
+}
+
+void classifier::forget_new(subtable& table) {
+  const subtable_id id = table.id();
+  if (candidates_ != nullptr && id < candidates_->capacity()) candidates_->clear(id);
+  std::erase_if(by_mask_, [&](const auto& each) { return each.second == &table; });
+  by_id_[id].reset();
+  free_ids_.push_back(id);
 }
 
 std::size_t classifier::reclaim() {

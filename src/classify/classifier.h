@@ -37,7 +37,9 @@
 // Pruning. With eight subtables and more, a map tells by the bytes of a key which of them can hold
 // a match at all (candidate_map.h); its bits are set before a rule is stored, and cleared after.
 //
-// Memory that readers may hold goes to a reclaimer (base/reclaimer.h); updates never wait.
+// Memory that readers may hold goes to a reclaimer (base/reclaimer.h); updates never wait. All that
+// an update takes memory for, it takes before readers see anything of it (prepare): so one that
+// finds none has changed nothing.
 #pragma once
 
 #include <atomic>
@@ -108,6 +110,8 @@ class classifier {
   void detach(const classifier_reader* reader);
 
  private:
+  using mask_index = std::unordered_map<std::string, subtable*>;
+
   explicit classifier(classifier_settings settings);
 
   /// False: the key has bits outside the mask, or a pointer is null.
@@ -117,7 +121,10 @@ class classifier {
   /// Null and `error` when there is no room for another mask.
   subtable* find_or_create(const wide_words& mask, int& error);
   int add_new(subtable& table, const whole_rule& rule, std::uint32_t value);
-  void drop(subtable& table);
+  /// A subtable whose last rule has gone.
+  void drop(mask_index::iterator mask);
+  /// One that never had a rule: no reader knows it.
+  void forget_new(subtable& table);
 
   /// The version is odd while it lives.
   class update {
@@ -143,11 +150,14 @@ class classifier {
   whole_rule whole(const subtable& table, subtable::position at) const;
 
   /// Makes the map of candidates anew, if there are enough subtables and it is too small for them.
+  /// Without memory for it, searches are slower until there is.
   void renew_candidates();
   void forget_candidates(subtable& table);
 
-  /// Makes the list anew.
-  void publish();
+  /// What the next publish(), and all that an update retires, take memory for. Throws bad_alloc.
+  void prepare();
+  /// Makes the list anew; after prepare().
+  void publish() noexcept;
   void retire(subtable_table old);
   std::uint64_t hits(subtable_id id) const;
 
@@ -155,6 +165,7 @@ class classifier {
   const unsigned n_words_;
   std::atomic<const subtable_list*> list_;
   std::unique_ptr<subtable_list> owned_list_;
+  std::unique_ptr<subtable_list> next_list_;           // with room for all; null: none yet
   std::unique_ptr<candidate_map> candidates_;          // null: none yet
   std::unique_ptr<candidate_map> retired_candidates_;  // until the list without it is published
   std::size_t candidates_made_for_ = 0;                // subtables
@@ -164,7 +175,7 @@ class classifier {
 
   std::vector<std::unique_ptr<subtable>> by_id_;  // null: free
   std::vector<subtable_id> free_ids_;
-  std::unordered_map<std::string, subtable*> by_mask_;
+  mask_index by_mask_;
   std::vector<subtable*> ordered_;  // that have rules; by highest priority, falling
   std::uint64_t n_rules_ = 0;
   std::uint64_t added_ = 0, updated_ = 0, removed_ = 0, refused_ = 0, given_up_ = 0;

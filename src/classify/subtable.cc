@@ -197,20 +197,29 @@ void subtable::give_up_below(std::uint32_t priority) {
 result<void> subtable::show(const std::uint64_t* key, std::uint64_t answer, rival_set rivals,
                             subtable_table& old) {
   std::uint64_t words[2] = {answer, rivals.word()};
+  const std::uint64_t n_buckets = n_buckets_;
   // Both words change together, and readers see both or none: the table takes another slot.
   while (current_.table->put(put_mode::replace, reinterpret_cast<const std::uint8_t*>(key),
                              reinterpret_cast<std::uint8_t*>(words), 0) == COUA_FLOW_FULL) {
-    if (auto grown = grow(old); !grown) return grown;
+    auto grown = grow(old);
+    if (grown) continue;
+    if (old.table != nullptr) {  // it had grown before: readers have the one that it was
+      current_ = std::move(old);
+      n_buckets_ = n_buckets;
+    }
+    return grown;
   }
   return {};
 }
 
-result<void> subtable::grow(subtable_table& old) {
+result<void> subtable::grow(subtable_table& old) try {
   for (std::uint64_t n_buckets = 2 * n_buckets_;; n_buckets *= 2) {
     const auto fits = rebuild(n_buckets, old);
     if (!fits) return tl::unexpected(fits.error());
     if (*fits) return {};
   }
+} catch (const std::bad_alloc&) {
+  return fail(errc::no_memory, "mask", "");
 }
 
 /// False: not all rules have room in so many buckets, and nothing has changed.
@@ -248,19 +257,17 @@ void subtable::shrink(subtable_table& old) {
   }
 }
 
-/// The last rule of the list takes its place.
+/// The last rule of the list takes its place. Takes no memory.
 void subtable::forget(position at) {
-  const auto drop = [&](position which, std::uint64_t hashed) {
-    const auto [begin, end] = by_key_.equal_range(hashed);
-    by_key_.erase(std::find_if(begin, end, [&](const auto& it) { return it.second == which; }));
+  const auto in_index = [&](position which) {
+    const auto [begin, end] = by_key_.equal_range(hash(key(which)));
+    return std::find_if(begin, end, [&](const auto& it) { return it.second == which; });
   };
-  drop(at, hash(key(at)));
+  by_key_.erase(in_index(at));
   if (--by_priority_[priorities_[at]] == 0) by_priority_.erase(priorities_[at]);
   const auto last = static_cast<position>(n_rules() - 1);
   if (at != last) {
-    const std::uint64_t hashed = hash(key(last));
-    drop(last, hashed);
-    by_key_.emplace(hashed, at);
+    in_index(last)->second = at;
     std::copy_n(key(last), mask_.n(), keys_.begin() + at * mask_.n());
     priorities_[at] = priorities_[last];
     values_[at] = values_[last];

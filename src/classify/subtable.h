@@ -86,7 +86,8 @@ class subtable {
   void set_value(position at, std::uint32_t value);
   void set_rivals(position at, rival_set rivals);
   /// `below` are the rivals of the rule with the next lower priority of the same key, if there is
-  /// one (`next_below`): readers see that one then. `old` as above.
+  /// one (`next_below`): readers see that one then. `old` and errors as above; the reclaimer has
+  /// room for two.
   result<void> remove(position at, rival_set below, subtable_table& old);
   position next_below(position at) const;
 
@@ -113,6 +114,7 @@ class subtable {
   bool same_key(position at, const std::uint64_t* key) const;
   result<subtable_table> make_table(std::uint64_t n_buckets) const;
   /// Writes what readers see of a key; grows the table if it must.
+  /// Nothing has changed where that fails.
   result<void> show(const std::uint64_t* key, std::uint64_t answer, rival_set rivals,
                     subtable_table& old);
   result<void> grow(subtable_table& old);

@@ -53,7 +53,9 @@ table_params replica::params_of_table() {
 }
 
 void replica::show(std::unique_ptr<setsep::table> made, const snapshot_facts& facts) {
+  // What can fail comes before the change.
   image_.resize(made->shape().block_bytes());
+  retired_.reserve(1);
   std::unique_ptr<setsep::table> old = std::exchange(table_, std::move(made));
   store_release(&shown_, static_cast<const setsep::table*>(table_.get()));  // with reader::enter()
   if (old != nullptr) retired_.retire(std::move(old));
