@@ -2,6 +2,8 @@
 #include "dp/plan_builder.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/clock.h"
 #include "dp/port.h"
@@ -153,6 +155,20 @@ std::size_t worker_for_queue(int node, std::span<const worker_place> workers,
     if (best == workers.size() || plans[w].rx.size() < plans[best].rx.size()) best = w;
   }
   return best;
+}
+
+bool leave_out_moving(plan& built, const plan& before) {
+  std::map<std::pair<std::uint16_t, std::uint16_t>, std::size_t> polled_by;  // device and queue
+  for (std::size_t w = 0; w < before.workers.size(); ++w)
+    for (const rx_queue& each : before.workers[w].rx) polled_by[{each.device, each.queue}] = w;
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < built.workers.size(); ++w) {
+    n += std::erase_if(built.workers[w].rx, [&](const rx_queue& each) {
+      const auto by = polled_by.find({each.device, each.queue});
+      return by != polled_by.end() && by->second != w;
+    });
+  }
+  return n != 0;
 }
 
 std::unique_ptr<plan> build_plan(std::span<const port_view> ports,

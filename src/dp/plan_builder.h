@@ -51,6 +51,9 @@ std::unique_ptr<plan> build_plan(std::span<const port_view> ports,
                                  std::span<const worker_place> workers,
                                  std::span<const bridge_view> bridges);
 
+/// Takes the queues out of `built` that another worker polls in `before`. False: there are none.
+bool leave_out_moving(plan& built, const plan& before);
+
 /// Workers that poll a port of this node (-1: of no node).
 unsigned workers_for_node(int node, std::span<const worker_place> workers);
 

@@ -74,5 +74,22 @@ TEST(plan_builder, there_may_be_more_workers_than_queues_and_more_ports_than_wor
   EXPECT_EQ(many.polled(), (counts{7}));
 }
 
+TEST(plan_builder, a_queue_that_moves_is_left_out) {
+  plan before, built;
+  for (plan* each : {&before, &built}) each->workers.resize(2);
+  before.workers[0].rx = {{.device = 1}, {.device = 2, .queue = 1}};
+  before.workers[1].rx = {{.device = 2}};
+  // The second queue of one device and the first of another do not stand for each other.
+  built.workers[0].rx = {{.device = 2, .queue = 1}, {.device = 3}};
+  built.workers[1].rx = {{.device = 1, .queue = 2}, {.device = 2}};
+  EXPECT_FALSE(leave_out_moving(built, before));
+  std::swap(built.workers[0].rx, built.workers[1].rx);
+  EXPECT_TRUE(leave_out_moving(built, before));
+  ASSERT_EQ(built.workers[0].rx.size(), 1u);
+  EXPECT_EQ(built.workers[0].rx[0].device, 1u);
+  ASSERT_EQ(built.workers[1].rx.size(), 1u);
+  EXPECT_EQ(built.workers[1].rx[0].device, 3u);
+}
+
 }  // namespace
 }  // namespace coua::dp

@@ -189,16 +189,30 @@ void switch_impl::publish() {
     for (unsigned w = 0; w < places_.size(); ++w)
       bridges.back().of_worker.push_back(each->of_worker(w));
   }
-  std::unique_ptr<plan> next = build_plan(views, places_, bridges);
-  next->serial = plan_ ? plan_->serial + 1 : 1;
-  show_captures(*next);
+  const auto build = [&] {
+    std::unique_ptr<plan> built = build_plan(views, places_, bridges);
+    built->serial = plan_ ? plan_->serial + 1 : 1;
+    show_captures(*built);
+    return built;
+  };
+  std::unique_ptr<plan> next = build();
   for (unsigned domain = 0; domain < n_domains; ++domain)
     owner_->set_members(static_cast<std::uint16_t>(domain), next->domains[domain].members());
-  shared_.current.store(next.get(), std::memory_order_release);
-  wait_for_workers();
+  // A queue is one worker's, and workers come to a plan one after the other: the one that had it
+  // lets go of it, and of what it brought, before another one polls it.
+  if (plan_ && leave_out_moving(*next, *plan_)) {
+    hand_over(std::move(next));
+    next = build();
+  }
+  hand_over(std::move(next));
   fill_storms(other_speed);
   // What was dropped before the speed was known is no storm.
   for_each_port(other_speed, [this](unsigned number) { note_share_drops(number); });
+}
+
+void switch_impl::hand_over(std::unique_ptr<plan> next) {
+  shared_.current.store(next.get(), std::memory_order_release);
+  wait_for_workers();
   plan_ = std::move(next);
 }
 

@@ -126,6 +126,7 @@ class switch_impl final : public l2_switch {
   bool drain();
   void sample_rates();
   void publish();
+  void hand_over(std::unique_ptr<plan> next);
   void wait_for_workers();
   /// That a port was shut down, and when.
   struct shut_state {

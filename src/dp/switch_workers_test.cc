@@ -41,6 +41,30 @@ TEST_F(switch_test, a_worker_has_its_core_for_itself) {
   }
 }
 
+// Red when a worker polls a queue that another one has not let go of yet: no driver bears that.
+TEST_F(switch_test, a_queue_moves_to_a_worker_when_the_other_one_has_left_it) {
+  const std::vector<unsigned> cpus = allowed_cpus();
+  if (cpus.size() < 2) GTEST_SKIP() << "needs two CPUs";
+  cores_ = {cpus[0], cpus[1]};
+  start({});
+  const auto polled_by = [&](unsigned worker) { return switch_->workers()[worker].queues; };
+  using names = std::vector<std::string>;
+  for (const char* name : {"a", "b", "c"}) access(name);
+  ASSERT_EQ(polled_by(0), (names{"a:0", "c:0"}));
+  rings_["c"]->poll_slowly(5);
+  port_config a = status_of("a").config;
+  for (unsigned i = 0; i < 10; ++i) {
+    a.enabled = false;
+    ASSERT_TRUE(switch_->update_port(a));
+    EXPECT_EQ(polled_by(1), names{"c:0"});
+    a.enabled = true;
+    ASSERT_TRUE(switch_->update_port(a));
+    EXPECT_EQ(polled_by(0), (names{"a:0", "c:0"}));
+  }
+  EXPECT_TRUE(eventually(test_ring_port::in_poll));
+  EXPECT_EQ(test_ring_port::most_in_poll(), 1u);
+}
+
 // The kernel keeps 15 characters of a name.
 TEST_F(switch_test, the_pipeline_of_each_bridge_has_a_thread_and_its_name_tells_which) {
   const std::string longest(32, 'b');

@@ -31,7 +31,7 @@ std::atomic<unsigned> longest{UINT_MAX};
 
 // Likewise; 0: no longer than it takes.
 std::atomic<unsigned> poll_ms{0};
-std::atomic<bool> polling{false};
+std::atomic<unsigned> polling{0}, most_polling{0};
 
 std::atomic<int> link_error{0};
 
@@ -105,6 +105,7 @@ void test_ring_port::make() {
 test_ring_port::~test_ring_port() {
   longest = UINT_MAX;
   poll_ms = 0;
+  most_polling = 0;
   link_error = 0;
   vanished = no_device;
   for (auto& each : speeds) each = 0;
@@ -211,16 +212,18 @@ void test_ring_port::poll_slowly(unsigned ms) {
   const auto wait = [](std::uint16_t, std::uint16_t, rte_mbuf**, std::uint16_t n, std::uint16_t,
                        void*) -> std::uint16_t {
     if (poll_ms == 0) return n;
-    polling = true;
+    const unsigned now = ++polling;
+    for (unsigned most = most_polling; most < now;) most_polling.compare_exchange_weak(most, now);
     std::this_thread::sleep_for(std::chrono::milliseconds(poll_ms.load()));
-    polling = false;
+    --polling;
     return n;
   };
   if (rte_eth_add_rx_callback(device(), 0, wait, nullptr) == nullptr)
     throw std::runtime_error("no callback on " + devargs_);
 }
 
-bool test_ring_port::in_poll() { return polling; }
+bool test_ring_port::in_poll() { return polling != 0; }
+unsigned test_ring_port::most_in_poll() { return most_polling; }
 
 void test_ring_port::fail_links(int error) { link_error = error; }
 

@@ -61,6 +61,8 @@ class test_ring_port {
   /// device; and whether it is in one.
   void poll_slowly(unsigned ms);
   static bool in_poll();
+  /// As many workers as were in one at a time.
+  static unsigned most_in_poll();
   /// Frames that the test has allocated and that are not back.
   static unsigned in_use();
   /// Takes all packets of the test's pool but `left`; and gives them back.
