@@ -87,6 +87,8 @@ class running_server final : public server {
     stop_ = true;
     if (poller_) poller_->wake();
     if (thread_.joinable()) thread_.join();
+    // Not when nobody has this any more: by then it is the next one that listens to the bridge.
+    hub_.reset();
   }
 
   std::optional<clock::time_point> controller_seen() const override { return seen_; }

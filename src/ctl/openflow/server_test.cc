@@ -77,6 +77,40 @@ TEST_F(servers, make_room_for_the_next_one_when_they_stop) {
   EXPECT_TRUE(answers());
 }
 
+// Red when it stops listening to the bridge only when nobody has it any more: the next one, which
+// listens by then, is told of nothing.
+TEST_F(servers, leave_the_bridge_to_the_next_one_when_they_stop) {
+  std::shared_ptr<server> first = start();
+  ASSERT_TRUE(first);
+  first->stop();
+  const std::shared_ptr<server> next = start();
+  ASSERT_TRUE(next);
+  first.reset();
+  const int one = visit();
+  ASSERT_GE(one, 0);
+  const timeval at_most{10, 0};
+  setsockopt(one, SOL_SOCKET, SO_RCVTIMEO, &at_most, sizeof at_most);
+  std::string said;
+  const auto hears = [&](const std::string& wanted) {
+    char some[64];
+    for (ssize_t n;
+         said.find(wanted) == std::string::npos && (n = recv(one, some, sizeof some, 0)) > 0;)
+      said.append(some, static_cast<std::size_t>(n));
+    return said.find(wanted) != std::string::npos;
+  };
+  // A visitor is told of packets when it has said how it wants them.
+  const bytes asks{4, 0, 0, 8, 0,    0,    0, 0,  4, 9, 0, 12, 0, 0,
+                   0, 1, 0, 0, 0xff, 0xff, 4, 20, 0, 8, 0, 0,  0, 2};
+  ASSERT_EQ(::send(one, asks.data(), asks.size(), 0), static_cast<ssize_t>(asks.size()));
+  ASSERT_TRUE(hears(std::string{4, 21, 0, 8, 0, 0, 0, 2}));
+  dp::packet_in packet;
+  packet.in_port = 1;
+  packet.bytes.resize(60);
+  pipeline_.punt(packet);
+  EXPECT_TRUE(hears(std::string{4, 10, 0}));
+  close(one);
+}
+
 // Red when answers to echo requests are kept for who does not read them.
 TEST_F(servers, read_no_more_from_one_that_does_not_read) {
   const auto one = start();
