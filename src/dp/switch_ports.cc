@@ -332,9 +332,11 @@ void switch_impl::link_changed(unsigned number, const link_state& now) {
 /// last one: DPDK counts it before it is stored.
 void switch_impl::bury_pools() {
   const auto is_idle = [](const packet_pool& pool) { return pool.in_use() == 0; };
-  if (std::none_of(graveyard_.begin(), graveyard_.end(), is_idle)) return;
+  // Only those: another one may have got its last packet back a moment ago.
+  const auto rest = std::partition(graveyard_.begin(), graveyard_.end(), is_idle);
+  if (rest == graveyard_.begin()) return;
   wait_for_workers();
-  std::erase_if(graveyard_, is_idle);
+  graveyard_.erase(std::remove_if(graveyard_.begin(), rest, is_idle), rest);
 }
 
 unsigned switch_impl::packets_in_use() const {
