@@ -115,7 +115,12 @@ result<std::unique_ptr<api_server>> api_server::create(dp::l2_switch& sw, runnin
                                                        const api_params& params) {
   keep_grpc_up();
   if (auto made = make_grpc_threads(); !made) return tl::unexpected(std::move(made.error()));
-  auto p = std::make_unique<parts>(sw, running, std::move(claim), params);
+  std::unique_ptr<parts> p;
+  try {
+    p = std::make_unique<parts>(sw, running, std::move(claim), params);
+  } catch (const std::system_error& why) {
+    return tl::unexpected(no_thread("API", why));
+  }
   const std::string& path = p->claim.path();
   grpc::ServerBuilder builder;
   p->acceptor = builder.experimental().AddExternalConnectionAcceptor(

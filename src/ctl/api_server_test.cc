@@ -148,6 +148,22 @@ TEST_F(api, a_system_without_threads_is_an_error_to_who_asks) {
   EXPECT_TRUE(dump());
 }
 
+// Red when std::system_error ends the daemon.
+TEST_F(api, needs_threads) {
+  server_.reset();
+  auto claim = socket_claim::take(path_);
+  ASSERT_TRUE(claim);
+  {
+    const no_threads none;
+    const auto made = api_server::create(sw_, running_, std::move(*claim), {});
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, errc::no_room);
+    EXPECT_EQ(made.error().where, "API");
+  }
+  start({});
+  EXPECT_TRUE(answers(*system_));
+}
+
 TEST_F(api, ends_on_a_system_without_threads) {
   ASSERT_TRUE(answers(*system_));
   const no_threads none;

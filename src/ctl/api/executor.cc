@@ -8,10 +8,15 @@
 namespace coua::ctl {
 
 executor::executor(unsigned threads, std::size_t queue_max) : queue_max_(queue_max) {
-  for (unsigned i = 0; i < threads; i++) threads_.emplace_back([this] { work(); });
+  try {
+    for (unsigned i = 0; i < threads; i++) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    end();
+    throw;
+  }
 }
 
-executor::~executor() {
+void executor::end() {
   {
     const std::lock_guard hold(mutex_);
     stopping_ = true;

@@ -16,9 +16,10 @@ namespace coua::ctl {
 
 class executor {
  public:
+  /// Throws std::system_error when the system gives no thread.
   executor(unsigned threads, std::size_t queue_max);
   /// Does what is queued, then ends.
-  ~executor();
+  ~executor() { end(); }
   executor(const executor&) = delete;
   executor& operator=(const executor&) = delete;
 
@@ -27,6 +28,7 @@ class executor {
 
  private:
   void work();
+  void end();
 
   std::mutex mutex_;
   std::condition_variable wake_;
