@@ -32,6 +32,7 @@ std::atomic<unsigned> longest{UINT_MAX};
 // Likewise; 0: no longer than it takes.
 std::atomic<unsigned> poll_ms{0};
 std::atomic<unsigned> polling{0}, most_polling{0};
+std::atomic<int> slow_device{-1};
 
 std::atomic<int> link_error{0};
 
@@ -209,9 +210,11 @@ void test_ring_port::set_speed(unsigned mbps) { speeds[device()] = mbps + 1; }
 
 void test_ring_port::poll_slowly(unsigned ms) {
   poll_ms = ms;
-  const auto wait = [](std::uint16_t, std::uint16_t, rte_mbuf**, std::uint16_t n, std::uint16_t,
-                       void*) -> std::uint16_t {
-    if (poll_ms == 0) return n;
+  most_polling = 0;
+  slow_device = device();
+  const auto wait = [](std::uint16_t port, std::uint16_t, rte_mbuf**, std::uint16_t n,
+                       std::uint16_t, void*) -> std::uint16_t {
+    if (poll_ms == 0 || port != slow_device) return n;
     const unsigned now = ++polling;
     for (unsigned most = most_polling; most < now;) most_polling.compare_exchange_weak(most, now);
     std::this_thread::sleep_for(std::chrono::milliseconds(poll_ms.load()));
