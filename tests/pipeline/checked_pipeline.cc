@@ -46,10 +46,9 @@ std::string text_of(const packet_in& one) {
   std::string registers;
   for (const std::uint32_t each : one.reg) registers += " " + std::to_string(each);
   return "reason " + std::to_string(static_cast<int>(one.reason)) + " table " +
-         std::to_string(one.table) + " cookie " + std::to_string(one.cookie) + " max_len " +
-         std::to_string(one.max_len) + " in_port " + std::to_string(one.in_port) + " metadata " +
-         std::to_string(one.metadata) + " tunnel " + std::to_string(one.tunnel_id) + " registers" +
-         registers + " " + hex_of(one.bytes);
+         std::to_string(one.table) + " cookie " + std::to_string(one.cookie) + " in_port " +
+         std::to_string(one.in_port) + " metadata " + std::to_string(one.metadata) + " tunnel " +
+         std::to_string(one.tunnel_id) + " registers" + registers + " " + hex_of(one.bytes);
 }
 
 std::string text_of(const std::string& one) { return one; }
@@ -284,7 +283,8 @@ void checked_pipeline::packet_out(const packet& one, const action_list& actions)
   answer->counts.add_to(model_, now_);
   const stored_ops ops = bridge_->compiler().compile_packet_out(actions);
   executor_->run_actions({buffers_.make(one.bytes), one.in_port}, ops.list(), now_);
-  result_of_burst expected{{answer->outputs, answer->packet_ins}, {}, 0};
+  result_of_burst expected;
+  expected.sent.add(*answer);
   for (const rule_mod& each : answer->learned) expected.learned.push_back(text_of_rule(each));
   std::sort(expected.learned.begin(), expected.learned.end());
   compare(deliver(), expected);

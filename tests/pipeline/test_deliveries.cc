@@ -59,7 +59,10 @@ std::vector<delivered> take_deliveries(const executor& from, test_buffers& buffe
 
 void outcome::add(const verdict& one) {
   outputs.insert(outputs.end(), one.outputs.begin(), one.outputs.end());
-  packet_ins.insert(packet_ins.end(), one.packet_ins.begin(), one.packet_ins.end());
+  for (packet_in each : one.packet_ins) {
+    each.max_len = controller_max_len_all;  // of which the datapath knows nothing
+    packet_ins.push_back(std::move(each));
+  }
 }
 
 outcome outcome_of(const std::vector<delivered>& all, const bridge& model) {
@@ -68,8 +71,8 @@ outcome outcome_of(const std::vector<delivered>& all, const bridge& model) {
     switch (how.to) {
       case delivery::kind::port: made.outputs.push_back({how.port, how.queue, bytes}); break;
       case delivery::kind::controller:
-        made.packet_ins.push_back({how.reason, how.table, how.cookie, how.max_len, how.in_port,
-                                   how.metadata, how.tunnel_id, how.reg, bytes});
+        made.packet_ins.push_back({how.reason, how.table, how.cookie, controller_max_len_all,
+                                   how.in_port, how.metadata, how.tunnel_id, how.reg, bytes});
         break;
       case delivery::kind::normal: {
         packet frame;

@@ -28,7 +28,7 @@ op wide(stored_ops& in, op_code code, value128 value, value128 mask) {
 op compile_output(const act::output& to, packet_in_reason reason, std::uint64_t cookie) {
   const op_code code = output_code(to.port);
   if (code == op_code::controller) {
-    op made = make(code, to.max_len, cookie);
+    op made = make(code, 0, cookie);
     made.which = static_cast<std::uint8_t>(reason);
     return made;
   }
@@ -38,7 +38,7 @@ op compile_output(const act::output& to, packet_in_reason reason, std::uint64_t 
 }
 
 op compile_output_bits(const act::output_bits& to, packet_in_reason reason, std::uint64_t cookie) {
-  op made = compile_output({port_controller, to.max_len}, reason, cookie);
+  op made = compile_output({port_controller}, reason, cookie);
   made.code = op_code::output_bits;
   made.number = from_bits(to.from);
   return made;

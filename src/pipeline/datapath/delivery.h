@@ -33,7 +33,6 @@ struct delivery {
   // Of kind::controller; others leave here what was here.
   packet_in_reason reason = packet_in_reason::action;
   std::uint8_t table = 0;
-  std::uint16_t max_len = 0;
   std::uint64_t cookie = 0, metadata = 0, tunnel_id = 0;
   std::array<std::uint32_t, n_registers> reg{};
 };

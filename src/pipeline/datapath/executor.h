@@ -397,8 +397,7 @@ class executor {
   void output(slot at, port_no to) noexcept;
   void output_by_number(slot at, port_no to) noexcept;  // not to where it came from
   void output_all(slot at, bool flood) noexcept;
-  void output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
-                         std::uint64_t cookie) noexcept;
+  void output_controller(slot at, packet_in_reason reason, std::uint64_t cookie) noexcept;
   /// Before the frame changes: a delivery that borrows it gets a copy.
   void own_frame(slot at) noexcept;
   void own_frames(const work& all) noexcept {

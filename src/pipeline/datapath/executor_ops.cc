@@ -189,8 +189,7 @@ void executor::end_invalid_ttl(work& all, unsigned index, std::uint32_t some) no
   for (std::uint32_t left = some; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
     counts_.add(pipeline_drop::invalid_ttl);
-    output_controller(all.at[k], packet_in_reason::invalid_ttl, controller_max_len_all,
-                      all.ops[k][index].value);
+    output_controller(all.at[k], packet_in_reason::invalid_ttl, all.ops[k][index].value);
   }
   all.leave_out(some);
 }

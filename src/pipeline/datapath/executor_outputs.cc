@@ -83,7 +83,7 @@ void executor::run_output(const work& all, unsigned index) noexcept {
     case op_code::flood: return each([&](slot at, const op&) { output_all(at, true); });
     case op_code::controller:
       return each([&](slot at, const op& one) {
-        output_controller(at, static_cast<packet_in_reason>(one.which), one.small, one.value);
+        output_controller(at, static_cast<packet_in_reason>(one.which), one.value);
       });
     default: return each([&](slot at, const op&) { (void)deliver(at, delivery::kind::normal); });
   }
@@ -118,8 +118,7 @@ void executor::output_all(slot at, bool flood) noexcept {
   }
 }
 
-void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t max_len,
-                                 std::uint64_t cookie) noexcept {
+void executor::output_controller(slot at, packet_in_reason reason, std::uint64_t cookie) noexcept {
   const packet_state& p = packets_[at];
   const bool is_miss = reason == packet_in_reason::no_match;
   if (is_miss && (plan_->ports->states(p.in_port) & port_list::no_packet_in) != 0) {
@@ -129,7 +128,6 @@ void executor::output_controller(slot at, packet_in_reason reason, std::uint16_t
   if (one == nullptr) return;
   one->reason = reason;
   one->table = table_[at];
-  one->max_len = max_len;
   one->cookie = cookie;
   one->metadata = p.metadata;
   one->tunnel_id = p.tunnel_id;

@@ -26,7 +26,7 @@ enum class op_code : std::uint8_t {
   normal,       // as an L2 switch
   all,          // every port
   flood,        // every port that does not forbid it
-  controller,   // which: packet_in_reason, small: max_len, value: cookie
+  controller,   // which: packet_in_reason, value: cookie
   pipeline,     // through the tables, from the first one
   output_bits,  // as controller, number: from_bits
   group,        // group
