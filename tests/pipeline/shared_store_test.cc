@@ -27,12 +27,22 @@ rule_mod removal(table_id table) {
   return pipeline::test::change_rules(rule_command::remove, table, 0, {});
 }
 
+rule_mod strict_removal(rule_mod of) {
+  of.command = rule_command::remove_strict;
+  return of;
+}
 void must(checked_pipeline& in, const std::vector<operation>& bundle) {
   ASSERT_TRUE(in.apply(bundle));
 }
 void add_macs(checked_pipeline& in, table_id table, unsigned n) {
   std::vector<operation> bundle;
   for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(table, i));
+  must(in, bundle);
+}
+/// Removes the others of `n`, in one bundle.
+void leave_few(checked_pipeline& in, table_id table, unsigned n) {
+  std::vector<operation> bundle;
+  for (unsigned i = n_few; i < n; ++i) bundle.emplace_back(strict_removal(mac_rule(table, i)));
   must(in, bundle);
 }
 /// A port for each table leads there.
@@ -140,13 +150,7 @@ TEST(shared_store, takes_a_removal_of_most_of_what_fills_it) {
   for (unsigned i = 0; i < 1'000; ++i) must(in, {mac_rule(1, i)});
   const exact_store& full = *store_of(in, 1);
   ASSERT_GT(full.size(), full.room() / 4 * 3);
-  std::vector<operation> bundle;
-  for (unsigned i = n_few; i < 1'000; ++i) {
-    rule_mod one = mac_rule(1, i);
-    one.command = rule_command::remove_strict;
-    bundle.emplace_back(one);
-  }
-  must(in, bundle);
+  leave_few(in, 1, 1'000);
   see(in);
 }
 
@@ -154,23 +158,13 @@ TEST(shared_store, shrinks_with_its_table) {
   checked_pipeline in;
   begin(in);
   add_macs(in, 1, 10'000);
-  std::vector<operation> bundle;
-  for (unsigned i = n_few; i < 10'000; ++i) {
-    rule_mod one = mac_rule(1, i);
-    one.command = rule_command::remove_strict;
-    bundle.emplace_back(one);
-  }
-  must(in, bundle);
+  leave_few(in, 1, 10'000);
   see(in);
   must(in, {mac_rule(1, 30)});
   EXPECT_LT(store_of(in, 1)->room(), 1000U);
   see(in);
 }
 
-rule_mod strict_removal(rule_mod of) {
-  of.command = rule_command::remove_strict;
-  return of;
-}
 /// Below that of mac_rule(), for the same packets.
 rule_mod lower_rule(table_id table, unsigned which) {
   rule_mod made = mac_rule(table, which, 3);

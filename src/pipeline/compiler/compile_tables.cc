@@ -90,6 +90,15 @@ std::set<table_id> with_older_rules(const std::vector<rule_step>& net) {
   return found;
 }
 
+std::uint64_t n_coming(const std::vector<rule_step>& changes) {
+  return static_cast<std::uint64_t>(std::count_if(
+      changes.begin(), changes.end(), [](const rule_step& one) { return one.before == nullptr; }));
+}
+std::uint64_t n_going(const std::vector<rule_step>& changes) {
+  return static_cast<std::uint64_t>(std::count_if(
+      changes.begin(), changes.end(), [](const rule_step& one) { return one.after == nullptr; }));
+}
+
 }  // namespace
 
 table_template pipeline_compiler::wanted(table_id table) const {
@@ -111,9 +120,7 @@ bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes)
 bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) const {
   const table_template has = tables_[table].form->kind();
   if (has != table_template::exact && has != table_template::lpm) return false;
-  return std::any_of(changes.begin(), changes.end(),
-                     [](const rule_step& one) { return one.before == nullptr; }) &&
-         !keepers_before_.at(table).still_serves(tables_[table].shape);
+  return n_coming(changes) != 0 && !keepers_before_.at(table).still_serves(tables_[table].shape);
 }
 
 pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
@@ -193,12 +200,8 @@ result<void> pipeline_compiler::resize_stores(const std::set<table_id>& build,
     const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
     if (form == nullptr || build.contains(table)) continue;
     const exact_store& store = *form->store()->store;
-    const auto n_come = std::count_if(of_table.begin(), of_table.end(),
-                                      [](const rule_step& one) { return one.before == nullptr; });
     // Entries of rules that are gone may still be there.
-    if (store.size() + static_cast<std::uint64_t>(n_come) > store.room()) {
-      which.insert(form->store());
-    }
+    if (store.size() + n_coming(of_table) > store.room()) which.insert(form->store());
   }
   for (const auto& each : stores_) {
     if (each->is_too_large()) which.insert(each);
@@ -219,12 +222,9 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
     if (build.contains(each)) continue;
     moved.insert(each);
     n_rules += tables_[each].shape.n_rules();
-    const auto of_table = changes.find(each);
-    if (of_table == changes.end()) continue;
     // Those that go are copied, too: it is done in the new store that they go.
-    n_rules += static_cast<std::uint64_t>(
-        std::count_if(of_table->second.begin(), of_table->second.end(),
-                      [](const rule_step& one) { return one.after == nullptr; }));
+    const auto of_table = changes.find(each);
+    if (of_table != changes.end()) n_rules += n_going(of_table->second);
   }
   if (moved.empty()) return {};
   auto made = exact_store::create(from.store->layout(),

@@ -59,33 +59,33 @@ void join(op& was, const op& next, merge_room& room) {
 
 }  // namespace
 
-op_list merge_sets(std::span<const action_set_ops* const> written, merge_room& in) noexcept {
-  op* const room = in.ops;
+op_list merge_sets(std::span<const action_set_ops* const> written, merge_room& room) noexcept {
+  op* const ops = room.ops;
   if (written.size() == 1) return written[0]->ordered;
-  op_list made{room, 0, false};
+  op_list made{ops, 0, false};
   for (const action_set_ops* each : written) {
     for (const op* one = each->written.ops; one != each->written.ops + each->written.n; ++one) {
-      op* const at = std::find_if(room, room + made.n,
-                                  [&](const op& other) { return same_kind(*one, other); });
-      if (at == room + made.n) {
-        room[made.n++] = *one;
+      op* const at =
+          std::find_if(ops, ops + made.n, [&](const op& other) { return same_kind(*one, other); });
+      if (at == ops + made.n) {
+        ops[made.n++] = *one;
       } else {
-        join(*at, *one, in);
+        join(*at, *one, room);
       }
     }
   }
   // Stable, and they are few.
   for (unsigned i = 1; i < made.n; ++i) {
-    const op one = room[i];
+    const op one = ops[i];
     unsigned to = i;
-    for (; to > 0 && place(room[to - 1]) > place(one); --to) room[to] = room[to - 1];
-    room[to] = one;
+    for (; to > 0 && place(ops[to - 1]) > place(one); --to) ops[to] = ops[to - 1];
+    ops[to] = one;
   }
   // A group hides an output, which stands behind it.
   for (unsigned i = 0; i + 1 < made.n; ++i) {
-    if (room[i].code == op_code::group) made.n = i + 1;
+    if (ops[i].code == op_code::group) made.n = i + 1;
   }
-  for (unsigned i = 0; i < made.n; ++i) made.changes_frames |= changes_frame(room[i]);
+  for (unsigned i = 0; i < made.n; ++i) made.changes_frames |= changes_frame(ops[i]);
   return made;
 }
 
