@@ -6,36 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <limits>
 #include <memory>
 #include <new>
 #include <random>
 #include <vector>
 
+#include "base/test_little_memory.h"
 #include "classify/classifier.h"
 #include "classify/classifier_reader.h"
-
-namespace {
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-std::size_t n_left = unlimited;
-}  // namespace
-
-// Out of line: gcc takes a delete that it sees through for one that does not fit.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (n_left == 0) throw std::bad_alloc();
-  if (n_left != unlimited) --n_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-// What does not throw is replaced too: else a sanitizer's new would meet this delete.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  if (n_left == 0) return nullptr;
-  if (n_left != unlimited) --n_left;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace coua {
 namespace {
@@ -106,21 +84,12 @@ class tested_classifier {
  private:
   template <class Update>
   unsigned with_too_little_memory(int wanted, const Update& update) {
-    for (unsigned n = 0;; ++n) {
-      int done = -ENOMEM;
-      n_left = n;
-      try {
-        done = update();
-      } catch (const std::bad_alloc&) {
-      }
-      n_left = unlimited;
-      if (done != -ENOMEM) {
-        EXPECT_EQ(done, wanted);
-        return n;
-      }
-      expect_as_listed();
-      if (testing::Test::HasFatalFailure()) return n;
-    }
+    const auto change = [&] {
+      const int done = update();
+      if (done == -ENOMEM) throw std::bad_alloc();
+      EXPECT_EQ(done, wanted);
+    };
+    return coua::with_too_little_memory(change, [this] { expect_as_listed(); });
   }
 
   std::unique_ptr<classifier> rules_;

@@ -5,56 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <new>
 #include <random>
 
+#include "base/test_little_memory.h"
 #include "setsep/builder.h"
 #include "setsep/replica.h"
 #include "setsep/test_keys.h"
 
-namespace {
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-std::size_t n_left = unlimited;
-}  // namespace
-
-// Out of line: gcc takes a delete that it sees through for one that does not fit.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  if (n_left == 0) throw std::bad_alloc();
-  if (n_left != unlimited) --n_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-// What does not throw is replaced too: else a sanitizer's new would meet this delete.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  if (n_left == 0) return nullptr;
-  if (n_left != unlimited) --n_left;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
 namespace coua::setsep {
 namespace {
-
-/// Does `change` with room for 0, 1, 2... allocations until it is enough; `check` after each that
-/// fails. How often it failed.
-template <class Change, class Check>
-unsigned with_too_little_memory(const Change& change, const Check& check) {
-  for (unsigned n = 0;; ++n) {
-    try {
-      n_left = n;
-      change();
-      n_left = unlimited;
-      return n;
-    } catch (const std::bad_alloc&) {
-      n_left = unlimited;
-    }
-    check();
-    if (::testing::Test::HasFatalFailure()) return n;
-  }
-}
 
 struct changed_pair {
   explicit changed_pair(const layout& shape)

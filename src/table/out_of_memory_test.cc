@@ -5,32 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <limits>
-#include <new>
-#include <vector>
+#include <memory>
 
+#include "base/test_little_memory.h"
 #include "table/fib.h"
-
-namespace {
-constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-std::atomic<std::int64_t> n_left{unlimited};
-bool is_left() { return n_left.load() == unlimited || n_left.fetch_sub(1) > 0; }
-}  // namespace
-
-// Out of line: gcc takes a delete that it sees through for one that does not fit.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  void* const memory = is_left() ? std::malloc(bytes == 0 ? 1 : bytes) : nullptr;
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-// What does not throw is replaced too: else a sanitizer's new would meet this delete.
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return is_left() ? std::malloc(bytes == 0 ? 1 : bytes) : nullptr;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace coua {
 namespace {
@@ -58,29 +36,29 @@ TEST(table_out_of_memory, what_a_bulk_load_left_is_counted) {
     coua_fib_params params = COUA_FIB_PARAMS_INIT;
     params.buckets = 4096;
     params.value_bits = 10;
-    for (std::int64_t n = 0;; ++n) {
-      const auto table = *fib::create(params);
-      source from;
-      int done = -1;
-      n_left = n;
-      try {
-        done = table->bulk_load(&source::next, &from, n_threads, distinct);
-      } catch (const std::bad_alloc&) {
-      }
-      n_left = unlimited;
-      std::uint64_t n_there = 0;
+    std::unique_ptr<fib> table;
+    std::uint64_t n_there = 0;
+    const auto expect_counted = [&] {
+      n_there = 0;
       for (std::uint64_t key = 0; key < n_threads * keys_of_a_thread; ++key) {
         coua_fib_record found;
         n_there += table->find(key, found);
       }
       coua_fib_stats stats{};
       table->get_stats(stats);
-      ASSERT_EQ(stats.entries, n_there) << n;
-      if (done < 0) continue;
-      EXPECT_EQ(n_there, n_threads * keys_of_a_thread);
-      EXPECT_GT(n, 4);
-      break;
-    }
+      ASSERT_EQ(stats.entries, n_there);
+      table = *fib::create(params);
+    };
+    table = *fib::create(params);
+    const unsigned n_failed = with_too_little_memory(
+        [&] {
+          source from;
+          EXPECT_EQ(table->bulk_load(&source::next, &from, n_threads, distinct), 0);
+        },
+        expect_counted);
+    expect_counted();
+    EXPECT_EQ(n_there, n_threads * keys_of_a_thread);
+    EXPECT_GT(n_failed, 4U);
   }
 }
 

@@ -5,30 +5,15 @@
 #include "flow/flow_cursor.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <optional>
 #include <set>
 
+#include "base/test_little_memory.h"
 #include "flow_handles.h"
 #include "simd/flow_lookup/policies.h"
-
-namespace {
-std::atomic<std::uint64_t> n_allocations;
-}  // namespace
-
-// Not inline: the compiler would take malloc and delete for a pair that does not match.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++n_allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace coua::test {
 namespace {
