@@ -6,7 +6,7 @@
 #include <atomic>
 #include <new>
 
-#include "base/no_threads.h"
+#include "base/test_no_threads.h"
 
 namespace coua {
 namespace {

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/cpu.h"
 #include "base/log.h"
@@ -76,13 +77,22 @@ result<void> api_listener::open() {
 }
 
 api_listener::~api_listener() {
+  stop();
+  if (stop_ >= 0) close(stop_);
+}
+
+void api_listener::stop() {
   const std::uint64_t one = 1;
   if (thread_.joinable()) {
     static_cast<void>(!::write(stop_, &one, sizeof one));
     thread_.join();
   }
-  for (const int fd : {socket_, stop_})
-    if (fd >= 0) close(fd);
+  if (socket_ >= 0) close(std::exchange(socket_, -1));
+}
+
+void api_listener::break_connections() const {
+  for (const auto& [fd, cookie] : cookies_)
+    if (cookie_of(fd) == cookie) shutdown(fd, SHUT_RDWR);
 }
 
 void api_listener::run() {

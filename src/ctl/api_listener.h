@@ -12,7 +12,7 @@
 //
 // gRPC does not say when it closes a connection. A socket has a cookie, which no other one ever has
 // again: a descriptor with another cookie, or with none, is a connection that has ended. That is
-// looked at only when there seem to be too many.
+// looked at only when there seem to be too many, and in the end.
 #pragma once
 
 #include <chrono>
@@ -34,10 +34,15 @@ class api_listener {
   static result<std::unique_ptr<api_listener>> create(const std::string& path,
                                                       std::size_t connections_max,
                                                       std::function<void(int fd)> take);
-  /// Returns when nothing is taken any more; connections stay.
+  /// stop()
   ~api_listener();
   api_listener(const api_listener&) = delete;
   api_listener& operator=(const api_listener&) = delete;
+
+  /// Returns when nothing is taken any more; connections stay.
+  void stop();
+  /// Ends the connections that are there. Nothing is taken any more.
+  void break_connections() const;
 
  private:
   using clock = std::chrono::steady_clock;

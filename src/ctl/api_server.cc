@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/api_server.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <algorithm>
 #include <condition_variable>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <mutex>
 
 #include "base/descriptor_limit.h"
@@ -31,22 +25,6 @@ constexpr std::chrono::milliseconds stop_patience{1000};
 constexpr std::chrono::milliseconds break_patience{1500};
 constexpr int calls_per_client = 256;
 
-// gRPC closes a connection only after what it is writing there was taken: a client that has stopped
-// reading would hold up the end of the daemon for ever. So its socket, which gRPC does not show, is
-// found by its name and shut down.
-void break_connections(const std::string& path) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
-    const int fd = std::atoi(entry.path().filename().c_str());
-    sockaddr_un name{};
-    socklen_t length = sizeof name;
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0 &&
-        name.sun_family == AF_UNIX &&
-        path == std::string(name.sun_path, strnlen(name.sun_path, sizeof name.sun_path)))
-      shutdown(fd, SHUT_RDWR);
-  }
-}
-
 // The last user of gRPC waits for its threads, and one of them may be polling a broken connection
 // for ten seconds more. They hold nothing that must be given back, so gRPC stays up.
 void keep_grpc_up() {
@@ -57,15 +35,18 @@ void keep_grpc_up() {
   static_cast<void>(up);
 }
 
-void stop_server(grpc::Server& server, const std::string& path) {
+// gRPC closes a connection only after what it is writing there was taken: a client that has stopped
+// reading would hold up the end of the daemon for ever. So its socket is shut down.
+void stop_server(grpc::Server& server, const api_listener& connections) {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopped = false;
   auto impatience = start_thread("API", [&] {
     std::unique_lock hold(mutex);
-    if (!changed.wait_for(hold, break_patience, [&] { return stopped; })) break_connections(path);
+    if (!changed.wait_for(hold, break_patience, [&] { return stopped; }))
+      connections.break_connections();
   });
-  if (!impatience) break_connections(path);  // nobody could do it later
+  if (!impatience) connections.break_connections();  // nobody could do it later
   server.Shutdown(std::chrono::system_clock::now() + stop_patience);
   server.Wait();
   {
@@ -153,8 +134,8 @@ api_server::api_server(std::unique_ptr<parts> parts) : parts_(std::move(parts)) 
 
 api_server::~api_server() {
   parts_->core.stopping = true;
-  parts_->listener.reset();
-  stop_server(*parts_->server, parts_->claim.path());
+  parts_->listener->stop();
+  stop_server(*parts_->server, *parts_->listener);
 }
 
 const std::string& api_server::path() const { return parts_->claim.path(); }

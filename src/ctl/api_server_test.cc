@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/no_threads.h"
+#include "base/test_no_threads.h"
 #include "ctl/api/test_api.h"
 
 namespace coua::ctl {

@@ -3,7 +3,6 @@
 // The fields of `bridges`. Without that list there is one bridge, and sections of the file's top
 // are its own.
 #include <algorithm>
-#include <tuple>
 
 #include "base/default_socket.h"
 #include "base/nearest.h"
@@ -54,7 +53,8 @@ void check_unique(config_reader& reader, const config& c, const std::string& wha
 /// The API's socket is no bridge's.
 void check_api_socket(config_reader& reader, const config& c, const std::string& api) {
   for (std::size_t i = 0; i < c.bridges.size(); i++) {
-    const auto& [name, of] = std::tie(c.bridges[i].name, c.bridges[i].openflow);
+    const std::string& name = c.bridges[i].name;
+    const openflow_config& of = c.bridges[i].openflow;
     const std::string path = c.bridge_path(i) + "openflow.";
     const auto check = [&](const std::string& field, const std::string& socket) {
       if (normal_path(socket) == normal_path(api) && !reader.troubled(path + field))

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/cpu.h"
-#include "base/no_threads.h"
+#include "base/test_no_threads.h"
 #include "coua/setsep.hpp"
 
 namespace coua::test {

@@ -341,6 +341,29 @@ std::optional<std::uint32_t> bundle_of(message_view one) {
   return u32(one, id_at);
 }
 
+bool is_of_one_rule(message_view flow_mod) {
+  constexpr std::size_t command_at = 25, flags_at = 44;
+  if (flow_mod.size() < flags_at + 2) return false;
+  const auto command = static_cast<pipeline::rule_command>(flow_mod[command_at]);
+  return command != pipeline::rule_command::modify && command != pipeline::rule_command::remove &&
+         (u16(flow_mod, flags_at) & OFPFF_CHECK_OVERLAP) == 0;
+}
+
+bool is_for_ports(message_view packet_out) {
+  constexpr std::size_t n_bytes_at = 16, actions_at = 24;
+  constexpr std::uint16_t output = 0;
+  constexpr std::size_t output_bytes = 16;
+  if (packet_out.size() < actions_at) return false;
+  const std::size_t end = actions_at + u16(packet_out, n_bytes_at);
+  if (end > packet_out.size()) return false;
+  for (std::size_t at = actions_at; at < end; at += output_bytes) {
+    if (end - at < output_bytes || u16(packet_out, at) != output ||
+        u16(packet_out, at + 2) != output_bytes || u32(packet_out, at + 4) == pipeline::port_table)
+      return false;
+  }
+  return true;
+}
+
 bool changes_switch(message_view one) {
   if (one.size() < header_bytes || one[0] != wire_version) return false;
   switch (static_cast<wire_type_of>(type_of(one))) {

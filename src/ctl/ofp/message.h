@@ -42,6 +42,7 @@ enum class wire_type_of : std::uint8_t {
   port_mod = 16,
   table_mod = 17,
   multipart_request = 18,
+  barrier_request = 20,
   meter_mod = 29,
 };
 /// The message has a header.
@@ -209,6 +210,11 @@ tl::expected<request, refusal> decode(message_view one);
 bool is_bundle_add(message_view one);
 /// For which bundle it is, of any that is to be added to one.
 std::optional<std::uint32_t> bundle_of(message_view one);
+/// Of a flow_mod: it looks at no other rules, as a change or deletion that is not strict may, or an
+/// addition that no rule is to overlap.
+bool is_of_one_rule(message_view flow_mod);
+/// Of a packet_out: it sends to ports, and neither to tables nor to groups.
+bool is_for_ports(message_view packet_out);
 /// One that is not for slaves, whether or not it can be decoded (OpenFlow 1.3.5, section 6.3.6).
 bool changes_switch(message_view one);
 

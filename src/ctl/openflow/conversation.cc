@@ -22,32 +22,6 @@ std::optional<pipeline::operation> operation_of(ofp::request& asked) {
   return std::nullopt;
 }
 
-/// Of a flow_mod: it does not look at all rules, as a change or deletion that is not strict may, or
-/// an addition that no other rule is to overlap.
-bool is_of_one_rule(ofp::message_view flow_mod) {
-  constexpr std::size_t command_at = 25, flags_at = 44;
-  constexpr std::uint8_t modify = 1, remove = 3, check_overlap = 1 << 1;
-  if (flow_mod.size() < flags_at + 2) return false;
-  const std::uint8_t command = flow_mod[command_at];
-  return command != modify && command != remove && (flow_mod[flags_at + 1] & check_overlap) == 0;
-}
-
-/// Of a packet_out: it only sends to ports. Tables and groups may take long.
-bool is_for_ports(ofp::message_view packet_out) {
-  constexpr std::size_t n_bytes_at = 16, actions_at = 24, output_bytes = 16;
-  if (packet_out.size() < actions_at) return false;
-  const auto u16 = [&](std::size_t at) { return packet_out[at] << 8 | packet_out[at + 1]; };
-  const std::size_t end = actions_at + u16(n_bytes_at);
-  if (end > packet_out.size()) return false;
-  for (std::size_t at = actions_at; at < end; at += output_bytes) {
-    constexpr int output = 0;
-    constexpr int table_high = 0xffff, table_low = 0xfff9;  // of the port's number
-    if (end - at < output_bytes || u16(at) != output || u16(at + 2) != output_bytes) return false;
-    if (u16(at + 4) == table_high && u16(at + 6) == table_low) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 conversation::conversation(bridge_view& bridge, sender send, audience who)
@@ -110,12 +84,12 @@ void conversation::refuse(const ofp::message& asked, const ofp::refusal& why) {
 }
 
 bool conversation::is_brief(ofp::message_view one) const {
-  constexpr std::uint8_t experimenter = 4, packet_out = 13, flow_mod = 14, barrier = 20;
-  switch (ofp::type_of(one)) {
-    case flow_mod: return is_of_one_rule(one);
-    case barrier: return true;
+  using enum ofp::wire_type_of;
+  switch (static_cast<ofp::wire_type_of>(ofp::type_of(one))) {
+    case flow_mod: return ofp::is_of_one_rule(one);
+    case barrier_request: return true;
     // What is done at once has what came before done first.
-    case packet_out: return waiting_.empty() && is_for_ports(one);
+    case packet_out: return waiting_.empty() && ofp::is_for_ports(one);
     case experimenter: return waiting_.empty() && ofp::is_bundle_add(one);
     default: return false;
   }

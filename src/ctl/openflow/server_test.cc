@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-#include "base/no_threads.h"
+#include "base/test_no_threads.h"
 #include "ctl/fake_pipeline.h"
 
 namespace coua::openflow {

@@ -141,7 +141,7 @@ bool session::send(ofp::message one) {
   return true;
 }
 
-bool session::counts(ofp::message_view one) const {
+bool session::is_wanted(ofp::message_view one) const {
   return !abandoned_ && (!closed_ || ofp::changes_switch(one));
 }
 
@@ -162,7 +162,7 @@ void session::serve() {
     }
     if (more) wake_();  // there is room again
     for (ofp::message& one : taken) {
-      if (counts(one)) conversation_.take(std::move(one));
+      if (is_wanted(one)) conversation_.take(std::move(one));
     }
     conversation_.flush();
     const std::lock_guard hold(mutex_);

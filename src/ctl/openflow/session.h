@@ -75,7 +75,7 @@ class session {
   bool send(ofp::message one);
   bool begin_at_once();
   /// Whether it is still to be done.
-  bool counts(ofp::message_view one) const;
+  bool is_wanted(ofp::message_view one) const;
 
   bridge_view& bridge_;
   const std::function<void()> wake_;
