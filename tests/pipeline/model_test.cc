@@ -47,7 +47,8 @@ rc::Gen<step> arbitrary_step() {
 
 /// What many runs saw, for the checks at the end and whoever reads the output.
 struct totals {
-  std::size_t packets = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0, full = 0;
+  std::size_t packets = 0, trains = 0, outputs = 0, packet_ins = 0, taken = 0, refused = 0,
+              full = 0;
   std::size_t resubmits = 0, ended = 0, conjunctions = 0, remarked = 0,
               learned = 0;  // ended: by a bound of model/resubmit.h
   // Bursts that left several rules behind: as one change, and one by one. Places of takes_along.
@@ -78,6 +79,19 @@ class noted_forms {
  private:
   std::array<pipeline::table_template, pipeline_tables> before_{};
 };
+
+/// Packets of one flow; of half of them one is not.
+std::vector<pipeline::packet> random_train(std::mt19937_64& random, unsigned n) {
+  const pipeline::packet one = random_packet(random());
+  std::vector<pipeline::packet> made(n, one);
+  if (random() % 2 == 0) {
+    pipeline::packet& other = made[random() % n];
+    other.bytes[random() % other.bytes.size()] ^= 1 << random() % 8;
+  }
+  ++all.trains;
+  all.packets += n;
+  return made;
+}
 
 void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) {
   std::mt19937_64 random(one.number);
@@ -114,6 +128,7 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
         all.packets += packets.size();
         in.receive(packets);
       }
+      if (one.n >= pipeline::executor::burst_max / 2) in.receive(random_train(random, one.n));
       return;
     }
     case step::out: return in.packet_out(random_packet(random()), random_packet_out(random(), is));
@@ -133,6 +148,7 @@ void check_what_was_met() {
   }
   EXPECT_GT(all.to_parts, 0U);
   EXPECT_GT(all.from_parts, 0U);
+  EXPECT_GT(all.trains, 0U);
   EXPECT_GT(all.packet_ins, 0U);
   EXPECT_GT(all.resubmits, 0U);
   EXPECT_GT(all.ended, 0U);
@@ -172,7 +188,8 @@ TEST(pipeline_model, does_what_the_oracle_does) {
   });
   EXPECT_TRUE(holds);
   std::printf(
-      "%zu packets: %zu outputs, %zu packet-ins; %zu changes taken, %zu refused, %zu full; "
+      "%zu packets, %zu bursts of one flow: %zu outputs, %zu packet-ins; %zu changes taken, %zu "
+      "refused, %zu full; "
       "%zu resubmits, of which %zu came to a bound; %zu rules met by conjunctions, "
       "%zu frames remarked; "
       "%zu learned (%zu bursts at once, %zu one by one), %zu places of which rules go along; "
@@ -181,8 +198,8 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "decomposed %zu, classifier %zu; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
-      all.packets, all.outputs, all.packet_ins, all.taken, all.refused, all.full, all.resubmits,
-      all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
+      all.packets, all.trains, all.outputs, all.packet_ins, all.taken, all.refused, all.full,
+      all.resubmits, all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
       all.learned_apart, all.takers, all.forms[0], all.forms[1], all.forms[2], all.forms[3],
       all.forms[4], all.to_parts, all.from_parts);
   check_what_was_met();

@@ -136,6 +136,7 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
 [[gnu::noinline]] void executor::run_burst(std::span<const arrival> burst, time_ns now) noexcept {
   begin(now);
   load(burst);
+  is_train_ = may_be_one_flow();
   send_to(admitted(burst), 0);
   run_tables();
   finish();
@@ -211,7 +212,11 @@ void executor::run_pending() noexcept {
     const table_id table = table_[list.at[0]];
     const action_record* records[burst_max];
     if (const table_stage* stage = plan_->tables[table]) {
-      look_up(*stage, list, records);
+      if (is_train_) [[unlikely]] {
+        look_up_train(*stage, list, records);
+      } else {
+        look_up(*stage, list, records);
+      }
     } else {
       std::fill_n(records, list.n, nullptr);
     }
@@ -301,7 +306,8 @@ std::uint32_t executor::meter_all(const packet_list& list, const action_record* 
 void executor::execute(const packet_list& list, const action_record* const* records) noexcept {
   alike are;
   work all;
-  const std::uint32_t missed = count(list, records, all, are);
+  const bool is_one = may_be_one_record(records, list.n) && count_as_one(list, records, all, are);
+  const std::uint32_t missed = is_one ? 0 : count(list, records, all, are);
   if (are.shapes && !are.metered) [[likely]]
     return run_shape(*records[0]->shape, all);
   std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << list.n) - 1) & ~missed;

@@ -29,6 +29,9 @@
 // has returned; those that return to the same op of the same shape go on together. Lists that are
 // not a rule's (buckets, packet-outs) wait for the packet instead: it goes alone.
 //
+// Trains. Where the whole burst is of one flow, one packet is looked up for all
+// (executor_train.cc).
+//
 // Versions, docs/pipeline.md; counters, worker_counts.h. Nothing here allocates, waits, or calls
 // the system, but the copier, and a meter: its lock, and the clock.
 //
@@ -303,6 +306,30 @@ class executor {
   void meet(const action_record& clause) noexcept;
   const action_record* settle_conjunctions(table_id table, slot at) noexcept;
 
+  // executor_train.cc
+  /// Fewer packets are looked up sooner than it is found out whether they are one flow's, or have
+  /// one record.
+  static constexpr unsigned train_min = 12;
+  bool may_be_one_flow() const noexcept;
+  bool is_one_key(const table_stage& of, const packet_list& list) noexcept;
+  bool is_one_key(const key_layout& layout, const packet_list& list) noexcept;
+  bool is_one_key(const prefix_table& prefixes, const packet_list& list) noexcept;
+  /// look_up(), where is_train_ is set.
+  [[gnu::noinline]] void look_up_train(const table_stage& of, const packet_list& list,
+                                       const action_record** records) noexcept;
+  /// All have one record, as far as every fourth of them tells.
+  static bool may_be_one_record(const action_record* const* records, unsigned n) noexcept {
+    const auto first = reinterpret_cast<std::uintptr_t>(records[0]);
+    std::uintptr_t differs = first == 0 || n < train_min;
+    for (unsigned k = 0; k < n; k += 4) {
+      differs |= reinterpret_cast<std::uintptr_t>(records[k]) ^ first;
+    }
+    return differs == 0;
+  }
+  /// As count(). False: they have not one record, and nothing was counted.
+  [[gnu::noinline]] bool count_as_one(const packet_list& list, const action_record* const* records,
+                                      work& all, alike& are) noexcept;
+
   // executor_look_up.cc: the record of each packet's rule, null where none matches.
   void look_up(const table_stage& of, const packet_list& list,
                const action_record** records) noexcept;
@@ -442,6 +469,7 @@ class executor {
   /// Some packet of the burst has written an action set, or lost a delivery: only then need those
   /// of which all were sent (work::all_sent) be looked at when they come to their end.
   bool ends_differ_ = false;
+  bool is_train_ = false;  // the packets of the burst may be of one flow
   unsigned bucket_nesting_ = 0;
   std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted
   std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up
