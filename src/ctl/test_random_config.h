@@ -280,6 +280,10 @@ inline config whole() {
   t.mbufs = number(0u, (1u << 26) + 1, 0u);
   t.mbuf_bytes = number(128u, 65408u, 0u);
   out.bridges = bridges();
+  for (bridge_settings& each : out.bridges) {
+    std::string& management = each.openflow.management;
+    if (normal_path(management) == normal_path(out.socket)) management.clear();
+  }
   if (coin()) {
     out.tls = {path(), path(), path()};
     out.bridges[0].openflow.controllers.push_back("ssl:10.0.0.2:6653");

@@ -84,7 +84,7 @@ class noted_forms {
 std::vector<pipeline::packet> random_train(std::mt19937_64& random, unsigned n) {
   const pipeline::packet one = random_packet(random());
   std::vector<pipeline::packet> made(n, one);
-  if (random() % 2 == 0) {
+  if (random() % 2 == 0 && !one.bytes.empty()) {
     pipeline::packet& other = made[random() % n];
     other.bytes[random() % other.bytes.size()] ^= 1 << random() % 8;
   }
