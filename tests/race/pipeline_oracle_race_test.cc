@@ -91,8 +91,14 @@ class oracle_race {
       std::vector<executor::arrival> burst;
       for (std::size_t n = 1 + random() % 12; n > 0; --n) {
         one.packets.push_back(random() % packets_.size());
-        const packet& each = packets_[one.packets.back()];
-        burst.push_back({buffers_.make(each.bytes), each.in_port});
+      }
+      if (random() % 4 == 0) {
+        // A train, or nearly one.
+        one.packets.assign(executor::burst_max / 2, one.packets[0]);
+        if (random() % 2 == 0) one.packets[1] = random() % packets_.size();
+      }
+      for (const std::size_t each : one.packets) {
+        burst.push_back({buffers_.make(packets_[each].bytes), packets_[each].in_port});
       }
       const std::uint64_t n_beyond = counts.drops(pipeline_drop::too_many);
       one.first = version.load();

@@ -160,9 +160,11 @@ class race {
     while (!stop.load()) {
       std::vector<executor::arrival> burst;
       const std::size_t n = 1 + random() % executor::burst_max;
+      const bool is_train = random() % 4 == 0;  // of one flow
+      auto flow = static_cast<unsigned>(random() % n_flows);
       for (std::size_t i = 0; i < n; ++i) {
         std::vector<std::uint8_t> bytes = frame;
-        const auto flow = static_cast<unsigned>(random() % n_flows);
+        if (!is_train) flow = static_cast<unsigned>(random() % n_flows);
         net::store_mac(bytes.data(), static_cast<std::uint64_t>(mac_of(flow)));
         net::store_be32(bytes.data() + 30, static_cast<std::uint32_t>(address_of(flow)));
         burst.push_back({buffers_.make(bytes), 1});

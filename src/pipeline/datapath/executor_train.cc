@@ -53,6 +53,8 @@ bool executor::is_one_key(const prefix_table& prefixes, const packet_list& list)
              : is_one([&](const packet_state& p) { return prefixes.address<ipv6_number>(p); });
 }
 
+/// Direct tables may be other ones when the first packet is looked up: of the rules that count at
+/// the burst's version both take all bits.
 bool executor::is_one_key(const table_stage& of, const packet_list& list) noexcept {
   const net::layer::bits there = packets_[list.at[0]].layers.present;
   const bool are_alike = std::all_of(list.at, list.at + list.n, [&](slot at) {
