@@ -82,13 +82,14 @@ inline constexpr bits nd_tll = 1 << 20;  // of an advertisement
 struct layers {
   layer::bits present = 0;
   std::uint32_t ip_end = 0;       // where the IP packet ends, as it says itself
-  std::uint16_t eth_type = 0;     // behind the tags
-  std::uint16_t vlan_tci = 0;     // PCP, tci_present and VID of the outermost tag
   std::uint16_t network = 0;      // of what follows Ethernet header and whole tags
   std::uint16_t transport = 0;    // of what follows the IP headers; 0: nothing is known to be there
   std::uint16_t nd_option = 0;    // of nd_sll or nd_tll
   std::uint16_t ipv6_exthdr = 0;  // exthdr_* of ipv6_extensions.h
   std::uint8_t ip_proto = 0;
+  // At the end, so that with what stands behind the layers these are eight bytes (packet_state.h).
+  alignas(4) std::uint16_t eth_type = 0;  // behind the tags
+  std::uint16_t vlan_tci = 0;             // PCP, tci_present and VID of the outermost tag
 
   bool has(layer::bits all) const noexcept { return (present & all) == all; }
   bool has_any(layer::bits some) const noexcept { return (present & some) != 0; }

@@ -104,13 +104,13 @@ template <parse_depth Depth>
   }
   out.present = present;
   out.ip_end = ip_end;
-  out.eth_type = static_cast<std::uint16_t>(type);
-  out.vlan_tci = static_cast<std::uint16_t>(tci);
   out.network = static_cast<std::uint16_t>(network);
   out.transport = static_cast<std::uint16_t>(transport);
   out.nd_option = 0;
   out.ipv6_exthdr = 0;
   out.ip_proto = static_cast<std::uint8_t>(proto);
+  out.eth_type = static_cast<std::uint16_t>(type);
+  out.vlan_tci = static_cast<std::uint16_t>(tci);
   return true;
 }
 

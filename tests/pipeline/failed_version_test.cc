@@ -227,7 +227,8 @@ TEST_F(failed_version, leaves_groups_and_meters_as_they_were) {
 std::vector<match_term> wide_terms(unsigned which) {
   std::vector<match_term> terms{pipeline::test::ipv6(),        exact(field::ipv6_src, 1),
                                 exact(field::ipv6_dst, which), exact(field::eth_src, 1),
-                                exact(field::metadata, 0),     exact(field::tunnel_id, 0)};
+                                exact(field::metadata, 0),     exact(field::tunnel_id, 0),
+                                exact(field::ipv6_flabel, 0)};
   for (unsigned i = 0; i < n_registers; ++i) terms.push_back(exact(reg(i), 0));
   return terms;
 }

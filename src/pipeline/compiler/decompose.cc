@@ -143,7 +143,8 @@ bool set_layouts(const leaves& of, decomposition& by) {
   if (!exact_store::takes(of.layout)) return false;
   by.values = of.layout;
   by.whole = key_layout::of(of.examples, key_layout::width::fields);
-  by.known = *by.whole.terms_of(of.example);
+  // The layers may say to all rules what the values alone ask bits for.
+  by.known = by.whole.shared_with(of.example);
   const std::size_t first = by.whole.has_layers() ? 1 : 0;
   by.words_left = static_cast<std::uint32_t>(first);
   for (std::size_t i = 0; i < by.whole.windows().size(); ++i) {

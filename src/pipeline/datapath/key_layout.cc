@@ -65,6 +65,29 @@ std::vector<layer::bits> ways_of(const match& what) {
   return {needs.all | ((vid.value & vlan_present) != 0 ? layer::vlan : layer::eth_type)};
 }
 
+/// Whether a packet that has these layers has the value that a match asks of the field: who has the
+/// header of IPv4 has its Ethernet type. The fields of a match decide it, not their values, so
+/// matches that take the same bits have one layout.
+bool is_said_by(layer::bits needs, field which) {
+  constexpr layer::bits nd = layer::nd_sol | layer::nd_adv | layer::nd_sll | layer::nd_tll;
+  constexpr layer::bits icmp = layer::icmpv4 | layer::icmpv6 | nd;
+  constexpr layer::bits ports = layer::tcp | layer::udp | layer::sctp;
+  switch (which) {
+    case field::eth_type: return (needs & (layer::arp | layer::ipv4 | layer::ipv6 | icmp)) != 0;
+    case field::ip_proto: return (needs & (ports | icmp)) != 0;
+    default: return false;
+  }
+}
+
+/// Calls `call(term)` for each term that the layers do not say already.
+template <class Call>
+void each_asked(const match& what, Call call) {
+  const layer::bits needs = needs_of(what).all;
+  for (const match_term& term : what.terms()) {
+    if (!is_said_by(needs, term.which)) call(term);
+  }
+}
+
 /// Of the header that has its layer's bit, at least.
 int header_bytes(layer::bits needs) {
   switch (needs) {
@@ -123,7 +146,6 @@ unsigned places_said_by(const match& what) {
 int window_start(base from, const std::map<int, byte_bits>& bytes, int last) {
   constexpr int n = word_bytes;
   switch (from) {
-    case base::state: return last / n * n;
     case base::frame:
       // Forward from the first byte that it can have, within the 14 of the header.
       return std::min(std::max(bytes.begin()->first, last + 1 - n),
@@ -173,10 +195,10 @@ key_layout key_layout::of(std::span<const match> matches, width counts) {
   byte_map all;
   std::optional<layer_needs> common;
   for (const match& what : matches) {
-    for (match_term term : what.terms()) {
+    each_asked(what, [&](match_term term) {
       if (counts == width::fields) term.mask = full_mask(term.which);
       spread(what, term, all);
-    }
+    });
     const layer_needs needs = needs_of(what);
     if (common && *common != needs) made.n_first_ = 1;
     common = needs;
@@ -287,20 +309,33 @@ std::optional<unsigned> key_layout::window_of(const byte_place& which) const {
   return std::nullopt;
 }
 
-std::optional<key_words> key_layout::terms_of(const match& what) const {
+bool key_layout::add_terms(const match& what, key_words& out) const {
   byte_map asked;
-  for (const match_term& term : what.terms()) spread(what, term, asked);
-  key_words words;
+  each_asked(what, [&](const match_term& term) { spread(what, term, asked); });
+  bool has_all = true;
   for (const auto& [where, bytes] : asked) {
     for (const auto& [at, bits] : bytes) {
       const byte_place place{where.from, where.needs, at, bits.mask};
       const auto i = window_of(place);
-      if (!i) return std::nullopt;
+      has_all = has_all && i.has_value();
+      if (!i) continue;
       const int shift = place.shift_in(windows_[*i]);
-      words.value[n_first_ + *i] |= std::uint64_t{bits.value} << shift;
-      words.mask[n_first_ + *i] |= std::uint64_t{bits.mask} << shift;
+      out.value[n_first_ + *i] |= std::uint64_t{bits.value} << shift;
+      out.mask[n_first_ + *i] |= std::uint64_t{bits.mask} << shift;
     }
   }
+  return has_all;
+}
+
+std::optional<key_words> key_layout::terms_of(const match& what) const {
+  key_words words;
+  if (!add_terms(what, words)) return std::nullopt;
+  return words;
+}
+
+key_words key_layout::shared_with(const match& what) const {
+  key_words words;
+  (void)add_terms(what, words);
   return words;
 }
 
@@ -310,17 +345,18 @@ std::optional<key_recipe> key_layout::recipe_of(const match& example) const {
   made.place_of_fields_ = places_said_by(example);
   made.n_words_ = n_words();
   const std::vector<match_term>& terms = example.terms();
-  for (unsigned t = 0; t < terms.size(); ++t) {
-    made.asked_.push_back({terms[t].which, terms[t].mask});
-    const field_place place = place_of(terms[t].which, version_of(example));
-    each_byte(example, terms[t], [&](const region& where, int at, byte_bits bits, unsigned i) {
+  for (const match_term& term : terms) made.asked_.push_back({term.which, term.mask});
+  each_asked(example, [&](const match_term& term) {
+    const auto t = static_cast<std::uint8_t>(&term - terms.data());
+    const field_place place = place_of(term.which, version_of(example));
+    each_byte(example, term, [&](const region& where, int at, byte_bits bits, unsigned i) {
       const byte_place byte{where.from, where.needs, at, bits.mask};
       const unsigned window = *window_of(byte);  // it is the layout of these bits
-      made.steps_.push_back({static_cast<std::uint8_t>(t), place.shift,
-                             static_cast<std::uint8_t>(8 * i), static_cast<std::uint8_t>(window),
+      made.steps_.push_back({t, place.shift, static_cast<std::uint8_t>(8 * i),
+                             static_cast<std::uint8_t>(window),
                              static_cast<std::uint8_t>(byte.shift_in(windows_[window]))});
     });
-  }
+  });
   return made;
 }
 

@@ -11,6 +11,9 @@
 //   word 0   of a table whose rules need different layers: the layers that the packet has, so that
 //            a rule asks for its own like for any bit. Windows of layers that are not there are 0.
 //
+// What the layers say no word repeats: the Ethernet type of a rule that takes an address of IPv4,
+// or the protocol of one that takes a port of TCP.
+//
 // No byte is read but those of whole headers: windows end with the last byte that counts, but in
 // the Ethernet header, where they begin with the first one, or end with the header.
 #pragma once
@@ -110,6 +113,8 @@ class key_layout {
 
   /// The same of its terms alone, without the layers that they need.
   std::optional<key_words> terms_of(const match& what) const;
+  /// The same without the bits that the layout does not have.
+  key_words shared_with(const match& what) const;
 
   /// The same with fewer words: bit w of `words` is set where word w is kept. Word 0 is kept if it
   /// holds layers, which say whether other words are there.
@@ -124,6 +129,8 @@ class key_layout {
                  std::size_t stride) const noexcept;
   /// The window that has these bits of a byte. None: none has.
   std::optional<unsigned> window_of(const byte_place& which) const;
+  /// Of its terms the bits that the layout has. False: it does not have all of them.
+  bool add_terms(const match& what, key_words& out) const;
 
   std::vector<key_window> windows_;
   unsigned n_first_ = 0;

@@ -100,12 +100,45 @@ TEST(key_layout, fields_that_stand_together_share_a_word) {
   EXPECT_EQ(n_words({exact(field::eth_dst, 1)}), 1U);
   EXPECT_EQ(n_words({exact(field::eth_dst, 1), exact(field::eth_src, 2)}), 2U);
   EXPECT_EQ(n_words({exact(field::in_port, 1)}), 1U);
-  // The Ethernet type and the protocol are in the state.
-  EXPECT_LE(
+  EXPECT_EQ(n_words({exact(field::in_port, 1), test::tagged(), ipv4()}), 1U);
+  EXPECT_EQ(
       n_words({ipv4(), exact(field::ip_proto, 6), exact(field::ipv4_src, 1),
                exact(field::ipv4_dst, 2), exact(field::tcp_src, 3), exact(field::tcp_dst, 4)}),
-      4U);
-  EXPECT_EQ(n_words({test::ipv6(), exact(field::ipv6_dst, 1)}), 3U);
+      2U);
+}
+
+// Nobody compares a type or a protocol when the header is there that only they have.
+TEST(key_layout, what_layers_say_takes_no_word) {
+  const auto n_words = [](std::vector<match_term> terms) {
+    return layout_of({where(std::move(terms))}).n_words();
+  };
+  const match_term tcp = exact(field::ip_proto, 6);
+  EXPECT_EQ(n_words({ipv4(), exact(field::ipv4_dst, 1)}), 1U);
+  EXPECT_EQ(n_words({ipv4(), tcp, exact(field::ipv4_dst, 1), exact(field::tcp_dst, 80)}), 2U);
+  EXPECT_EQ(n_words({test::ipv6(), exact(field::ipv6_src, 1)}), 2U);
+  EXPECT_EQ(n_words({exact(field::eth_type, 0x0806), exact(field::arp_op, 1)}), 1U);
+  // A broken header has the type as well, and the ports do not say of which version it is.
+  EXPECT_EQ(n_words({ipv4()}), 1U);
+  EXPECT_EQ(n_words({ipv4(), tcp}), 1U);
+  EXPECT_EQ(n_words({ipv4(), tcp, exact(field::tcp_dst, 80)}), 2U);
+  EXPECT_EQ(n_words({test::mpls(), exact(field::mpls_label, 1)}), 2U);
+  // So rules of one mask and two versions have one layout.
+  const match four = where({ipv4(), tcp, exact(field::tcp_dst, 80)});
+  const match six = where({test::ipv6(), tcp, exact(field::tcp_dst, 80)});
+  EXPECT_EQ(layout_of({four}), layout_of({six}));
+  EXPECT_NE(layout_of({four}).words_of(four)->at(0).value[0],
+            layout_of({six}).words_of(six)->at(0).value[0]);
+}
+
+TEST(key_layout, shares_with_a_match_the_bits_that_both_have) {
+  const match_term tcp = exact(field::ip_proto, 6), to = exact(field::ipv4_dst, 1);
+  const key_layout whole = layout_of({where({ipv4(), tcp, to, exact(field::tcp_dst, 80)})});
+  const match some = where({ipv4(), tcp, exact(field::tcp_dst, 443)});
+  EXPECT_FALSE(whole.terms_of(some));  // the type, which layers say to the other one
+  const key_words shared = whole.shared_with(some);
+  EXPECT_EQ(shared.mask[0], 0U);
+  EXPECT_EQ(shared.mask[1], whole.windows()[1].mask);
+  EXPECT_NE(shared.value[1], 0U);
 }
 
 TEST(key_layout, says_what_all_rules_need) {

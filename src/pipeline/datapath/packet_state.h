@@ -16,7 +16,7 @@ namespace coua::pipeline {
 struct packet_state {
   net::packet buffer;
   net::layers layers;
-  port_no in_port = 0;
+  port_no in_port = 0;      // right behind the Ethernet type and the tag: one word has all three
   std::uint32_t queue = 0;  // of the ports that it is sent to
   std::uint64_t metadata = 0;
   std::uint64_t tunnel_id = 0;

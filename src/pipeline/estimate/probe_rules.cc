@@ -172,8 +172,13 @@ operations rules_alone(small_pipeline which) {
     }
     case direct_wide:
       return before_last(8, [](unsigned i) {
-        return std::vector{one_in(8, i), is_ip(), is_tcp(), match_term{field::ipv4_src, 0, 1 << 20},
-                           pipeline::exact(field::tcp_dst, probe::tcp_dst)};
+        return std::vector{one_in(8, i),
+                           is_ip(),
+                           is_tcp(),
+                           match_term{field::ipv4_src, 0, 1 << 20},
+                           pipeline::exact(field::tcp_dst, probe::tcp_dst),
+                           pipeline::exact(field::in_port, probe::in_port),
+                           pipeline::exact(field::metadata, 0)};
       });
     case exact: return exact_tables(false);
     case exact_wide: return exact_tables(true);
