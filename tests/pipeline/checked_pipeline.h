@@ -13,9 +13,13 @@
 
 namespace coua::test {
 
+/// Without long direct tables: those of tests are small, and to be decomposed or a classifier's.
+inline constexpr pipeline::compiler_params no_long_tables{.direct_long_max = 0};
+
 class checked_pipeline {
  public:
-  checked_pipeline() : checked_pipeline(1 << 16, {}) {}
+  explicit checked_pipeline(const pipeline::compiler_params& params = no_long_tables)
+      : checked_pipeline(1 << 16, params) {}
   checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params,
                    unsigned n_tables = 8);
 

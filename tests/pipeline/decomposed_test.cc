@@ -176,12 +176,12 @@ TEST_F(decomposed, a_set_that_grows_too_large_breaks_it) {
 }
 
 TEST_F(decomposed, too_many_rules_apart_break_it) {
-  for (std::uint16_t priority = 1; priority <= 32; ++priority) {
+  for (std::uint16_t priority = 1; priority <= 64; ++priority) {
     must({apart(1 + priority % n_ports, 1 + priority % 5, priority)});
     EXPECT_EQ(kind(), table_template::decomposed);
   }
   see();
-  must({apart(1, 2, 33)});
+  must({apart(1, 2, 65)});
   EXPECT_EQ(kind(), table_template::classifier);
   see();
   in_.check_nothing_stays();

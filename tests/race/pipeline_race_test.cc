@@ -29,10 +29,12 @@ struct raced {
   const char* name;
   shape rules;
   bool grouped;  // the second half is in a group
-  /// Decoys take tables from direct to exact, the classifier, and back.
+  /// Decoys take tables from direct to exact, the classifier or a long direct one, and back.
   bool swings = false;
   /// So many of them come and go that the store grows and shrinks.
   bool grows = false;
+  /// Long direct tables stand where small classifiers would.
+  bool long_tables = false;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
 
@@ -110,7 +112,8 @@ class race {
     bridge_params params;
     params.n_tables = 2;
     params.rules_max = 4096;
-    auto made = running_bridge::create(params);
+    auto made =
+        running_bridge::create(params, {.direct_long_max = of.long_tables ? direct_long_max : 0});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
@@ -392,16 +395,17 @@ TEST(pipeline_all_normal_race, is_said_only_while_it_is_so) {
   EXPECT_EQ(bridge.model().tables()[0].matches, n_normal.load());
 }
 
-INSTANTIATE_TEST_SUITE_P(all, pipeline_race,
-                         ::testing::Values(raced{"direct", shape::direct, false},
-                                           raced{"exact", shape::exact, false},
-                                           raced{"lpm", shape::lpm, false},
-                                           raced{"decomposed", shape::decomposed, false},
-                                           raced{"classifier", shape::classifier, false},
-                                           raced{"exact_grouped", shape::exact, true},
-                                           raced{"swinging", shape::exact, false, true},
-                                           raced{"growing", shape::exact, false, false, true}),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    all, pipeline_race,
+    ::testing::Values(raced{"direct", shape::direct, false}, raced{"exact", shape::exact, false},
+                      raced{"lpm", shape::lpm, false},
+                      raced{"decomposed", shape::decomposed, false},
+                      raced{"classifier", shape::classifier, false},
+                      raced{"exact_grouped", shape::exact, true},
+                      raced{"swinging", shape::exact, false, true},
+                      raced{"swinging_long", shape::exact, false, true, false, true},
+                      raced{"growing", shape::exact, false, false, true}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
 }  // namespace coua::test

@@ -17,10 +17,29 @@ std::string why_not_last(const table_shape& shape) {
   return "a rule that matches every packet is not below all others";
 }
 
-std::string why_not_direct(const table_shape& shape) {
-  if (shape.n_rules() <= direct_rules_max) return {};
-  return "more than " + std::to_string(direct_rules_max) + " rules (" +
-         std::to_string(shape.n_rules()) + ")";
+/// From the cheapest on.
+unsigned rank_of(const template_choice& one) {
+  switch (one.which) {
+    case table_template::direct: return one.is_long ? 3 : 0;
+    case table_template::exact: return 1;
+    case table_template::lpm: return 2;
+    case table_template::decomposed: return 4;
+    case table_template::classifier: return 5;
+  }
+  return 5;
+}
+
+std::string more_than(std::size_t max, std::size_t n, const char* what) {
+  return "more than " + std::to_string(max) + ' ' + what + " (" + std::to_string(n) + ")";
+}
+
+std::string why_not_direct(const table_shape& shape, std::size_t long_max) {
+  const template_choice best = choose_template(shape, long_max);
+  if (best.which == table_template::direct) return {};
+  if (best.which != table_template::classifier || long_max <= direct_rules_max)
+    return more_than(direct_rules_max, shape.n_rules(), "rules");
+  if (shape.n_rules() > long_max) return more_than(long_max, shape.n_rules(), "rules");
+  return more_than(long_max, shape.n_rows(), "rows, two of some rules");
 }
 
 std::string why_not_exact(const table_shape& shape) {
@@ -54,9 +73,9 @@ const char* to_string(table_template which) {
   return "?";
 }
 
-std::string why_not(table_template which, const table_shape& shape) {
+std::string why_not(table_template which, const table_shape& shape, std::size_t long_max) {
   switch (which) {
-    case table_template::direct: return why_not_direct(shape);
+    case table_template::direct: return why_not_direct(shape, long_max);
     case table_template::exact: return why_not_exact(shape);
     case table_template::lpm: return why_not_lpm(shape);
     case table_template::decomposed:
@@ -65,18 +84,20 @@ std::string why_not(table_template which, const table_shape& shape) {
   return {};
 }
 
-template_choice choose_template(const table_shape& shape) {
-  if (shape.n_rules() <= direct_rules_max) return {table_template::direct};
+template_choice choose_template(const table_shape& shape, std::size_t long_max) {
+  if (shape.n_rules() <= direct_rules_max) return {};
   if (shape.n_masks() <= 1 && shape.catch_alls_are_last()) return {table_template::exact};
   for (const prefix_shape& each : shape.prefixes()) {
-    if (serves(shape, each)) return {table_template::lpm, each.which()};
+    if (serves(shape, each)) return {.which = table_template::lpm, .prefix_field = each.which()};
   }
+  if (shape.n_rows() <= long_max) return {.is_long = true};
   return {table_template::classifier};
 }
 
 bool template_keeper::still_serves(const table_shape& shape) const {
   switch (now_.which) {
     case table_template::direct:
+      return now_.is_long ? shape.n_rows() <= long_max_ : shape.n_rules() <= direct_rules_max;
     case table_template::exact: return why_not(now_.which, shape).empty();
     case table_template::lpm:
       return std::any_of(shape.prefixes().begin(), shape.prefixes().end(), [&](const auto& each) {
@@ -90,6 +111,11 @@ bool template_keeper::still_serves(const table_shape& shape) const {
 
 std::size_t template_keeper::wait_of(const table_shape& shape) {
   return std::max(shortest_wait, shape.n_rules() / 4);
+}
+
+bool template_keeper::is_due(const template_choice& better, const table_shape& shape) const {
+  if (better.which != table_template::direct) return n_waited_ >= wait_of(shape);
+  return better.is_long ? shape.n_rows() <= long_max_ / 2 : shape.n_rules() <= direct_rules_max / 2;
 }
 
 void template_keeper::consider_parts(const table_shape& shape, changed what,
@@ -115,21 +141,19 @@ void template_keeper::consider_parts(const table_shape& shape, changed what,
 
 bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   not_built_.reset();
-  template_choice best = choose_template(shape);
+  template_choice best = choose_template(shape, long_max_);
   if (best.which == table_template::classifier) consider_parts(shape, what, decompose, best);
   const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field &&
                     best.parts == now_.parts && what.fits;
   if (same) {
+    now_.is_long = best.is_long;
     n_waited_ = 0;
     return false;
   }
-  if (best.which < now_.which && best.which != table_template::decomposed) {
+  if (rank_of(best) < rank_of(now_) && best.which != table_template::decomposed) {
     n_waited_ += what.n;
-    const bool is_due = best.which == table_template::direct
-                            ? shape.n_rules() <= direct_rules_max / 2
-                            : n_waited_ >= wait_of(shape);
     // What it has serves as long as its own prerequisite holds.
-    if (!is_due && what.fits && still_serves(shape)) return false;
+    if (!is_due(best, shape) && what.fits && still_serves(shape)) return false;
   }
   now_ = std::move(best);
   n_waited_ = 0;
@@ -137,7 +161,7 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
 }
 
 bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes) const {
-  const template_choice best = choose_template(shape);
+  const template_choice best = choose_template(shape, long_max_);
   if (best.which == table_template::classifier)
     return now_.which >= table_template::decomposed && n_since_asked_ + n_changes < wait_of(shape);
   if (best.which == now_.which) return best.prefix_field == now_.prefix_field;
@@ -145,18 +169,20 @@ bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes
 }
 
 void template_keeper::stay(template_keeper before, std::string reason) {
-  const table_template wanted = now_.which;
+  const template_choice wanted = std::move(now_);
   *this = std::move(before);
   n_waited_ = n_since_asked_ = 0;  // not again with the next change
-  if (wanted < now_.which) not_built_ = {wanted, std::move(reason)};
+  if (rank_of(wanted) < rank_of(now_)) not_built_ = {wanted.which, std::move(reason)};
 }
 
 std::vector<refused_template> template_keeper::why_not_cheaper(const table_shape& shape) const {
   std::vector<refused_template> made;
   for (const table_template each : {table_template::direct, table_template::exact,
                                     table_template::lpm, table_template::decomposed}) {
-    if (each >= now_.which) break;
-    std::string why = each == table_template::decomposed ? why_no_parts() : why_not(each, shape);
+    if (rank_of({each}) >= rank_of(now_)) break;
+    if (each == now_.which) continue;  // a long one
+    std::string why =
+        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, long_max_);
     const bool would_serve = why.empty();
     if (not_built_ && not_built_->which == each) {
       why = not_built_->reason;
@@ -176,8 +202,9 @@ std::string template_keeper::why_no_parts() const {
 
 std::string template_keeper::when_built(table_template which, const table_shape& shape) const {
   if (which == table_template::direct) {
-    return "would serve; it is built when no more than " + std::to_string(direct_rules_max / 2) +
-           " rules are left";
+    const bool is_long = choose_template(shape, long_max_).is_long;
+    return "would serve; it is built when no more than " +
+           std::to_string((is_long ? long_max_ : direct_rules_max) / 2) + " rules are left";
   }
   const std::size_t wait = wait_of(shape);
   const std::size_t n = wait > n_waited_ ? wait - n_waited_ : 1;

@@ -3,7 +3,8 @@
 // Which template serves a table (ESWITCH, SIGCOMM 2016, section 3). From the cheapest to the most
 // general; a table gets the first whose prerequisite its rules meet:
 //
-//   direct       16 rules at most, of any kind: all are compared at once
+//   direct       16 rules at most, of any kind: all are compared at once; up to 48 where otherwise
+//                only decomposed or classifier would serve ("long"): those take three times as long
 //   exact        rules take the same bits of the same fields: one hash look-up decides
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
@@ -13,7 +14,7 @@
 // Beside exact and lpm, rules that match every packet may stand below all others. Of one priority,
 // the rule that was added first counts: neither template knows that order, so there must be none.
 //
-// Going down to a more general template is a must, and happens at once. Going up again waits, so
+// Going down to a template that costs more is a must, and happens at once. Going up again waits, so
 // that a rule that comes and goes does not have the table built anew each time: for direct until
 // the table is half as large as it may be, for the others until as many changes have passed as a
 // quarter of its rules, since what is built costs as much as they do. Whether a table decomposes is
@@ -41,6 +42,8 @@
 namespace coua::pipeline {
 
 inline constexpr std::size_t direct_rules_max = 16;
+/// Rows of a long direct table. A direct table has room for more: for rules that are going.
+inline constexpr std::size_t direct_long_max = 48;
 
 /// Why a cheaper template does not serve a table, for `coua explain`.
 struct refused_template {
@@ -50,18 +53,23 @@ struct refused_template {
 
 struct template_choice {
   table_template which = table_template::direct;
+  bool is_long = false;                          // direct, of more than direct_rules_max
   std::optional<field> prefix_field{};           // of lpm
   std::shared_ptr<const decomposition> parts{};  // of decomposed
 };
 
-/// By the prerequisites alone, but for that of decomposed.
-template_choice choose_template(const table_shape& shape);
+/// By the prerequisites alone, but for that of decomposed. `long_max`: rows of a long direct table;
+/// direct_rules_max and less: there is none.
+template_choice choose_template(const table_shape& shape, std::size_t long_max = direct_long_max);
 /// Of direct, exact or lpm; empty: it serves.
-std::string why_not(table_template which, const table_shape& shape);
+std::string why_not(table_template which, const table_shape& shape,
+                    std::size_t long_max = direct_long_max);
 
 /// What a table has, through its changes.
 class template_keeper {
  public:
+  explicit template_keeper(std::size_t long_max = direct_long_max) : long_max_(long_max) {}
+
   const template_choice& now() const { return now_; }
 
   /// After changes of the rules. `fits`: what the table has takes them. True: it must be built
@@ -90,6 +98,8 @@ class template_keeper {
 
  private:
   static std::size_t wait_of(const table_shape& shape);
+  /// Whether one that costs less than now() has been waited for long enough.
+  bool is_due(const template_choice& better, const table_shape& shape) const;
   /// Of a table that nothing cheaper serves.
   void consider_parts(const table_shape& shape, changed what, const decomposer& decompose,
                       template_choice& best);
@@ -97,6 +107,7 @@ class template_keeper {
   /// Of one that would serve.
   std::string when_built(table_template which, const table_shape& shape) const;
 
+  std::size_t long_max_;
   template_choice now_{};
   std::string why_no_parts_;                   // at the last question, if there were none
   std::optional<refused_template> not_built_;  // with the last change

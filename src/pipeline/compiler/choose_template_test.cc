@@ -34,6 +34,8 @@ rule catch_all(std::uint16_t priority) { return rule_of(match(), priority); }
 /// A table through changes of its rules.
 class kept_table {
  public:
+  explicit kept_table(std::size_t long_max = 0) : keeper_(long_max) {}
+
   bool add(const rule& one) {
     shape_.add(one);
     return follow();
@@ -72,8 +74,12 @@ table_shape shape_of(const std::vector<rule>& rules) {
   for (const rule& each : rules) shape.add(each);
   return shape;
 }
-template_choice choice_of(const std::vector<rule>& rules) {
-  return choose_template(shape_of(rules));
+template_choice choice_of(const std::vector<rule>& rules, std::size_t long_max = 0) {
+  return choose_template(shape_of(rules), long_max);
+}
+/// Of one mask, or of another one.
+rule mixed_rule(std::uint64_t n) {
+  return n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)}));
 }
 
 TEST(prefix_length, of_masks) {
@@ -95,7 +101,42 @@ TEST(choose_template, a_handful_of_any_rules_is_direct) {
   EXPECT_EQ(choice_of(rules).which, table_template::direct);
   rules.push_back(mac_rule(77));
   EXPECT_EQ(choice_of(rules).which, table_template::classifier);
-  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "more than 16 rules (17)");
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules), 0), "more than 16 rules (17)");
+}
+
+TEST(choose_template, up_to_48_rules_are_direct_where_it_would_be_a_classifier) {
+  std::vector<rule> rules;
+  for (std::uint64_t n = 0; n < direct_long_max; ++n) rules.push_back(mixed_rule(n));
+  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::direct);
+  EXPECT_TRUE(choice_of(rules, direct_long_max).is_long);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "");
+  rules.push_back(mixed_rule(77));
+  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "more than 48 rules (49)");
+  // What a cheaper one serves is its.
+  std::vector<rule> alike, routes;
+  for (std::uint32_t n = 0; n < 17; ++n) {
+    alike.push_back(mac_rule(n));
+    routes.push_back(route(n << 24, 8 + n % 2, static_cast<std::uint16_t>(8 + n % 2)));
+  }
+  EXPECT_EQ(choice_of(alike, direct_long_max).which, table_template::exact);
+  EXPECT_EQ(choice_of(routes, direct_long_max).which, table_template::lpm);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(routes)), "more than 16 rules (17)");
+}
+
+// A rule on VLAN bits without the present one asks for packets with and without a tag.
+TEST(choose_template, rules_that_take_two_rows_count_twice) {
+  std::vector<rule> rules;
+  for (std::uint64_t n = 0; n < 24; ++n) {
+    rules.push_back(rule_of(where({exact(field::eth_src, n), {field::vlan_vid, n & 1, 1}})));
+  }
+  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::exact);
+  rules.back() = rule_of(where({exact(field::eth_dst, 1), {field::vlan_vid, 0, 1}}));
+  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::direct);
+  rules.push_back(mac_rule(1));
+  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)),
+            "more than 48 rows, two of some rules (49)");
 }
 
 TEST(choose_template, one_mask_is_exact_with_rules_for_every_packet_below) {
@@ -269,6 +310,66 @@ TEST(template_keeper, what_does_not_serve_any_more_is_never_kept) {
 
 using reasons = std::vector<std::string>;
 
+TEST(template_keeper, a_long_direct_table_comes_and_goes_in_time) {
+  kept_table table(direct_long_max);
+  for (std::uint64_t n = 0; n < direct_long_max; ++n) EXPECT_FALSE(table.add(mixed_rule(n)));
+  EXPECT_EQ(table.now().which, table_template::direct);
+  EXPECT_EQ(table.why_not_cheaper(), (reasons{"exact: rules take 2 different sets of bits",
+                                              "lpm: no rule matches an IP address"}));
+  EXPECT_TRUE(table.add(mixed_rule(99)));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_EQ(table.why_not_cheaper().front(), "direct: more than 48 rules (49)");
+  // A rule that comes and goes has nothing built.
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_FALSE(table.remove(mixed_rule(99)));
+    EXPECT_FALSE(table.add(mixed_rule(99)));
+  }
+  EXPECT_FALSE(table.remove(mixed_rule(99)));
+  EXPECT_EQ(table.why_not_cheaper(),
+            reasons{"direct: would serve; it is built when no more than 24 rules are left"});
+  for (std::uint64_t n = direct_long_max - 1; n > 24; --n)
+    EXPECT_FALSE(table.remove(mixed_rule(n)));
+  EXPECT_TRUE(table.remove(mixed_rule(24)));
+  EXPECT_EQ(table.now().which, table_template::direct);
+}
+
+TEST(template_keeper, an_odd_rule_does_not_swing_a_long_direct_table) {
+  kept_table table(direct_long_max);
+  const rule odd = rule_of(where({exact(field::eth_src, 5)}));
+  for (std::uint64_t mac = 0; mac < 30; ++mac) table.add(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::exact);
+  EXPECT_TRUE(table.add(odd));
+  EXPECT_EQ(table.now().which, table_template::direct);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_FALSE(table.remove(odd));
+    EXPECT_FALSE(table.add(odd));
+  }
+  EXPECT_FALSE(table.remove(odd));
+  EXPECT_EQ(table.why_not_cheaper(),
+            reasons{"exact: would serve; 15 more changes of rules until it is built"});
+  for (std::uint64_t mac = 30; mac < 44; ++mac) EXPECT_FALSE(table.add(mac_rule(mac)));
+  EXPECT_TRUE(table.add(mac_rule(44)));
+  EXPECT_EQ(table.now().which, table_template::exact);
+  // Nor is it direct for longer than it serves.
+  EXPECT_TRUE(table.add(odd));
+  EXPECT_EQ(table.now().which, table_template::direct);
+  table.remove(odd);
+  for (std::uint64_t mac = 45; mac < 48; ++mac) EXPECT_FALSE(table.add(mac_rule(mac)));
+  EXPECT_TRUE(table.add(mac_rule(48)));
+  EXPECT_EQ(table.now().which, table_template::exact);
+}
+
+// A short one that grows is exact at once, whatever it was before.
+TEST(template_keeper, a_direct_table_that_was_long_is_a_short_one_again) {
+  kept_table table(direct_long_max);
+  for (std::uint64_t n = 0; n < 20; ++n) table.add(mixed_rule(n));
+  for (std::uint64_t n = 1; n < 20; n += 2) table.remove(mixed_rule(n));
+  EXPECT_EQ(table.now().which, table_template::direct);
+  for (std::uint64_t mac = 100; mac < 106; ++mac) EXPECT_FALSE(table.add(mac_rule(mac)));
+  EXPECT_TRUE(table.add(mac_rule(106)));
+  EXPECT_EQ(table.now().which, table_template::exact);
+}
+
 TEST(template_keeper, says_why_not_direct_of_the_rules_that_are_left) {
   kept_table table;
   for (std::uint64_t mac = 0; mac < 17; ++mac) table.add(mac_rule(mac));
@@ -316,7 +417,7 @@ TEST(template_keeper, says_why_a_cheaper_one_could_not_be_built) {
   table_shape shape;
   for (std::uint64_t n = 0; n < 17; ++n)
     shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
-  template_keeper keeper;
+  template_keeper keeper(0);
   decompose_answer answer{nullptr, "no"};
   const auto decompose = [&](const auto&) { return answer; };
   keeper.follow(shape, {}, decompose);
@@ -335,7 +436,7 @@ TEST(template_keeper, waits_after_what_could_not_be_built) {
   table_shape shape;
   for (std::uint64_t n = 0; n < 17; ++n)
     shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
-  template_keeper keeper;
+  template_keeper keeper(0);
   unsigned n_asked = 0;
   decompose_answer answer{nullptr, "no"};
   const auto decompose = [&](const auto&) { return ++n_asked, answer; };
@@ -354,8 +455,9 @@ TEST(template_keeper, waits_after_what_could_not_be_built) {
 /// Any changes: what a table has always serves its rules, and what is counted is what there is.
 TEST(template_keeper, through_random_changes_serves_what_is_there) {
   std::mt19937_64 random(1);
-  for (int round = 0; round < 30; ++round) {
-    kept_table table;
+  for (int round = 0; round < 60; ++round) {
+    const std::size_t long_max = round % 2 == 0 ? 0 : direct_long_max;
+    kept_table table(long_max);
     std::vector<rule> rules;
     for (int i = 0; i < 300; ++i) {
       if (!rules.empty() && random() % 5 < (i < 150 ? 1U : 3U)) {
@@ -372,13 +474,17 @@ TEST(template_keeper, through_random_changes_serves_what_is_there) {
         rules.push_back(one);
         table.add(one);
       }
-      const template_choice fresh = choice_of(rules);
+      const template_choice fresh = choice_of(rules, long_max);
+      const template_choice& has = table.now();
       ASSERT_EQ(table.shape().n_rules(), rules.size());
-      ASSERT_GE(table.now().which, fresh.which);
-      if (table.now().which == table_template::direct) {
-        ASSERT_LE(rules.size(), direct_rules_max);
+      if (!has.is_long && !fresh.is_long) {
+        ASSERT_GE(has.which, fresh.which);
       }
-      ASSERT_EQ(why_not(table.now().which, table.shape()), "");
+      if (has.which == table_template::direct) {
+        ASSERT_LE(rules.size(), has.is_long ? long_max : direct_rules_max);
+      } else {
+        ASSERT_EQ(why_not(has.which, table.shape(), long_max), "");
+      }
     }
   }
 }

@@ -29,6 +29,7 @@ result<void> direct_form::add(const rule_ptr& one) {
   const result<record_id> made = in_.make(*one, 0);
   if (!made) return tl::unexpected(made.error());
   entries_.insert(behind, {one, *made, false});
+  n_rows_ += most_ways(one->match);
   changed_ = true;
   return {};
 }
@@ -57,6 +58,7 @@ void direct_form::bury(record_id gone) {
   const auto behind = entries_.erase(at);
   changed_ = true;
   if (finish()) {
+    n_rows_ -= most_ways(kept.rule->match);
     in_.retire(gone);
   } else {
     entries_.insert(behind, std::move(kept));  // until the table is built anew: readers find it

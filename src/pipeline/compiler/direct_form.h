@@ -15,7 +15,9 @@ class direct_form final : public table_form {
       : table_form(in, table_template::direct, table) {}
   ~direct_form() override;
 
-  bool takes(const match&) const override { return entries_.size() < entries_max; }
+  bool takes(const match& what) const override {
+    return n_rows_ + most_ways(what) <= direct_table::rows_max;
+  }
   result<void> add(const rule_ptr& one) override;
   result<void> replace(const rule_ptr& one) override;
   result<void> remove(const rule_ptr& one) override;
@@ -25,9 +27,6 @@ class direct_form final : public table_form {
   std::uint64_t bytes() const override;
 
  private:
-  // With rules that are gone and not buried: past it the table is built anew.
-  static constexpr std::size_t entries_max = direct_table::rows_max / 2;
-
   struct entry {
     rule_ptr rule;  // also of one that is gone
     record_id head;
@@ -37,6 +36,9 @@ class direct_form final : public table_form {
   result<void> put(entry& at, const result<record_id>& next);
 
   std::vector<entry> entries_;  // the highest priority first, then the one that was added first
+  // At most, with those of rules that are gone and not buried. Past rows_max the table is built
+  // anew.
+  unsigned n_rows_ = 0;
   std::unique_ptr<const direct_table> table_;
   bool changed_ = true;
 };

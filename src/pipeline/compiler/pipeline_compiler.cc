@@ -46,20 +46,21 @@ result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
   auto counts = count_book::create(params.n_workers, numbers_for(model.params()));
   if (!counts) return tl::unexpected(std::move(counts.error()));
   std::unique_ptr<pipeline_compiler> made(
-      new pipeline_compiler(model, std::move(*records), std::move(*counts), params.n_workers));
+      new pipeline_compiler(model, std::move(*records), std::move(*counts), params));
   return made;
 }
 
 pipeline_compiler::pipeline_compiler(const bridge& model, action_records records, count_book counts,
-                                     unsigned n_workers)
+                                     const compiler_params& params)
     : model_(model),
-      n_workers_(n_workers),
+      n_workers_(params.n_workers),
       reclaimer_(published_.grace),
       context_(std::move(records), model.params().rules_max, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}),
       groups_(model) {
   published_.records = &context_.records();
+  for (table_state& each : tables_) each.keeper = template_keeper(params.direct_long_max);
   ports_ = std::make_unique<port_list>();
   plan_changes_ = true;
   publish();

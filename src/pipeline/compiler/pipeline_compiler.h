@@ -38,6 +38,9 @@ struct compiler_params {
   unsigned n_workers = 1;
   /// Beside three for each rule: for what was replaced while workers may still use it.
   std::size_t spare_records = std::size_t{1} << 16;
+  /// Rows of a long direct table (choose_template.h); 0: none, so that small tables are decomposed
+  /// or a classifier's, for who tests or measures these.
+  std::size_t direct_long_max = pipeline::direct_long_max;
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -120,7 +123,7 @@ class pipeline_compiler {
   using rules_by_keys = std::vector<std::pair<key_layout, std::uint64_t>>;
 
   pipeline_compiler(const bridge& model, action_records records, count_book counts,
-                    unsigned n_workers);
+                    const compiler_params& params);
 
   /// With so many others.
   bool is_quick(const rule_mod& asked, std::size_t n_changes);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pipeline/datapath/key_layout.h"
+
 namespace coua::pipeline {
 namespace {
 
@@ -138,6 +140,7 @@ std::string prefix_shape::why_not() const {
 
 void table_shape::add(const rule& one) {
   ++n_rules_;
+  n_rows_ += most_ways(one.match);
   if (one.match.is_any()) {
     catch_alls_.add(one.priority);
     return;
@@ -149,6 +152,7 @@ void table_shape::add(const rule& one) {
 
 void table_shape::remove(const rule& one) {
   --n_rules_;
+  n_rows_ -= most_ways(one.match);
   if (one.match.is_any()) {
     catch_alls_.remove(one.priority);
     return;

@@ -104,6 +104,8 @@ class table_shape {
   void remove(const rule& one);
 
   std::size_t n_rules() const { return n_rules_; }
+  /// That a direct table has at most: some rules take two (key_layout.h).
+  std::size_t n_rows() const { return n_rows_; }
   /// Different sets of bits that rules take, but for those that take none.
   std::size_t n_masks() const { return by_mask_.size(); }
   bool has_catch_all() const { return !catch_alls_.empty(); }
@@ -115,7 +117,7 @@ class table_shape {
   const std::array<prefix_shape, 4>& prefixes() const { return prefixes_; }
 
  private:
-  std::size_t n_rules_ = 0;
+  std::size_t n_rules_ = 0, n_rows_ = 0;
   match_counts<same_mask> by_mask_;
   priority_counts catch_alls_, others_;
   std::array<prefix_shape, 4> prefixes_{

@@ -56,13 +56,19 @@ layer_needs needs_of(const match& what) {
   return all;
 }
 
+/// A match on VLAN bits that leaves the present bit out.
+bool is_for_any_tag(const match& what) {
+  const match_term* vid = what.find(field::vlan_vid);
+  return vid != nullptr && (vid->mask & vlan_present) == 0;
+}
+
 /// The same without alternatives: those that the match leaves open are several.
 std::vector<layer::bits> ways_of(const match& what) {
   const layer_needs needs = needs_of(what);
   if (needs.one == 0) return {needs.all};
-  const match_term& vid = *what.find(field::vlan_vid);
-  if ((vid.mask & vlan_present) == 0) return {needs.all | layer::vlan, needs.all | layer::eth_type};
-  return {needs.all | ((vid.value & vlan_present) != 0 ? layer::vlan : layer::eth_type)};
+  if (is_for_any_tag(what)) return {needs.all | layer::vlan, needs.all | layer::eth_type};
+  const bool tagged = (what.find(field::vlan_vid)->value & vlan_present) != 0;
+  return {needs.all | (tagged ? layer::vlan : layer::eth_type)};
 }
 
 /// Whether a packet that has these layers has the value that a match asks of the field: who has the
@@ -189,6 +195,8 @@ void add_windows(byte_map& all, base from, std::vector<key_window>& out) {
 }
 
 }  // namespace
+
+unsigned most_ways(const match& what) { return is_for_any_tag(what) ? 2 : 1; }
 
 key_layout key_layout::of(std::span<const match> matches, width counts) {
   key_layout made;

@@ -52,6 +52,9 @@ struct layer_needs {
   bool operator==(const layer_needs&) const = default;
 };
 
+/// How many keys a match takes at most (key_layout::words_of).
+unsigned most_ways(const match& what);
+
 class key_layout;
 
 /// How keys are made of matches that take the same bits of the same headers. To find that out costs

@@ -61,7 +61,7 @@ TEST(pipeline_probe, small_pipelines_have_the_templates_that_they_are_for) {
                                {lpm_group, table_template::lpm, 0},
                                {masks_4, table_template::classifier, 4},
                                {masks_16, table_template::classifier, 16}}) {
-    const auto made = running_bridge::create();
+    const auto made = running_bridge::create({}, pipeline_probe::compiled_with);
     ASSERT_TRUE(made.has_value());
     running_bridge& in = **made;
     port to;

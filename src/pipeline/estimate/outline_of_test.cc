@@ -99,7 +99,7 @@ TEST_F(outline, parses_as_deep_as_the_rules_need) {
 TEST_F(outline, names_the_atoms_of_each_template) {
   must({add_rule(0, 1, {}, go(1)), add_rule(1, 1, where({exact(field::eth_dst, 5)}), go(2))});
   std::vector<operation> rules;
-  for (unsigned i = 0; i < 40; ++i) {
+  for (unsigned i = 0; i < 64; ++i) {
     rules.emplace_back(add_rule(2, 1, where({exact(field::eth_dst, mac(i))}), go(3)));
     const auto length = static_cast<std::uint16_t>(8 + i % 2);
     const value128 mask = ones(32) & ~ones(32 - length);

@@ -51,7 +51,7 @@ result<std::unique_ptr<pipeline_probe>> pipeline_probe::create() {
   std::unique_ptr<pipeline_probe> made(new pipeline_probe);
   bridge_params small;
   small.rules_max = 1024;
-  auto bridge = running_bridge::create(small);
+  auto bridge = running_bridge::create(small, compiled_with);
   if (!bridge) return tl::unexpected(std::move(bridge.error()));
   made->bridge_ = std::move(*bridge);
   for (port_no number = in_port; number <= other_port; ++number) {

@@ -32,6 +32,9 @@ class pipeline_probe {
   static constexpr std::uint32_t ip_dst(unsigned kind) { return 0x0a00'0001 | kind << 16; }
   static constexpr std::uint16_t tcp_src = 1024, tcp_dst = 80;
 
+  /// Small classifiers are measured.
+  static constexpr compiler_params compiled_with{.direct_long_max = 0};
+
   /// Errors: no_memory.
   static result<std::unique_ptr<pipeline_probe>> create();
 
