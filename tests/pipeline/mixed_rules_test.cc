@@ -143,6 +143,38 @@ TEST_F(mixed_rules, may_be_a_clause_that_takes_every_packet) {
   EXPECT_GT(in_.n_conjunctions, 0U);
 }
 
+/// What rules ask of keys is kept from change to change, but not for ever.
+TEST_F(mixed_rules, that_are_compared_have_short_keys_again_when_long_ones_are_gone) {
+  const auto n_words = [this] {
+    return in_.bridge().compiler().form(0)->stage().direct.load()->rows.n_words;
+  };
+  const auto remove = [this](std::uint16_t priority, const match& what) {
+    rule_mod gone = add_rule(0, priority, what, {});
+    gone.command = rule_command::remove_strict;
+    ASSERT_TRUE(in_.apply({gone}));
+    in_.receive({});
+    in_.receive({});
+  };
+  const match wide = where({ipv6(), any_bit(field::ipv6_src), any_bit(field::ipv6_dst)});
+  for (port_no port = 1; port <= 12; ++port)
+    add(static_cast<std::uint16_t>(port), where({exact(field::in_port, port)}));
+  ASSERT_EQ(n_words(), 1U);
+  add(20, wide);
+  const unsigned n_with_wide = n_words();
+  EXPECT_GT(n_with_wide, 2U);
+  send_all();
+  remove(20, wide);
+  EXPECT_EQ(n_words(), n_with_wide);
+  send_all();
+  for (port_no port = 12; port > 8; --port)
+    remove(static_cast<std::uint16_t>(port), where({exact(field::in_port, port)}));
+  EXPECT_EQ(n_words(), 1U);
+  send_all();
+  add(20, wide);
+  EXPECT_EQ(n_words(), n_with_wide);
+  send_all();
+}
+
 /// After as many additions of one priority as have ranks of their own.
 TEST(many_additions, leave_one_of_two_rules_when_the_other_goes) {
   checked_pipeline in;

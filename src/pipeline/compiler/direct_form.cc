@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace coua::pipeline {
 
 static_assert(key_words::max <= simd::direct_rules::max_words);
@@ -56,6 +58,7 @@ void direct_form::bury(record_id gone) {
   if (at == entries_.end()) return;
   entry kept = std::move(*at);
   const auto behind = entries_.erase(at);
+  ++n_buried_;
   changed_ = true;
   if (finish()) {
     n_rows_ -= most_ways(kept.rule->match);
@@ -65,27 +68,45 @@ void direct_form::bury(record_id gone) {
   }
 }
 
+void direct_form::work_out_ways() {
+  const auto work_out = [this](entry& one) {
+    if (!one.ways.empty()) return true;
+    auto ways = layout_.words_of(one.rule->match);
+    if (ways) one.ways = std::move(*ways);
+    return ways.has_value();
+  };
+  // One that has what nobody asks for any more costs each packet something.
+  if (n_buried_ <= entries_.size() / 4 && std::all_of(entries_.begin(), entries_.end(), work_out))
+    return;
+  std::vector<match> matches;
+  for (entry& one : entries_) {
+    matches.push_back(one.rule->match);
+    one.ways.clear();
+  }
+  layout_ = key_layout::of(matches);
+  n_buried_ = 0;
+  COUA_CHECK(std::all_of(entries_.begin(), entries_.end(), work_out));
+}
+
 result<void> direct_form::finish() {
   if (!changed_) return {};
   changed_ = false;
+  work_out_ways();
   auto made = std::make_unique<direct_table>();
-  std::vector<match> matches;
-  for (const entry& one : entries_) matches.push_back(one.rule->match);
-  made->layout = key_layout::of(matches);
+  made->layout = layout_;
   made->n_rules = static_cast<unsigned>(entries_.size());
   made->heads = std::make_unique<std::atomic<record_id>[]>(entries_.size());
-  std::vector<key_words> rows;
+  std::vector<const key_words*> rows;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     made->heads[i].store(entries_[i].head, std::memory_order_relaxed);
     made->ranks.push_back(rank_of(*entries_[i].rule));
-    const auto ways = made->layout.words_of(entries_[i].rule->match);
-    for (const key_words& each : *ways) {
+    for (const key_words& each : entries_[i].ways) {
       if (rows.size() == direct_table::rows_max) {
         return fail(errc::no_room, "table " + std::to_string(stage_.table),
                     "its rules, with those that are going, take too many rows");
       }
       made->rule_of[rows.size()] = static_cast<std::uint8_t>(i);
-      rows.push_back(each);
+      rows.push_back(&each);
     }
   }
   made->n_rows = static_cast<unsigned>(rows.size());
@@ -96,8 +117,8 @@ result<void> direct_form::finish() {
   made->masks.assign(n_words * n_padded, 0);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (std::size_t w = 0; w < n_words; ++w) {
-      made->values[w * n_padded + r] = rows[r].value[w];
-      made->masks[w * n_padded + r] = rows[r].mask[w];
+      made->values[w * n_padded + r] = rows[r]->value[w];
+      made->masks[w * n_padded + r] = rows[r]->mask[w];
     }
   }
   made->rows = {static_cast<unsigned>(n_words), static_cast<unsigned>(n_padded),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The direct template: the few rules of the table are built anew at each version that changes them.
+// What takes time of that is what rules ask of keys, so it is kept as long as the layout of the
+// keys has all bits of the rules: when some of them are gone it may have more.
 #pragma once
 
 #include <vector>
@@ -31,14 +33,19 @@ class direct_form final : public table_form {
     rule_ptr rule;  // also of one that is gone
     record_id head;
     bool gone;
+    std::vector<key_words> ways{};  // in keys of layout_; none: not worked out yet
   };
   std::vector<entry>::iterator find(rule_id id);
   result<void> put(entry& at, const result<record_id>& next);
+  /// What entries ask of keys; layout_ has all of it.
+  void work_out_ways();
 
   std::vector<entry> entries_;  // the highest priority first, then the one that was added first
   // At most, with those of rules that are gone and not buried. Past rows_max the table is built
   // anew.
   unsigned n_rows_ = 0;
+  key_layout layout_;
+  std::size_t n_buried_ = 0;  // since it was made
   std::unique_ptr<const direct_table> table_;
   bool changed_ = true;
 };
