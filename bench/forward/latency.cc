@@ -106,12 +106,33 @@ class latency_run {
     if (!bed) return tl::unexpected(bed.error());
     auto source = paced_source::create(*setup_.of, wires, 1);
     if (!source) return tl::unexpected(source.error());
-    const at_work working((*bed)->workers());
-    if (auto done = wait_for_first(**source, "coua"); !done) return done;
-    const auto peak = find_peak(**source);
-    if (auto done = measure(**source, peak, peak_share * peak.mops, ours_); !done) return done;
+    if (auto done = coua_turn((*bed)->workers(), **source); !done) return done;
+    raw_turn((*bed)->raw_workers(), **source);
+    return {};
+  }
+
+  result<void> coua_turn(worker_mover& workers, paced_source& from) {
+    const at_work working(workers);
+    if (auto done = wait_for_first(from, "coua"); !done) return done;
+    const auto peak = find_peak(from);
+    if (auto done = measure(from, peak, peak_share * peak.mops, ours_); !done) return done;
     if (peers_.empty()) return {};
-    return measure(**source, peak, peers_.front().offered_mops(), ours_slow_);
+    return measure(from, peak, peers_.front().offered_mops(), ours_slow_);
+  }
+
+  /// The rings alone, at each rate that a switch was measured at.
+  void raw_turn(worker_mover& workers, paced_source& from) {
+    const at_work working(workers);
+    (void)from.flood(warm_seconds);
+    for (unsigned i = 0; i < windows; ++i) {
+      const double seconds = options_.run.seconds / windows;
+      ours_.add_raw(from.pace(ours_.offered_mops(), seconds));
+      for (latency_entrant& each : peers_) {
+        const paced_result seen = from.pace(each.offered_mops(), seconds);
+        each.add_raw(seen);
+        if (&each == &peers_.front()) ours_slow_.add_raw(seen);
+      }
+    }
   }
 
   result<void> ovs(ovs_caches caches, latency_entrant& into) {

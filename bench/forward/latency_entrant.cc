@@ -16,6 +16,10 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+double mean_of(const std::vector<float>& us) {
+  return std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size());
+}
+
 }  // namespace
 
 bool latency_entrant::add(const paced_source::flood_result& peak, double mops,
@@ -37,14 +41,23 @@ bool latency_entrant::add(const paced_source::flood_result& peak, double mops,
   const auto at = [&](double share) {
     return double{seen.us[static_cast<std::size_t>(share * static_cast<double>(n - 1))]};
   };
-  mean_.push_back(std::accumulate(seen.us.begin(), seen.us.end(), 0.0) / static_cast<double>(n));
+  mean_.push_back(mean_of(seen.us));
   p99_.push_back(at(0.99));
   p999_.push_back(at(0.999));
   for (const float each : seen.us) times_.add(double{each});
   return true;
 }
 
+void latency_entrant::add_raw(const paced_result& seen) {
+  if (!seen.us.empty()) raw_mean_.push_back(mean_of(seen.us));
+}
+
 double latency_entrant::mean_us() const { return median(mean_); }
+
+std::optional<double> latency_entrant::datapath_us() const {
+  if (mean_.empty() || raw_mean_.empty()) return std::nullopt;
+  return mean_us() - median(raw_mean_);
+}
 
 row latency_entrant::make_row(const json& params, const std::vector<latency_entrant>& peers) const {
   row made;
@@ -71,9 +84,17 @@ row latency_entrant::make_row(const json& params, const std::vector<latency_entr
                {"not_sent", share_of(not_sent_, sent_ + not_sent_)}};
   if (lost > most_lost) made.more["lossy"] = true;
   if (empty_windows_ != 0) made.more["empty_windows"] = empty_windows_;
+  const std::optional<double> datapath = datapath_us();
+  if (datapath) {
+    made.more["raw_io_us"] = median(raw_mean_);
+    made.more["datapath_us"] = *datapath;
+  }
   for (const latency_entrant& peer : peers) {
     if (peer.mean_us() > 0) {
       made.more[peer_field("mean_ratio_to", peer.name_)] = mean.median / peer.mean_us();
+    }
+    if (const std::optional<double> its = peer.datapath_us(); datapath && its.value_or(0) > 0) {
+      made.more[peer_field("datapath_ratio_to", peer.name_)] = *datapath / *its;
     }
   }
   return made;

@@ -101,5 +101,30 @@ TEST(latency_entrant, the_ratio_to_a_peer_without_times_is_absent) {
   EXPECT_NEAR(number(made, "mean_ratio_to_ovs_smc"), 0.25, 1e-6);
 }
 
+TEST(latency_entrant, the_datapath_takes_what_raw_io_at_the_same_rate_does_not) {
+  latency_entrant ours("coua");
+  std::vector<latency_entrant> peers;
+  peers.emplace_back("ovs");
+  peers.emplace_back("ovs/smc");
+  ours.add(peak, 1, window({2.5, 3.5}));
+  ours.add(peak, 1, window({9, 9}));
+  ours.add(peak, 1, window({1, 1}));
+  EXPECT_FALSE(ours.make_row(json::object(), peers).more.contains("datapath_us"));
+  ours.add_raw(window({1, 2, 3}));
+  ours.add_raw(window({7}));
+  ours.add_raw(window({}));
+  ours.add_raw(window({1}));
+  for (latency_entrant& each : peers) each.add(peak, 1, window({5}));
+  EXPECT_FALSE(ours.make_row(json::object(), peers).more.contains("datapath_ratio_to_ovs"));
+  peers[0].add_raw(window({1}));
+  peers[1].add_raw(window({6}));  // it cannot be: the machine was slower meanwhile
+  const row made = ours.make_row(json::object(), peers);
+  EXPECT_NEAR(number(made, "raw_io_us"), 2, 1e-6);
+  EXPECT_NEAR(number(made, "datapath_us"), 1, 1e-6);
+  EXPECT_NEAR(number(made, "datapath_ratio_to_ovs"), 0.25, 1e-6);
+  EXPECT_FALSE(made.more.contains("datapath_ratio_to_ovs_smc"));
+  EXPECT_NEAR(number(peers[1].make_row(json::object(), {}), "datapath_us"), -1, 1e-6);
+}
+
 }  // namespace
 }  // namespace coua::bench

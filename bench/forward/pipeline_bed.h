@@ -26,6 +26,7 @@ class pipeline_bed {
   worker_mover& workers() { return *switching_; }
   /// The worker's loop without the switching.
   mover& raw() { return *raw_; }
+  worker_mover& raw_workers() { return *raw_; }
   /// Adds all spare rules of the case. Returns who removes them and adds them again, through the
   /// owner of the pipeline.
   result<std::unique_ptr<churned>> make_writer();

@@ -79,10 +79,13 @@ class SituationsTest(CommandCase):
             self.assertEqual(row["params"]["mbuf_bytes"], 2048)
             self.assertLessEqual(row["window_p99_us"], row["window_p999_us"])
             self.assertLessEqual(row["mops"], 1.1 * row["offered_mops"])
+            self.assertGreater(row["raw_io_us"], 0.05)
+            self.assertAlmostEqual(row["mean_us"] - row["raw_io_us"], row["datapath_us"], delta=1e-3 + 1e-4 * row["mean_us"])
         self.assertAlmostEqual(rows[0]["offered_mops"] / rows[0]["peak_mops"], 0.5, 3)
         if peer:
             self.assertAlmostEqual(rows[1]["offered_mops"] / rows[2]["offered_mops"], 1, 3)
             self.assertAlmostEqual(rows[0]["mean_us"] / rows[2]["mean_us"] / rows[0]["mean_ratio_to_ovs"], 1, 3)
+            self.assertEqual(rows[1]["raw_io_us"], rows[2]["raw_io_us"])
 
 
 if __name__ == "__main__":

@@ -169,6 +169,12 @@ def latency(rows):
     if ratio is not None:
         out += f": the mean of Coua is {ratio:.2f} of the other"
     out += "."
+    inside = [f"{figure(found[name], 'datapath_us')} us in {label}" for name, label in NAMES.items()
+              if name in found and isinstance(found[name].get("datapath_us"), (int, float))]
+    if inside:
+        out += f" Without what raw I/O takes at the same rates, which the rings do, it is {' and '.join(inside)}"
+        ratio = found.get("coua", {}).get("datapath_ratio_to_ovs")
+        out += f": {ratio:.2f} of the other." if isinstance(ratio, (int, float)) else "."
     for name in by_name(rows):
         if name in NAMES and name not in found:
             out += f" The time of a packet in {NAMES[name]} was not measured."
@@ -195,6 +201,7 @@ COLUMNS = {
     "attack": (("% of attack", "attack"), ("Mpps", "mops"), ("Mpps of the rest", "rest_mops"),
                ("share of its rate", "ratio_to_peace")),
     "latency": (("offered Mpps", "offered_mops"), ("peak Mpps", "peak_mops"), ("mean us", "mean_us"),
+                ("of raw I/O", "raw_io_us"), ("in the datapath", "datapath_us"),
                 ("median us", "p50_us"), ("p99 us", "p99_us"), ("p99.9 us", "p999_us"),
                 ("p99.9 us of the median window", "window_p999_us"), ("peak found the ring full", "peak_refused"),
                 ("lost", "lost"), ("late", "late")),
