@@ -64,7 +64,7 @@ class PipelineTest(CommandCase):
         self.assertEqual(len(rows), 4)
         for flows in (10, 3000):
             one, split = found[True, flows], found[False, flows]
-            self.assertEqual((one["all_rules"], one["tables"]), (202, "0:decomposed"))
+            self.assertEqual((one["all_rules"], one["tables"]), (202, "0:exact"))
             self.assertEqual((split["all_rules"], split["tables"]), (204, "0:direct 1-2:exact"))
             self.assertNotIn("ratio_to_split", split)
             self.assertEqual(len(one["window_ns"]), 3)

@@ -150,7 +150,10 @@ json measured_json(const explanation& of) {
 
 std::string served_text(const explanation::Table& of) {
   if (of.table_template().empty()) return "clauses";
-  return of.table_template() + (of.field().empty() ? "" : " by " + of.field()) +
+  std::string apart;
+  if (const std::uint32_t n = of.rows_apart(); n != 0)
+    apart = ", " + std::to_string(n) + (n == 1 ? " row apart" : " rows apart");
+  return of.table_template() + (of.field().empty() ? "" : " by " + of.field()) + apart +
          (of.clauses() == 0 ? "" : ", clauses");
 }
 
@@ -199,6 +202,7 @@ result<void> run_explain(const session& s) {
                  {"flows", one.flows()},
                  {"template", one.table_template()},
                  {"field", one.field()},
+                 {"rows_apart", one.rows_apart()},
                  {"clauses", one.clauses()},
                  {"refused", refused},
                  {"bytes", one.bytes()},

@@ -261,6 +261,14 @@ class test_flows(with_hosts):
                          ["direct", "exact", "lpm"])
         self.assertIn("decomposed by nw_dst", self.switch.coua("explain", "br0").stdout)
 
+    def test_rules_of_other_bits_are_apart(self):
+        self.rules("\n".join(f"table=6,priority=10,dl_dst=02:00:00:00:01:{n:02x},actions=drop" for n in range(60))
+                   + "\ntable=6,priority=20,arp,actions=drop\ntable=6,priority=5,dl_src=01:00:00:00:00:00/01:00:00:00:00:00,"
+                   "actions=drop\ntable=6,priority=0,actions=drop")
+        (some,) = (each for each in self.switch.json("explain", "br0")["tables"] if each["table"] == 6)
+        self.assertEqual((some["template"], some["rows_apart"]), ("exact", 2))
+        self.assertRegex(self.switch.coua("explain", "br0").stdout, r" exact, 2 rows apart ")
+
     def test_bad_rules_are_refused_as_a_whole(self):
         before = self.switch.json("flow", "stats")["version"]
         for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),

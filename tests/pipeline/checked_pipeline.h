@@ -14,11 +14,11 @@
 namespace coua::test {
 
 /// Without long direct tables: those of tests are small, and to be decomposed or a classifier's.
-inline constexpr pipeline::compiler_params no_long_tables{.direct_long_max = 0};
+inline constexpr pipeline::compiler_params no_mixed{.limits = pipeline::no_mixed_tables};
 
 class checked_pipeline {
  public:
-  explicit checked_pipeline(const pipeline::compiler_params& params = no_long_tables)
+  explicit checked_pipeline(const pipeline::compiler_params& params = no_mixed)
       : checked_pipeline(1 << 16, params) {}
   checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params,
                    unsigned n_tables = 8);

@@ -57,6 +57,7 @@ struct totals {
   // one did.
   std::array<std::size_t, pipeline::n_table_templates> forms{};
   std::size_t long_forms = 0;  // direct, of more than direct_rules_max
+  std::size_t with_apart = 0;  // exact, with rules apart
   std::size_t to_parts = 0, from_parts = 0;
 };
 totals all;
@@ -75,6 +76,7 @@ class noted_forms {
                                 form->stage().direct.load()->n_rules > pipeline::direct_rules_max
                             ? 1
                             : 0;
+      all.with_apart += kind == exact && form->stage().rules_apart() != nullptr ? 1 : 0;
       if (before == classifier && kind == decomposed) ++all.to_parts;
       if (before == decomposed && kind == classifier) ++all.from_parts;
       before_[table] = kind;
@@ -152,6 +154,7 @@ void check_what_was_met() {
     EXPECT_GT(all.forms[i], 0U) << to_string(static_cast<pipeline::table_template>(i));
   }
   EXPECT_GT(all.long_forms, 0U);
+  EXPECT_GT(all.with_apart, 0U);
   EXPECT_GT(all.to_parts, 0U);
   EXPECT_GT(all.from_parts, 0U);
   EXPECT_GT(all.trains, 0U);
@@ -170,8 +173,12 @@ TEST(pipeline_model, does_what_the_oracle_does) {
     const profile is = *rc::gen::element(profile::metered, profile::resubmitting);
     const auto steps =
         *rc::gen::scale(3.0, rc::gen::container<std::vector<step>>(arbitrary_step()));
-    const bool long_tables = *rc::gen::arbitrary<bool>();
-    checked_pipeline in(long_tables ? pipeline::compiler_params{} : no_long_tables);
+    // Small mixed tables are decomposed or a classifier's, long direct ones, or exact as far as
+    // they can.
+    const pipeline::template_limits limits =
+        *rc::gen::element(pipeline::no_mixed_tables, pipeline::template_limits(),
+                          pipeline::template_limits{.direct_long = 0});
+    checked_pipeline in(pipeline::compiler_params{.limits = limits});
     noted_forms forms;
     in.apply(way_through(is));
     try {
@@ -201,14 +208,14 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "%zu frames remarked; "
       "%zu learned (%zu bursts at once, %zu one by one), %zu places of which rules go along; "
       "tables met: "
-      "direct %zu (of which long %zu), exact %zu, lpm %zu, "
+      "direct %zu (of which long %zu), exact %zu (with rules apart %zu), lpm %zu, "
       "decomposed %zu, classifier %zu; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.trains, all.outputs, all.packet_ins, all.taken, all.refused, all.full,
       all.resubmits, all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
-      all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.forms[2],
-      all.forms[3], all.forms[4], all.to_parts, all.from_parts);
+      all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.with_apart,
+      all.forms[2], all.forms[3], all.forms[4], all.to_parts, all.from_parts);
   check_what_was_met();
 }
 

@@ -18,6 +18,7 @@ using pipeline::test::output;
 using pipeline::test::where;
 
 constexpr unsigned n_many = 20'000;
+constexpr unsigned most_apart = static_cast<unsigned>(template_limits().most_apart());
 
 class quick_changes : public ::testing::Test {
  protected:
@@ -72,7 +73,9 @@ rule_mod route(unsigned which, unsigned length = 24, std::uint16_t priority = 24
       where({pipeline::test::ipv4(), {field::ipv4_dst, (value128{which} << 8) & mask, mask}}),
       sent);
 }
-const rule_mod odd = add_rule(0, 99, where({exact(field::in_port, 1)}), sent);
+rule_mod odd_rule(unsigned which) {
+  return add_rule(0, 99, where({exact(field::in_port, 1 + which)}), sent);
+}
 
 TEST_F(quick_changes, of_exact_tables_are_those_that_find_room) {
   fill(mac_rule);
@@ -86,16 +89,36 @@ TEST_F(quick_changes, of_exact_tables_are_those_that_find_room) {
   EXPECT_FALSE(change(last));
 }
 
+/// A table of many rules is not touched by a few that take other bits.
+TEST_F(quick_changes, are_rules_that_come_and_go_apart) {
+  fill(mac_rule);
+  const auto remove = [](unsigned which) {
+    rule_mod made = odd_rule(which);
+    made.command = rule_command::remove_strict;
+    return made;
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(change(0, most_apart, odd_rule), most_apart);
+    EXPECT_EQ(change(0, most_apart, remove), most_apart);
+    while (bridge_->reclaim() != 0) {
+    }
+  }
+  EXPECT_EQ(kind(), table_template::exact);
+}
+
 TEST_F(quick_changes, are_no_rules_that_need_another_template) {
   fill(mac_rule);
-  EXPECT_FALSE(change(odd));
+  change(0, most_apart, odd_rule);
+  EXPECT_FALSE(change(odd_rule(most_apart)));
   const table_template other = kind();
   EXPECT_NE(other, table_template::exact);
   EXPECT_GT(change(n_many, 1000, mac_rule), 990U);
   EXPECT_EQ(kind(), other);
-  rule_mod gone = odd;
-  gone.command = rule_command::remove_strict;
-  change(gone);
+  for (unsigned i = 0; i <= most_apart; ++i) {
+    rule_mod gone = odd_rule(i);
+    gone.command = rule_command::remove_strict;
+    change(gone);
+  }
   // Exact would serve, and is built at last.
   const unsigned n_quick = change(n_many + 1000, n_many / 2, mac_rule);
   EXPECT_EQ(kind(), table_template::exact);

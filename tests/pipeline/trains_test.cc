@@ -33,6 +33,7 @@ struct kind {
   unsigned n_rules;
   rule_mod (*rule)(unsigned which, const instructions& then);
   void (*make)(packet& one, unsigned value);
+  template_limits limits = no_mixed_tables;
 };
 std::ostream& operator<<(std::ostream& out, const kind& one) { return out << one.name; }
 
@@ -88,9 +89,25 @@ void to_mac(packet& one, unsigned value) {
   net::store_mac(one.bytes.data(), 0x0200'0000'0000 + value);
 }
 
+/// Those of ports, and three that take other bits.
+rule_mod of_port_or_not(unsigned which, const instructions& then) {
+  if (which < n_values) return of_port(which, then);
+  const match other[] = {where({exact(field::in_port, 2)}),
+                         where({ipv4(), exact(field::ip_proto, 6)}),
+                         where({{field::eth_src, 0x01, 0x01}})};
+  const unsigned n = which - n_values;
+  return add_rule(table, static_cast<std::uint16_t>(n == 0 ? 1 : 99), other[n % 3], then);
+}
+
 const kind kinds[] = {
     {"direct", table_template::direct, 3, of_port, to_port},
     {"exact", table_template::exact, n_values, of_port, to_port},
+    {"exact_and_apart",
+     table_template::exact,
+     n_values + 3,
+     of_port_or_not,
+     to_port,
+     {.direct_long = 0}},
     {"lpm", table_template::lpm, n_values, of_address, to_address},
     {"lpm_with_rest", table_template::lpm, n_values, of_port_and_address, from_port},
     {"decomposed", table_template::decomposed, 60, of_service, to_service},
@@ -125,7 +142,7 @@ class trains : public ::testing::TestWithParam<kind> {
     in_.check_counters();
   }
 
-  checked_pipeline in_;
+  checked_pipeline in_{compiler_params{.limits = GetParam().limits}};
 };
 
 TEST_P(trains, find_what_each_of_their_packets_finds) {

@@ -58,8 +58,8 @@ class slow_buffers final : public test_buffers {
 class oracle_race {
  public:
   oracle_race(profile is, std::uint64_t number) : is_(is), random_(number) {
-    auto made = running_bridge::create(
-        params, {.direct_long_max = number / 2 % 2 == 0 ? direct_long_max : 0});
+    constexpr template_limits limits[] = {{}, no_mixed_tables, {.direct_long = 0}};
+    auto made = running_bridge::create(params, {.limits = limits[number / 2 % std::size(limits)]});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     apply(way_through(is));

@@ -24,7 +24,7 @@ namespace {
 using namespace pipeline;
 namespace act = pipeline::act;
 
-enum class shape { direct, exact, lpm, decomposed, classifier };
+enum class shape { direct, exact, exact_and_apart, lpm, decomposed, classifier };
 struct raced {
   const char* name;
   shape rules;
@@ -33,8 +33,7 @@ struct raced {
   bool swings = false;
   /// So many of them come and go that the store grows and shrinks.
   bool grows = false;
-  /// Long direct tables stand where small classifiers would.
-  bool long_tables = false;
+  template_limits limits = no_mixed_tables;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
 
@@ -43,7 +42,8 @@ table_template template_of(const raced& one) {
   if (one.swings) return table_template::direct;
   switch (one.rules) {
     case shape::direct: return table_template::direct;
-    case shape::exact: return table_template::exact;
+    case shape::exact:
+    case shape::exact_and_apart: return table_template::exact;
     case shape::lpm: return table_template::lpm;
     case shape::decomposed: return table_template::decomposed;
     case shape::classifier: return table_template::classifier;
@@ -62,7 +62,10 @@ match match_of(shape rules, unsigned flow) {
     return pipeline::test::where(
         {pipeline::test::ipv4(), exact(field::ipv4_dst, address_of(flow))});
   }
-  return pipeline::test::where({exact(field::eth_dst, mac_of(flow))});
+  std::vector<match_term> terms{exact(field::eth_dst, mac_of(flow))};
+  // Those of some flows are apart.
+  if (rules == shape::exact_and_apart && flow % 3 == 0) terms.push_back(exact(field::in_port, 1));
+  return pipeline::test::where(std::move(terms));
 }
 
 /// A rule below those of the flows, for some of their packets.
@@ -97,6 +100,14 @@ rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
               {{field::eth_dst, number / 8 & mask, mask}, exact(field::in_port, 1)}),
           then);
     }
+    case shape::exact_and_apart:
+      if (number % 4 == 0) {
+        return pipeline::test::add_rule(
+            table, static_cast<std::uint16_t>(1 + number / 4 % 8),
+            pipeline::test::where({{field::eth_dst, number / 32 & 7, 7}, exact(field::in_port, 1)}),
+            then);
+      }
+      [[fallthrough]];
     default:
       return pipeline::test::add_rule(
           table, 5,
@@ -112,8 +123,7 @@ class race {
     bridge_params params;
     params.n_tables = 2;
     params.rules_max = 4096;
-    auto made =
-        running_bridge::create(params, {.direct_long_max = of.long_tables ? direct_long_max : 0});
+    auto made = running_bridge::create(params, {.limits = of.limits});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
@@ -398,12 +408,18 @@ TEST(pipeline_all_normal_race, is_said_only_while_it_is_so) {
 INSTANTIATE_TEST_SUITE_P(
     all, pipeline_race,
     ::testing::Values(raced{"direct", shape::direct, false}, raced{"exact", shape::exact, false},
+                      raced{"exact_and_apart",
+                            shape::exact_and_apart,
+                            false,
+                            false,
+                            false,
+                            {.direct_long = 0, .exact_apart = 32}},
                       raced{"lpm", shape::lpm, false},
                       raced{"decomposed", shape::decomposed, false},
                       raced{"classifier", shape::classifier, false},
                       raced{"exact_grouped", shape::exact, true},
                       raced{"swinging", shape::exact, false, true},
-                      raced{"swinging_long", shape::exact, false, true, false, true},
+                      raced{"swinging_long", shape::exact, false, true, false, {.exact_apart = 0}},
                       raced{"growing", shape::exact, false, false, true}),
     [](const auto& one) { return std::string(one.param.name); });
 

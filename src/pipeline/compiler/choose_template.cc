@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pipeline/datapath/rule_rank.h"
+
 namespace coua::pipeline {
 namespace {
 
@@ -21,31 +23,46 @@ std::string why_not_last(const table_shape& shape) {
 unsigned rank_of(const template_choice& one) {
   switch (one.which) {
     case table_template::direct: return one.is_long ? 3 : 0;
-    case table_template::exact: return 1;
+    case table_template::exact: return one.has_apart ? 4 : 1;
     case table_template::lpm: return 2;
-    case table_template::decomposed: return 4;
-    case table_template::classifier: return 5;
+    case table_template::decomposed: return 5;
+    case table_template::classifier: return 6;
   }
-  return 5;
+  return 6;
+}
+
+/// So many rows at most are apart of an exact table, or none are.
+bool may_be_apart(const table_shape& shape, std::size_t most_rows) {
+  const auto main = shape.find_main(most_rows);
+  return main && main->n_rows_apart <= most_rows &&
+         (main->n_rows_apart == 0 || shape.newest() < recorded_ids);
 }
 
 std::string more_than(std::size_t max, std::size_t n, const char* what) {
   return "more than " + std::to_string(max) + ' ' + what + " (" + std::to_string(n) + ")";
 }
 
-std::string why_not_direct(const table_shape& shape, std::size_t long_max) {
-  const template_choice best = choose_template(shape, long_max);
+std::string why_not_direct(const table_shape& shape, const template_limits& limits) {
+  const std::size_t long_max = limits.direct_long;
+  const template_choice best = choose_template(shape, limits);
   if (best.which == table_template::direct) return {};
-  if (best.which != table_template::classifier || long_max <= direct_rules_max)
+  const bool would_be_long = best.which == table_template::classifier || best.has_apart;
+  if (!would_be_long || long_max <= direct_rules_max)
     return more_than(direct_rules_max, shape.n_rules(), "rules");
   if (shape.n_rules() > long_max) return more_than(long_max, shape.n_rules(), "rules");
   return more_than(long_max, shape.n_rows(), "rows, two of some rules");
 }
 
-std::string why_not_exact(const table_shape& shape) {
-  if (shape.n_masks() > 1) {
+std::string why_not_exact(const table_shape& shape, const template_limits& limits) {
+  const std::size_t max = limits.exact_apart;
+  const auto main = shape.find_main(max);
+  if (shape.n_masks() > 1 && (max == 0 || !main)) {
     return "rules take " + std::to_string(shape.n_masks()) + " different sets of bits";
   }
+  if (main && main->n_rows_apart > max)
+    return more_than(max, main->n_rows_apart, "rows of rules that take other bits than most");
+  if (main && !may_be_apart(shape, max))
+    return "a rule takes other bits than most, and too many were added to tell which is older";
   return why_not_last(shape);
 }
 
@@ -73,10 +90,10 @@ const char* to_string(table_template which) {
   return "?";
 }
 
-std::string why_not(table_template which, const table_shape& shape, std::size_t long_max) {
+std::string why_not(table_template which, const table_shape& shape, const template_limits& limits) {
   switch (which) {
-    case table_template::direct: return why_not_direct(shape, long_max);
-    case table_template::exact: return why_not_exact(shape);
+    case table_template::direct: return why_not_direct(shape, limits);
+    case table_template::exact: return why_not_exact(shape, limits);
     case table_template::lpm: return why_not_lpm(shape);
     case table_template::decomposed:
     case table_template::classifier: break;
@@ -84,21 +101,26 @@ std::string why_not(table_template which, const table_shape& shape, std::size_t 
   return {};
 }
 
-template_choice choose_template(const table_shape& shape, std::size_t long_max) {
+template_choice choose_template(const table_shape& shape, const template_limits& limits) {
   if (shape.n_rules() <= direct_rules_max) return {};
   if (shape.n_masks() <= 1 && shape.catch_alls_are_last()) return {table_template::exact};
   for (const prefix_shape& each : shape.prefixes()) {
     if (serves(shape, each)) return {.which = table_template::lpm, .prefix_field = each.which()};
   }
-  if (shape.n_rows() <= long_max) return {.is_long = true};
+  if (shape.n_rows() <= limits.direct_long) return {.is_long = true};
+  if (shape.catch_alls_are_last() && may_be_apart(shape, limits.exact_apart))
+    return {.which = table_template::exact, .has_apart = true};
   return {table_template::classifier};
 }
 
 bool template_keeper::still_serves(const table_shape& shape) const {
   switch (now_.which) {
     case table_template::direct:
-      return now_.is_long ? shape.n_rows() <= long_max_ : shape.n_rules() <= direct_rules_max;
-    case table_template::exact: return why_not(now_.which, shape).empty();
+      return now_.is_long ? shape.n_rows() <= limits_.direct_long
+                          : shape.n_rules() <= direct_rules_max;
+    case table_template::exact:
+      return shape.catch_alls_are_last() &&
+             (shape.n_masks() <= 1 || may_be_apart(shape, limits_.most_apart()));
     case table_template::lpm:
       return std::any_of(shape.prefixes().begin(), shape.prefixes().end(), [&](const auto& each) {
         return each.which() == now_.prefix_field && serves(shape, each);
@@ -115,7 +137,8 @@ std::size_t template_keeper::wait_of(const table_shape& shape) {
 
 bool template_keeper::is_due(const template_choice& better, const table_shape& shape) const {
   if (better.which != table_template::direct) return n_waited_ >= wait_of(shape);
-  return better.is_long ? shape.n_rows() <= long_max_ / 2 : shape.n_rules() <= direct_rules_max / 2;
+  return better.is_long ? shape.n_rows() <= limits_.direct_long / 2
+                        : shape.n_rules() <= direct_rules_max / 2;
 }
 
 void template_keeper::consider_parts(const table_shape& shape, changed what,
@@ -141,8 +164,15 @@ void template_keeper::consider_parts(const table_shape& shape, changed what,
 
 bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   not_built_.reset();
-  template_choice best = choose_template(shape, long_max_);
-  if (best.which == table_template::classifier) consider_parts(shape, what, decompose, best);
+  template_choice best = choose_template(shape, limits_);
+  if (now_.which == table_template::exact) now_.has_apart = shape.n_masks() > 1;
+  if (best.which == table_template::classifier) {
+    if (now_.which == table_template::exact && what.fits && still_serves(shape)) {
+      n_waited_ = 0;
+      return false;
+    }
+    consider_parts(shape, what, decompose, best);
+  }
   const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field &&
                     best.parts == now_.parts && what.fits;
   if (same) {
@@ -161,7 +191,9 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
 }
 
 bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes) const {
-  const template_choice best = choose_template(shape, long_max_);
+  const template_choice best = choose_template(shape, limits_);
+  if (best.which == table_template::classifier && now_.which == table_template::exact)
+    return still_serves(shape);
   if (best.which == table_template::classifier)
     return now_.which >= table_template::decomposed && n_since_asked_ + n_changes < wait_of(shape);
   if (best.which == now_.which) return best.prefix_field == now_.prefix_field;
@@ -180,9 +212,9 @@ std::vector<refused_template> template_keeper::why_not_cheaper(const table_shape
   for (const table_template each : {table_template::direct, table_template::exact,
                                     table_template::lpm, table_template::decomposed}) {
     if (rank_of({each}) >= rank_of(now_)) break;
-    if (each == now_.which) continue;  // a long one
+    if (each == now_.which) continue;  // a long one, or with rules apart
     std::string why =
-        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, long_max_);
+        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, limits_);
     const bool would_serve = why.empty();
     if (not_built_ && not_built_->which == each) {
       why = not_built_->reason;
@@ -202,9 +234,10 @@ std::string template_keeper::why_no_parts() const {
 
 std::string template_keeper::when_built(table_template which, const table_shape& shape) const {
   if (which == table_template::direct) {
-    const bool is_long = choose_template(shape, long_max_).is_long;
+    const bool is_long = choose_template(shape, limits_).is_long;
     return "would serve; it is built when no more than " +
-           std::to_string((is_long ? long_max_ : direct_rules_max) / 2) + " rules are left";
+           std::to_string((is_long ? limits_.direct_long : direct_rules_max) / 2) +
+           " rules are left";
   }
   const std::size_t wait = wait_of(shape);
   const std::size_t n = wait > n_waited_ ? wait - n_waited_ : 1;

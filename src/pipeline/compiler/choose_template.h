@@ -5,14 +5,21 @@
 //
 //   direct       16 rules at most, of any kind: all are compared at once; up to 48 where otherwise
 //                only decomposed or classifier would serve ("long"): those take three times as long
-//   exact        rules take the same bits of the same fields: one hash look-up decides
+//   exact        rules take the same bits of the same fields: one hash look-up decides; but for 16
+//                rows of others at most, which are apart, and compared as those of a direct table
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
 //   decomposed   rules fall into small sets by the values of some fields (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
 // Beside exact and lpm, rules that match every packet may stand below all others. Of one priority,
-// the rule that was added first counts: neither template knows that order, so there must be none.
+// the rule that was added first counts: neither template knows that order of them, so there must be
+// none.
+//
+// Rules apart of an exact table come and go as those of a direct table do, whatever the size of the
+// exact one: it is not touched. So it takes more of them (32 rows) before it is built anew. Which
+// of two rules is older, records know of the first 2^32 rules that were added to a bridge; later,
+// none is apart.
 //
 // Going down to a template that costs more is a must, and happens at once. Going up again waits, so
 // that a rule that comes and goes does not have the table built anew each time: for direct until
@@ -45,6 +52,17 @@ inline constexpr std::size_t direct_rules_max = 16;
 /// Rows of a long direct table. A direct table has room for more: for rules that are going.
 inline constexpr std::size_t direct_long_max = 48;
 
+struct template_limits {
+  /// Rows of a long direct table; direct_rules_max and less: there is none.
+  std::size_t direct_long = direct_long_max;
+  /// Rows of the rules apart of a table that becomes exact; 0: none are apart.
+  std::size_t exact_apart = 16;
+  /// Of one that is exact.
+  constexpr std::size_t most_apart() const { return 2 * exact_apart; }
+};
+/// Mixed tables are decomposed or a classifier's, for who tests or measures these.
+inline constexpr template_limits no_mixed_tables{.direct_long = 0, .exact_apart = 0};
+
 /// Why a cheaper template does not serve a table, for `coua explain`.
 struct refused_template {
   table_template which;
@@ -54,21 +72,21 @@ struct refused_template {
 struct template_choice {
   table_template which = table_template::direct;
   bool is_long = false;                          // direct, of more than direct_rules_max
+  bool has_apart = false;                        // exact, with rules apart
   std::optional<field> prefix_field{};           // of lpm
   std::shared_ptr<const decomposition> parts{};  // of decomposed
 };
 
-/// By the prerequisites alone, but for that of decomposed. `long_max`: rows of a long direct table;
-/// direct_rules_max and less: there is none.
-template_choice choose_template(const table_shape& shape, std::size_t long_max = direct_long_max);
+/// By the prerequisites alone, but for that of decomposed.
+template_choice choose_template(const table_shape& shape, const template_limits& limits = {});
 /// Of direct, exact or lpm; empty: it serves.
 std::string why_not(table_template which, const table_shape& shape,
-                    std::size_t long_max = direct_long_max);
+                    const template_limits& limits = {});
 
 /// What a table has, through its changes.
 class template_keeper {
  public:
-  explicit template_keeper(std::size_t long_max = direct_long_max) : long_max_(long_max) {}
+  explicit template_keeper(const template_limits& limits = {}) : limits_(limits) {}
 
   const template_choice& now() const { return now_; }
 
@@ -107,7 +125,7 @@ class template_keeper {
   /// Of one that would serve.
   std::string when_built(table_template which, const table_shape& shape) const;
 
-  std::size_t long_max_;
+  template_limits limits_;
   template_choice now_{};
   std::string why_no_parts_;                   // at the last question, if there were none
   std::optional<refused_template> not_built_;  // with the last change

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "pipeline/datapath/rule_rank.h"
 #include "pipeline/model/test_model.h"
 
 namespace coua::pipeline {
@@ -31,10 +32,13 @@ rule route(std::uint32_t address, unsigned length, std::uint16_t priority,
 }
 rule catch_all(std::uint16_t priority) { return rule_of(match(), priority); }
 
+/// Long direct tables, and nothing apart of exact ones.
+constexpr template_limits long_ones{.exact_apart = 0};
+
 /// A table through changes of its rules.
 class kept_table {
  public:
-  explicit kept_table(std::size_t long_max = 0) : keeper_(long_max) {}
+  explicit kept_table(const template_limits& limits = no_mixed_tables) : keeper_(limits) {}
 
   bool add(const rule& one) {
     shape_.add(one);
@@ -74,8 +78,9 @@ table_shape shape_of(const std::vector<rule>& rules) {
   for (const rule& each : rules) shape.add(each);
   return shape;
 }
-template_choice choice_of(const std::vector<rule>& rules, std::size_t long_max = 0) {
-  return choose_template(shape_of(rules), long_max);
+template_choice choice_of(const std::vector<rule>& rules,
+                          const template_limits& limits = no_mixed_tables) {
+  return choose_template(shape_of(rules), limits);
 }
 /// Of one mask, or of another one.
 rule mixed_rule(std::uint64_t n) {
@@ -101,26 +106,27 @@ TEST(choose_template, a_handful_of_any_rules_is_direct) {
   EXPECT_EQ(choice_of(rules).which, table_template::direct);
   rules.push_back(mac_rule(77));
   EXPECT_EQ(choice_of(rules).which, table_template::classifier);
-  EXPECT_EQ(why_not(table_template::direct, shape_of(rules), 0), "more than 16 rules (17)");
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules), no_mixed_tables),
+            "more than 16 rules (17)");
 }
 
 TEST(choose_template, up_to_48_rules_are_direct_where_it_would_be_a_classifier) {
   std::vector<rule> rules;
   for (std::uint64_t n = 0; n < direct_long_max; ++n) rules.push_back(mixed_rule(n));
-  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::direct);
-  EXPECT_TRUE(choice_of(rules, direct_long_max).is_long);
-  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "");
+  EXPECT_EQ(choice_of(rules, long_ones).which, table_template::direct);
+  EXPECT_TRUE(choice_of(rules, long_ones).is_long);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules), long_ones), "");
   rules.push_back(mixed_rule(77));
-  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::classifier);
-  EXPECT_EQ(why_not(table_template::direct, shape_of(rules)), "more than 48 rules (49)");
+  EXPECT_EQ(choice_of(rules, long_ones).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::direct, shape_of(rules), long_ones), "more than 48 rules (49)");
   // What a cheaper one serves is its.
   std::vector<rule> alike, routes;
   for (std::uint32_t n = 0; n < 17; ++n) {
     alike.push_back(mac_rule(n));
     routes.push_back(route(n << 24, 8 + n % 2, static_cast<std::uint16_t>(8 + n % 2)));
   }
-  EXPECT_EQ(choice_of(alike, direct_long_max).which, table_template::exact);
-  EXPECT_EQ(choice_of(routes, direct_long_max).which, table_template::lpm);
+  EXPECT_EQ(choice_of(alike, long_ones).which, table_template::exact);
+  EXPECT_EQ(choice_of(routes, long_ones).which, table_template::lpm);
   EXPECT_EQ(why_not(table_template::direct, shape_of(routes)), "more than 16 rules (17)");
 }
 
@@ -130,11 +136,11 @@ TEST(choose_template, rules_that_take_two_rows_count_twice) {
   for (std::uint64_t n = 0; n < 24; ++n) {
     rules.push_back(rule_of(where({exact(field::eth_src, n), {field::vlan_vid, n & 1, 1}})));
   }
-  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::exact);
+  EXPECT_EQ(choice_of(rules, long_ones).which, table_template::exact);
   rules.back() = rule_of(where({exact(field::eth_dst, 1), {field::vlan_vid, 0, 1}}));
-  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::direct);
+  EXPECT_EQ(choice_of(rules, long_ones).which, table_template::direct);
   rules.push_back(mac_rule(1));
-  EXPECT_EQ(choice_of(rules, direct_long_max).which, table_template::classifier);
+  EXPECT_EQ(choice_of(rules, long_ones).which, table_template::classifier);
   EXPECT_EQ(why_not(table_template::direct, shape_of(rules)),
             "more than 48 rows, two of some rules (49)");
 }
@@ -164,7 +170,8 @@ TEST(choose_template, masked_fields_are_exact_if_all_have_the_mask) {
   const template_choice made = choice_of(rules);
   EXPECT_EQ(made.which, table_template::lpm);
   EXPECT_EQ(made.prefix_field, field::ipv4_dst);
-  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)), "rules take 2 different sets of bits");
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules), no_mixed_tables),
+            "rules take 2 different sets of bits");
 }
 
 TEST(choose_template, prefixes_are_lpm_when_longer_ones_are_above) {
@@ -311,7 +318,7 @@ TEST(template_keeper, what_does_not_serve_any_more_is_never_kept) {
 using reasons = std::vector<std::string>;
 
 TEST(template_keeper, a_long_direct_table_comes_and_goes_in_time) {
-  kept_table table(direct_long_max);
+  kept_table table(long_ones);
   for (std::uint64_t n = 0; n < direct_long_max; ++n) EXPECT_FALSE(table.add(mixed_rule(n)));
   EXPECT_EQ(table.now().which, table_template::direct);
   EXPECT_EQ(table.why_not_cheaper(), (reasons{"exact: rules take 2 different sets of bits",
@@ -334,7 +341,7 @@ TEST(template_keeper, a_long_direct_table_comes_and_goes_in_time) {
 }
 
 TEST(template_keeper, an_odd_rule_does_not_swing_a_long_direct_table) {
-  kept_table table(direct_long_max);
+  kept_table table(long_ones);
   const rule odd = rule_of(where({exact(field::eth_src, 5)}));
   for (std::uint64_t mac = 0; mac < 30; ++mac) table.add(mac_rule(mac));
   EXPECT_EQ(table.now().which, table_template::exact);
@@ -361,7 +368,7 @@ TEST(template_keeper, an_odd_rule_does_not_swing_a_long_direct_table) {
 
 // A short one that grows is exact at once, whatever it was before.
 TEST(template_keeper, a_direct_table_that_was_long_is_a_short_one_again) {
-  kept_table table(direct_long_max);
+  kept_table table(long_ones);
   for (std::uint64_t n = 0; n < 20; ++n) table.add(mixed_rule(n));
   for (std::uint64_t n = 1; n < 20; n += 2) table.remove(mixed_rule(n));
   EXPECT_EQ(table.now().which, table_template::direct);
@@ -417,7 +424,7 @@ TEST(template_keeper, says_why_a_cheaper_one_could_not_be_built) {
   table_shape shape;
   for (std::uint64_t n = 0; n < 17; ++n)
     shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
-  template_keeper keeper(0);
+  template_keeper keeper(no_mixed_tables);
   decompose_answer answer{nullptr, "no"};
   const auto decompose = [&](const auto&) { return answer; };
   keeper.follow(shape, {}, decompose);
@@ -436,7 +443,7 @@ TEST(template_keeper, waits_after_what_could_not_be_built) {
   table_shape shape;
   for (std::uint64_t n = 0; n < 17; ++n)
     shape.add(n % 2 == 0 ? mac_rule(n) : rule_of(where({exact(field::eth_src, n)})));
-  template_keeper keeper(0);
+  template_keeper keeper(no_mixed_tables);
   unsigned n_asked = 0;
   decompose_answer answer{nullptr, "no"};
   const auto decompose = [&](const auto&) { return ++n_asked, answer; };
@@ -452,12 +459,100 @@ TEST(template_keeper, waits_after_what_could_not_be_built) {
   EXPECT_TRUE(keeper.follow(shape, {}, decompose));
 }
 
+/// Red where rows are not counted, or the main mask is not the one of most rules.
+TEST(choose_template, a_few_rules_of_other_masks_are_apart) {
+  std::vector<rule> rules;
+  for (std::uint64_t mac = 0; mac < 60; ++mac) rules.push_back(mac_rule(mac));
+  EXPECT_FALSE(choice_of(rules, {}).has_apart);
+  for (std::uint64_t mac = 0; mac < 13; ++mac)
+    rules.push_back(rule_of(where({exact(field::eth_src, mac)}), 7));
+  rules.push_back(rule_of(where({{field::vlan_vid, 0, 1}}), 200));  // takes two
+  rules.push_back(route(0, 8, 100));
+  rules.push_back(catch_all(3));
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::exact);
+  EXPECT_TRUE(choice_of(rules, {}).has_apart);
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)), "");
+  EXPECT_EQ(choice_of(rules).which, table_template::classifier) << "none may be apart";
+  rules.push_back(route(0, 9, 100));
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
+            "more than 16 rows of rules that take other bits than most (17)");
+  rules.back() = catch_all(7);  // not below all of those that are apart
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
+            "a rule that matches every packet is not below all others");
+}
+
+TEST(choose_template, more_masks_than_may_be_apart_are_not_looked_at) {
+  std::vector<rule> rules;
+  for (std::uint64_t mac = 0; mac < 60; ++mac) rules.push_back(mac_rule(mac));
+  for (unsigned length = 1; length <= 17; ++length) rules.push_back(route(0, length, 8));
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
+            "rules take 18 different sets of bits");
+}
+
+/// Records have 32 bits of an id.
+TEST(choose_template, none_is_apart_once_too_many_rules_were_added) {
+  std::vector<rule> rules;
+  for (std::uint64_t mac = 0; mac < 60; ++mac) rules.push_back(mac_rule(mac));
+  rules.back().id = recorded_ids - 1;
+  rules.push_back(route(0, 8, 100));
+  EXPECT_TRUE(choice_of(rules, {}).has_apart);
+  rules.front().id = recorded_ids;
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
+            "a rule takes other bits than most, and too many were added to tell which is older");
+  rules.pop_back();
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::exact);
+}
+
+TEST(template_keeper, rules_apart_come_and_go_and_nothing_is_built) {
+  kept_table table{template_limits()};
+  for (std::uint64_t mac = 0; mac < 200; ++mac) table.add(mac_rule(mac));
+  for (std::uint32_t n = 0; n < 32; ++n) {
+    EXPECT_FALSE(table.add(route(n << 24, 8, 5))) << n;
+    EXPECT_EQ(table.now().which, table_template::exact);
+    EXPECT_TRUE(table.now().has_apart);
+  }
+  EXPECT_TRUE(table.asked.empty()) << "whether it decomposes is asked of tables that need it";
+  EXPECT_TRUE(table.add(route(33U << 24, 8, 5)));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_EQ(table.why_not_cheaper()[1],
+            "exact: more than 16 rows of rules that take other bits than most (33)");
+  // It comes back when so few have been apart for long.
+  EXPECT_FALSE(table.remove(route(33U << 24, 8, 5)));
+  for (std::uint32_t n = 31; n >= 16; --n) EXPECT_FALSE(table.remove(route(n << 24, 8, 5)));
+  EXPECT_EQ(table.why_not_cheaper()[1],
+            "exact: would serve; 53 more changes of rules until it is built");
+  for (std::uint64_t mac = 200; mac < 300 && table.now().which != table_template::exact; ++mac)
+    table.add(mac_rule(mac));
+  EXPECT_TRUE(table.now().has_apart);
+  for (std::uint32_t n = 0; n < 16; ++n) EXPECT_FALSE(table.remove(route(n << 24, 8, 5)));
+  EXPECT_FALSE(table.now().has_apart);
+}
+
+/// An exact table of few rules is not made a long direct one by each that is apart.
+TEST(template_keeper, an_odd_rule_does_not_swing_a_small_exact_table) {
+  kept_table table{template_limits()};
+  for (std::uint64_t mac = 0; mac < 30; ++mac) table.add(mac_rule(mac));
+  EXPECT_EQ(table.now().which, table_template::exact);
+  EXPECT_FALSE(table.add(route(0, 8, 5)));
+  EXPECT_EQ(table.why_not_cheaper(),
+            reasons{"direct: would serve; it is built when no more than 24 rules are left"});
+  for (std::uint64_t mac = 29; mac > 23; --mac) EXPECT_FALSE(table.remove(mac_rule(mac)));
+  EXPECT_TRUE(table.remove(mac_rule(23)));
+  EXPECT_EQ(table.now().which, table_template::direct);
+}
+
 /// Any changes: what a table has always serves its rules, and what is counted is what there is.
 TEST(template_keeper, through_random_changes_serves_what_is_there) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 60; ++round) {
-    const std::size_t long_max = round % 2 == 0 ? 0 : direct_long_max;
-    kept_table table(long_max);
+    const template_limits limits = round % 3 == 0   ? no_mixed_tables
+                                   : round % 3 == 1 ? long_ones
+                                                    : template_limits();
+    kept_table table(limits);
     std::vector<rule> rules;
     for (int i = 0; i < 300; ++i) {
       if (!rules.empty() && random() % 5 < (i < 150 ? 1U : 3U)) {
@@ -474,16 +569,21 @@ TEST(template_keeper, through_random_changes_serves_what_is_there) {
         rules.push_back(one);
         table.add(one);
       }
-      const template_choice fresh = choice_of(rules, long_max);
+      const template_choice fresh = choice_of(rules, limits);
       const template_choice& has = table.now();
       ASSERT_EQ(table.shape().n_rules(), rules.size());
       if (!has.is_long && !fresh.is_long) {
         ASSERT_GE(has.which, fresh.which);
       }
       if (has.which == table_template::direct) {
-        ASSERT_LE(rules.size(), has.is_long ? long_max : direct_rules_max);
+        ASSERT_LE(rules.size(), has.is_long ? limits.direct_long : direct_rules_max);
+      } else if (has.has_apart) {
+        const auto main = table.shape().find_main(limits.most_apart());
+        ASSERT_TRUE(main);
+        ASSERT_LE(main->n_rows_apart, limits.most_apart());
+        ASSERT_TRUE(table.shape().catch_alls_are_last());
       } else {
-        ASSERT_EQ(why_not(has.which, table.shape(), long_max), "");
+        ASSERT_EQ(why_not(has.which, table.shape(), limits), "");
       }
     }
   }

@@ -54,6 +54,7 @@ result<record_id> compile_context::make(const rule& of, record_id previous) {
   record.counters = number_of(of.id);
   record.shape = compiled.shape;
   record.traits = {compiled.next_table, of.instructions.meter.has_value(), of.priority};
+  record.rule = static_cast<std::uint32_t>(of.id);
   if (compiled.shared != nullptr) {
     record.shared = compiled.shared->ops.data();
   } else {
@@ -72,6 +73,7 @@ result<record_id> compile_context::make_gone(record_id previous) {
   record.counters = 0;
   record.shape = nullptr;
   record.traits = {};
+  record.rule = 0;
   return id;
 }
 

@@ -17,22 +17,6 @@
 namespace coua::pipeline {
 namespace {
 
-/// Of all rules, for exact of those that are no catch-alls.
-key_layout layout_of(const rule_table& rules, table_template kind) {
-  std::vector<match> matches;
-  if (kind == table_template::exact) {
-    // All have the same, and catch-alls are below them.
-    const rule_table::entry* one = first_other_rule(rules);
-    if (one != nullptr && !one->rule->match.is_any()) matches.push_back(one->rule->match);
-  } else {
-    each_other_rule(rules,
-                    [&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
-  }
-  // A classifier's rules come with all kinds of masks.
-  return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
-                                                                    : key_layout::width::bits);
-}
-
 /// What comes of each rule in the end. One that comes and goes in one bundle is nothing: what it
 /// refers to may be gone with it.
 std::vector<rule_step> net_of(const change_list& changes) {
@@ -101,10 +85,24 @@ std::uint64_t n_going(const std::vector<rule_step>& changes) {
 
 }  // namespace
 
+key_layout pipeline_compiler::layout_of(table_id table, table_template kind) const {
+  std::vector<match> matches;
+  if (kind == table_template::exact) {
+    if (const auto main = tables_[table].shape.find_main(limits_.most_apart()))
+      matches.push_back(*main->of);
+  } else {
+    each_other_rule(model_.tables()[table],
+                    [&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
+  }
+  // A classifier's rules come with all kinds of masks.
+  return key_layout::of(matches, kind == table_template::classifier ? key_layout::width::fields
+                                                                    : key_layout::width::bits);
+}
+
 table_template pipeline_compiler::wanted(table_id table) const {
   const table_template by_rules = tables_[table].keeper.now().which;
   if (by_rules == table_template::exact) {
-    const key_layout layout = layout_of(model_.tables()[table], table_template::exact);
+    const key_layout layout = layout_of(table, table_template::exact);
     if (!exact_store::takes(layout)) return table_template::classifier;
   }
   return by_rules;
@@ -309,7 +307,12 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
 
 result<void> pipeline_compiler::change_in_place(table_id table, const rule_changes& changes) {
   touched_.insert(table);
-  return change_form(*tables_[table].form, changes);
+  const table_state& of = tables_[table];
+  const auto good = change_form(*of.form, changes);
+  // With rules apart it is looked up alone, else together with others.
+  const auto* exact = dynamic_cast<const exact_form*>(of.form.get());
+  if (exact != nullptr && exact->has_rules_apart() != of.had_rules_apart) plan_changes_ = true;
+  return good;
 }
 
 result<void> pipeline_compiler::change_form(table_form& form, const rule_changes& changes) {
@@ -332,7 +335,7 @@ pipeline_compiler::rules_by_keys pipeline_compiler::exact_rules_of(
   rules_by_keys made;
   for (const table_id each : tables) {
     if (wanted(each) != table_template::exact) continue;
-    const key_layout layout = layout_of(model_.tables()[each], table_template::exact);
+    const key_layout layout = layout_of(each, table_template::exact);
     auto at = std::find_if(made.begin(), made.end(),
                            [&](const auto& one) { return one.first == layout; });
     if (at == made.end()) at = made.insert(at, {layout, 0});
@@ -375,7 +378,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table,
     if (!made) return tl::unexpected(std::move(made.error()));
     form = std::move(*made);
   } else {
-    const key_layout layout = layout_of(rules, kind);
+    const key_layout layout = layout_of(table, kind);
     auto made = kind == table_template::exact ? make_exact(table, layout, exact)
                                               : make_classifier(table, layout);
     if (!made) return made;
@@ -419,7 +422,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
     to = std::make_shared<shared_store>(std::move(*made));
     stores_.push_back(to);
   }
-  return std::make_shared<exact_form>(context_, table, std::move(to));
+  return std::make_shared<exact_form>(context_, table, std::move(to), limits_.most_apart());
 }
 
 result<std::shared_ptr<table_form>> pipeline_compiler::make_classifier(table_id table,

@@ -28,6 +28,9 @@ class direct_form final : public table_form {
   void retire() override;
   std::uint64_t bytes() const override;
 
+  /// At most, with those of rules that are gone and not buried.
+  unsigned n_rows() const { return n_rows_; }
+
  private:
   struct entry {
     rule_ptr rule;  // also of one that is gone
@@ -41,9 +44,7 @@ class direct_form final : public table_form {
   void work_out_ways();
 
   std::vector<entry> entries_;  // the highest priority first, then the one that was added first
-  // At most, with those of rules that are gone and not buried. Past rows_max the table is built
-  // anew.
-  unsigned n_rows_ = 0;
+  unsigned n_rows_ = 0;         // past rows_max the table is built anew
   key_layout layout_;
   std::size_t n_buried_ = 0;  // since it was made
   std::unique_ptr<const direct_table> table_;

@@ -3,19 +3,52 @@
 
 namespace coua::pipeline {
 
-exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store)
+exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
+                       std::shared_ptr<direct_form> apart, std::size_t most_apart)
     : placed_form(in, table_template::exact, table, {store->store.get(), table}),
-      store_(std::move(store)) {
+      store_(std::move(store)),
+      most_apart_(most_apart),
+      apart_(std::move(apart)) {
   stage_.exact = store_->store.get();
+  stage_.apart = &apart_->stage().direct;
 }
 
+exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
+                       std::size_t most_apart)
+    : exact_form(in, table, std::move(store), std::make_shared<direct_form>(in, table),
+                 most_apart) {}
+
 exact_form::exact_form(exact_form& from, std::shared_ptr<shared_store> store)
-    : exact_form(from.in_, from.stage().table, std::move(store)) {
+    : exact_form(from.in_, from.stage().table, std::move(store), from.apart_, from.most_apart_) {
   take_over(from);
+  from.is_taken_over_ = true;
 }
 
 bool exact_form::takes(const match& what) const {
-  return what.is_any() || store_->store->key_of(what, stage_.table).has_value();
+  return what.is_any() || places_.find(what) || apart_->n_rows() + most_ways(what) <= most_apart_;
+}
+
+result<void> exact_form::add(const rule_ptr& one) {
+  if (one->match.is_any()) return placed_form::add(one);
+  const auto where = places_.find(one->match);
+  return where ? rules_.add(places_, *where, one) : apart_->add(one);
+}
+
+result<void> exact_form::replace(const rule_ptr& one) {
+  if (one->match.is_any()) return placed_form::replace(one);
+  const auto where = places_.find(one->match);
+  return where ? rules_.replace(places_, *where, one) : apart_->replace(one);
+}
+
+result<void> exact_form::remove(const rule_ptr& one) {
+  if (one->match.is_any()) return placed_form::remove(one);
+  const auto where = places_.find(one->match);
+  return where ? rules_.remove(places_, *this, *where, one) : apart_->remove(one);
+}
+
+void exact_form::retire() {
+  placed_form::retire();
+  if (!is_taken_over_) apart_->retire();
 }
 
 }  // namespace coua::pipeline

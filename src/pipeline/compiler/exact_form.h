@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The exact template: rules are entries of a store that all tables with the same layout share, and
-// a rule that matches every packet may stand below them.
+// a rule that matches every packet may stand below them. A few that take other bits are apart, in a
+// direct table: they come and go without the others being touched.
 #pragma once
 
 #include <set>
 
+#include "pipeline/compiler/choose_template.h"
+#include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/placed_form.h"
 #include "pipeline/datapath/exact_store.h"
 
@@ -39,7 +42,12 @@ struct exact_places {
     auto operator<=>(const where&) const = default;
   };
 
-  where of(const match& what) const { return {*store->key_of(what, table)}; }
+  where of(const match& what) const { return *find(what); }
+  /// None: it takes other bits.
+  std::optional<where> find(const match& what) const {
+    const auto key = store->key_of(what, table);
+    return key ? std::optional(where{*key}) : std::nullopt;
+  }
   record_id head(const where& at) const { return static_cast<record_id>(store->find(at.key)); }
   result<void> put(const where& at, record_id head) {
     if (store->put(at.key, head)) return {};
@@ -53,18 +61,32 @@ struct exact_places {
 
 class exact_form final : public placed_form<exact_places> {
  public:
-  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store);
+  /// So many rows of rules apart are taken.
+  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
+             std::size_t most_apart);
   /// With the rules of one that retires next, whose entries are in the store already.
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
   bool takes(const match& what) const override;
-  /// Of the store, which other tables may share.
-  std::uint64_t bytes() const override { return store_->store->bytes(); }
-
+  result<void> add(const rule_ptr& one) override;
+  result<void> replace(const rule_ptr& one) override;
+  result<void> remove(const rule_ptr& one) override;
+  result<void> finish() override { return apart_->finish(); }
+  void retire() override;
+  /// Of the rules apart: the store may be other tables', too.
+  std::uint64_t bytes() const override { return has_rules_apart() ? apart_->bytes() : 0; }
   const std::shared_ptr<shared_store>& store() const { return store_; }
+  /// Of rules apart, also of those that were until a grace period ago.
+  unsigned n_rows_apart() const { return apart_->n_rows(); }
+  bool has_rules_apart() const { return n_rows_apart() != 0; }
 
  private:
+  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
+             std::shared_ptr<direct_form> apart, std::size_t most_apart);
   std::shared_ptr<shared_store> store_;
+  const std::size_t most_apart_;
+  std::shared_ptr<direct_form> apart_;
+  bool is_taken_over_ = false;  // the rules apart are another's
 };
 
 }  // namespace coua::pipeline

@@ -54,13 +54,14 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
                                      const compiler_params& params)
     : model_(model),
       n_workers_(params.n_workers),
+      limits_(params.limits),
       reclaimer_(published_.grace),
       context_(std::move(records), model.params().rules_max, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}),
       groups_(model) {
   published_.records = &context_.records();
-  for (table_state& each : tables_) each.keeper = template_keeper(params.direct_long_max);
+  for (table_state& each : tables_) each.keeper = template_keeper(params.limits);
   ports_ = std::make_unique<port_list>();
   plan_changes_ = true;
   publish();
@@ -207,7 +208,7 @@ void pipeline_compiler::recover() {
   publish();
 }
 
-/// Of tables whose rules are in one place, and none of which has clauses besides.
+/// Of tables whose rules are all in one place.
 static void set_batches(plan& of) {
   std::map<std::pair<table_template, std::uintptr_t>, table_id> first;
   for (std::size_t i = 0; i < n_tables_max; ++i) {
@@ -217,7 +218,10 @@ static void set_batches(plan& of) {
     if (stage == nullptr || of.clauses[i] != nullptr) continue;
     std::uintptr_t place;
     switch (stage->kind) {
-      case table_template::exact: place = reinterpret_cast<std::uintptr_t>(stage->exact); break;
+      case table_template::exact:
+        if (stage->rules_apart() != nullptr) continue;
+        place = reinterpret_cast<std::uintptr_t>(stage->exact);
+        break;
       case table_template::lpm: place = stage->prefixes->is_ipv4() ? 4 : 6; break;
       default: continue;
     }
@@ -235,6 +239,8 @@ void pipeline_compiler::publish() {
     next->ports = ports_.get();
     for (std::size_t i = 0; i < tables_.size(); ++i) {
       next->tables[i] = tables_[i].form == nullptr ? nullptr : &tables_[i].form->stage();
+      const auto* exact = dynamic_cast<const exact_form*>(tables_[i].form.get());
+      tables_[i].had_rules_apart = exact != nullptr && exact->has_rules_apart();
       const auto& clauses = tables_[i].clauses;
       next->clauses[i] = clauses == nullptr ? nullptr : &clauses->rules();
       next->some_clauses |= clauses != nullptr;
@@ -339,7 +345,7 @@ std::uint64_t pipeline_compiler::bytes(table_id table) const {
   const std::uint64_t clauses = of.clauses == nullptr ? 0 : of.clauses->bytes();
   if (of.form == nullptr) return clauses;
   const auto* exact = dynamic_cast<const exact_form*>(of.form.get());
-  return clauses + (exact == nullptr ? of.form->bytes() : share_of(*exact->store(), table));
+  return clauses + of.form->bytes() + (exact == nullptr ? 0 : share_of(*exact->store(), table));
 }
 
 /// From where the tables before it end up to where it ends, so that nothing is lost in rounding.

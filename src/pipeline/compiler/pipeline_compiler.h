@@ -38,9 +38,7 @@ struct compiler_params {
   unsigned n_workers = 1;
   /// Beside three for each rule: for what was replaced while workers may still use it.
   std::size_t spare_records = std::size_t{1} << 16;
-  /// Rows of a long direct table (choose_template.h); 0: none, so that small tables are decomposed
-  /// or a classifier's, for who tests or measures these.
-  std::size_t direct_long_max = pipeline::direct_long_max;
+  template_limits limits = {};
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -114,6 +112,7 @@ class pipeline_compiler {
     table_shape shape;
     template_keeper keeper;
     std::shared_ptr<table_form> form;
+    bool had_rules_apart = false;  // of exact, when the plan was made
     // Of the rules that are clauses of conjunctions, which are in neither of the above.
     std::shared_ptr<wildcard_form> clauses;
   };
@@ -148,6 +147,8 @@ class pipeline_compiler {
   /// Which template is to serve the table; wanted() tells.
   void ask_keeper(table_id table, std::size_t n_changes, bool fits);
   table_template wanted(table_id table) const;
+  /// Of the rules, for exact of those that are not apart.
+  key_layout layout_of(table_id table, table_template kind) const;
   /// Of stores without room for what comes, or with far too much: their tables, but for those that
   /// are built anew, move to another one.
   result<void> resize_stores(const std::set<table_id>& build,
@@ -179,6 +180,7 @@ class pipeline_compiler {
 
   const bridge& model_;
   const unsigned n_workers_;
+  const template_limits limits_;
   published_plan published_;
   reclaimer reclaimer_;
   compile_context context_;

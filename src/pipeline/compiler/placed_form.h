@@ -14,15 +14,15 @@ namespace coua::pipeline {
 template <class Places>
 class placed_form : public table_form {
  public:
-  result<void> add(const rule_ptr& one) final {
+  result<void> add(const rule_ptr& one) override {
     if (one->match.is_any()) return catch_all_.add(rest_, {}, one);
     return rules_.add(places_, places_.of(one->match), one);
   }
-  result<void> replace(const rule_ptr& one) final {
+  result<void> replace(const rule_ptr& one) override {
     if (one->match.is_any()) return catch_all_.replace(rest_, {}, one);
     return rules_.replace(places_, places_.of(one->match), one);
   }
-  result<void> remove(const rule_ptr& one) final {
+  result<void> remove(const rule_ptr& one) override {
     if (one->match.is_any()) return catch_all_.remove(rest_, *this, {}, one);
     return rules_.remove(places_, *this, places_.of(one->match), one);
   }
@@ -30,7 +30,7 @@ class placed_form : public table_form {
     rules_.bury(places_, gone);
     catch_all_.bury(rest_, gone);
   }
-  void retire() final {
+  void retire() override {
     rules_.retire();
     catch_all_.retire();
   }
@@ -49,10 +49,10 @@ class placed_form : public table_form {
   }
 
   Places places_;
+  rule_places<typename Places::where> rules_;
 
  private:
   catch_all_store rest_{stage_.catch_all};
-  rule_places<typename Places::where> rules_;
   rule_places<catch_all_place> catch_all_;
 };
 

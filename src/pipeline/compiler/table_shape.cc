@@ -138,8 +138,19 @@ std::string prefix_shape::why_not() const {
          std::to_string(found->of_longer) + " for a /" + std::to_string(found->longer);
 }
 
+std::optional<table_shape::main_mask> table_shape::find_main(std::size_t most_others) const {
+  if (by_mask_.empty() || by_mask_.size() > most_others + 1) return std::nullopt;
+  const auto main = std::max_element(
+      by_mask_.begin(), by_mask_.end(),
+      [](const auto& left, const auto& right) { return left.second < right.second; });
+  std::size_t n_apart = 0;
+  for (const auto& [what, n] : by_mask_) n_apart += n * most_ways(what);
+  return main_mask{&main->first, n_apart - main->second * most_ways(main->first)};
+}
+
 void table_shape::add(const rule& one) {
   ++n_rules_;
+  newest_ = std::max(newest_, one.id);
   n_rows_ += most_ways(one.match);
   if (one.match.is_any()) {
     catch_alls_.add(one.priority);

@@ -108,6 +108,15 @@ class table_shape {
   std::size_t n_rows() const { return n_rows_; }
   /// Different sets of bits that rules take, but for those that take none.
   std::size_t n_masks() const { return by_mask_.size(); }
+  /// What most rules take, as the match of one of them, and how many rows of a direct table the
+  /// others have. None: there are more masks than one and `most_others`, or none.
+  struct main_mask {
+    const match* of;
+    std::size_t n_rows_apart;
+  };
+  std::optional<main_mask> find_main(std::size_t most_others) const;
+  /// Of the rules that were ever added: ids rise.
+  rule_id newest() const { return newest_; }
   bool has_catch_all() const { return !catch_alls_.empty(); }
   /// Rules that match every packet are below all others, so that one decides only where no other
   /// matches. Of one priority, the rule that was added first would.
@@ -118,6 +127,7 @@ class table_shape {
 
  private:
   std::size_t n_rules_ = 0, n_rows_ = 0;
+  rule_id newest_ = 0;
   match_counts<same_mask> by_mask_;
   priority_counts catch_alls_, others_;
   std::array<prefix_shape, 4> prefixes_{

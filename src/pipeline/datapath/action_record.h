@@ -8,6 +8,7 @@
 //   shape      codes of its ops, the fields that they set, and whether another table follows:
 //              packets whose records have one shape are executed together (executor.h)
 //   traits     which one, whether a meter comes first, and the priority
+//   rule       the low bits of the rule's id, so that of two rules the older one is known
 //   ops        two of them in the record itself; longer lists are apart, and shared by records that
 //              have the same ones
 //
@@ -67,6 +68,7 @@ struct alignas(64) action_record {
   std::uint32_t counters;
   const action_shape* shape;  // null: the rule is gone
   record_traits traits;
+  std::uint32_t rule;
   union {
     op own[n_inline];
     const op* shared;  // instead, as its shape says

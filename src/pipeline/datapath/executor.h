@@ -357,6 +357,9 @@ class executor {
   struct ranked;
   void look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept;
   void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;
+  /// The records of rules apart that are above those that were found.
+  void look_up_beside(const direct_table& table, const packet_list& list,
+                      const action_record** records) noexcept;
   void look_up_wildcard(const table_stage& of, const packet_list& list,
                         const action_record** records) noexcept;
 

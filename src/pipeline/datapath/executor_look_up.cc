@@ -116,7 +116,10 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
     __builtin_prefetch(&all[static_cast<record_id>(heads[i])]);
   }
   const auto find = [&](unsigned i) { return all.at(static_cast<record_id>(heads[i]), version_); };
-  if (!find_records(list, which, records, find)) take_catch_alls(list, records);
+  const bool has_all = find_records(list, which, records, find);
+  const direct_table* const apart = list.is_mixed ? nullptr : of.rules_apart();
+  if (apart != nullptr) look_up_beside(*apart, list, records);
+  if (!has_all) take_catch_alls(list, records);
 }
 
 template <class Address>
@@ -236,6 +239,24 @@ void executor::look_up_apart(const direct_table& table, const packet_list& list,
       const action_record* found = record_of(table, rule);
       if (found == nullptr) continue;
       so_far = {found, table.ranks[rule]};
+      break;
+    }
+  }
+}
+
+void executor::look_up_beside(const direct_table& table, const packet_list& list,
+                              const action_record** records) noexcept {
+  const asked which(list, packets_, table.layout.needs());
+  std::uint64_t matched[burst_max];
+  find_rows(table, which, matched);
+  for (unsigned i = 0; i < which.n(); ++i) {
+    const action_record*& so_far = records[which.which(i)];
+    for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
+      const unsigned rule = table.rule_of[std::countr_zero(rows)];
+      if (so_far != nullptr && table.ranks[rule] < rank_of(*so_far)) break;
+      const action_record* found = record_of(table, rule);
+      if (found == nullptr) continue;
+      so_far = found;
       break;
     }
   }

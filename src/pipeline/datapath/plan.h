@@ -38,11 +38,19 @@ struct table_stage {
   table_id table = 0;
   std::atomic<const direct_table*> direct{nullptr};
   const exact_store* exact = nullptr;
+  /// Of exact: rules that take other bits, mostly none.
+  const std::atomic<const direct_table*>* apart = nullptr;
   const prefix_table* prefixes = nullptr;
   const decomposed_table* decomposed = nullptr;
   const wildcard_table* wildcard = nullptr;
   /// Of exact and lpm: for packets that no other rule takes; 0: none.
   std::atomic<record_id> catch_all{0};
+
+  /// Of exact. Null: no rules are apart.
+  const direct_table* rules_apart() const noexcept {
+    const direct_table* const rules = apart->load(std::memory_order_acquire);
+    return rules != nullptr && rules->n_rules != 0 ? rules : nullptr;
+  }
 };
 
 inline constexpr std::size_t n_tables_max = std::size_t{table_max} + 1;
@@ -52,7 +60,8 @@ struct plan {
   net::parse_depth depth = net::parse_depth::link;
   const port_list* ports = nullptr;
   std::array<const table_stage*, n_tables_max> tables{};  // null: no rules
-  /// By table: the first of those whose packets are looked up with its own, as one batch.
+  /// By table: the first of those whose packets are looked up with its own, as one batch. A table
+  /// with rules apart is looked up alone.
   std::array<table_id, n_tables_max> batch_of{};
   /// Rules that are clauses of conjunctions (model/conjunction.h). They are in no stage; null:
   /// none.

@@ -140,7 +140,10 @@ class outliner {
     const double n = static_cast<double>(rules.size());
     switch (stage.kind) {
       case table_template::direct: add_direct(one, *stage.direct.load()); break;
-      case table_template::exact: add_exact(one, *stage.exact); break;
+      case table_template::exact:
+        add_exact(one, *stage.exact);
+        if (const direct_table* const apart = stage.rules_apart()) add_direct(one, *apart);
+        break;
       case table_template::lpm: add_prefixes(one, *stage.prefixes, mix, n); break;
       case table_template::decomposed:
         add_decomposed(one, *stage.decomposed,
@@ -164,7 +167,9 @@ class outliner {
     }
     add_shapes(one, mix);
     send_on(one, rules, mix);
-    const void* key = stage.kind == table_template::exact ? stage.exact
+    const bool is_alone = stage.kind == table_template::exact && stage.rules_apart() != nullptr;
+    const void* key = is_alone                              ? static_cast<const void*>(&stage)
+                      : stage.kind == table_template::exact ? stage.exact
                       : stage.kind == table_template::lpm
                           ? static_cast<const void*>(stage.prefixes->is_ipv4() ? &ipv4_ : &ipv6_)
                           : &stage;

@@ -33,7 +33,7 @@ class pipeline_probe {
   static constexpr std::uint16_t tcp_src = 1024, tcp_dst = 80;
 
   /// Small classifiers are measured.
-  static constexpr compiler_params compiled_with{.direct_long_max = 0};
+  static constexpr compiler_params compiled_with{.limits = no_mixed_tables};
 
   /// Errors: no_memory.
   static result<std::unique_ptr<pipeline_probe>> create();

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact tables with a few rules that take other bits, beside the oracle.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "checked_pipeline.h"
+#include "net/wire.h"
+#include "pipeline/datapath/test_frames.h"
+#include "pipeline/model/test_model.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+using pipeline::test::add_rule;
+using pipeline::test::change_rules;
+using pipeline::test::ipv4;
+using pipeline::test::output;
+using pipeline::test::where;
+
+constexpr std::uint64_t first_mac = 0x0200'0000'0000;
+constexpr unsigned n_macs = 40;
+/// However few rules there are.
+constexpr compiler_params params{.limits = {.direct_long = 0}};
+
+match to_mac(unsigned which) { return where({exact(field::eth_dst, first_mac + which)}); }
+rule_mod mac_rule(unsigned which, table_id table = 0, std::uint16_t priority = 10) {
+  return add_rule(table, priority, to_mac(which), pipeline::test::apply({output(2 + which % 2)}));
+}
+rule_mod odd_rule(std::uint16_t priority, match what, port_no to = 4, table_id table = 0) {
+  return add_rule(table, priority, std::move(what), pipeline::test::apply({output(to)}));
+}
+rule_mod strict_removal(rule_mod of) {
+  of.command = rule_command::remove_strict;
+  return of;
+}
+match from_odd_mac() { return where({{field::eth_src, 1, 1}}); }
+match of_tcp() { return where({ipv4(), exact(field::ip_proto, 6)}); }
+
+class rules_apart : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::vector<operation> bundle;
+    for (port_no i = 1; i <= 5; ++i) bundle.emplace_back(pipeline::test::add_port(i));
+    must(bundle);
+  }
+  void must(const std::vector<operation>& bundle) { ASSERT_TRUE(in_.apply(bundle)); }
+  void add_macs(table_id table = 0, unsigned n = n_macs, std::uint16_t priority = 10) {
+    std::vector<operation> bundle;
+    for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(i, table, priority));
+    must(bundle);
+  }
+  /// Frames to known and unknown addresses, of all kinds, from all ports.
+  void see() {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 6; ++round) {
+      std::vector<packet> burst;
+      for (unsigned i = 0; i < executor::burst_max; ++i) {
+        const auto& some = pipeline::test::frames();
+        packet one = pipeline::test::from_port_1(some[random() % some.size()]);
+        one.in_port = 1 + i % 3;
+        if (one.bytes.size() >= net::ethernet_header_bytes) {
+          net::store_mac(one.bytes.data(), first_mac + random() % (n_macs + 10));
+          net::store_mac(one.bytes.data() + 6, first_mac + random() % 4);
+        }
+        burst.push_back(std::move(one));
+      }
+      in_.receive(burst);
+    }
+    in_.check_counters();
+  }
+  const table_form* form(table_id table = 0) { return in_.bridge().compiler().form(table); }
+  unsigned n_rows_apart() {
+    const auto* exact = dynamic_cast<const exact_form*>(form());
+    return exact == nullptr ? 0 : exact->n_rows_apart();
+  }
+  table_id batch_of(table_id table) {
+    return in_.bridge().compiler().published().root.load()->batch_of[table];
+  }
+
+  checked_pipeline in_{params};
+};
+
+TEST_F(rules_apart, stand_above_and_below_the_others) {
+  add_macs();
+  for (const std::uint16_t priority : {11, 9}) {
+    const rule_mod odd = odd_rule(priority, from_odd_mac());
+    must({odd});
+    EXPECT_EQ(form()->kind(), table_template::exact);
+    EXPECT_EQ(n_rows_apart(), 1U);
+    see();
+    must({strict_removal(odd)});
+    see();
+  }
+}
+
+/// Of one priority, the one that was added first counts: red where the priority alone is compared.
+TEST_F(rules_apart, of_one_priority_are_older_or_newer) {
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < n_macs; ++i) {
+    if (i == n_macs / 2) bundle.emplace_back(odd_rule(10, from_odd_mac()));
+    bundle.emplace_back(mac_rule(i));
+  }
+  must(bundle);
+  ASSERT_EQ(form()->kind(), table_template::exact);
+  see();
+  // One that comes again is the newest.
+  must({strict_removal(mac_rule(0))});
+  must({mac_rule(0)});
+  see();
+  // One that is changed is as old as it was.
+  must({change_rules(rule_command::modify_strict, 0, 10, from_odd_mac(),
+                     pipeline::test::apply({output(5)}))});
+  see();
+}
+
+TEST_F(rules_apart, stand_above_what_matches_every_packet) {
+  add_macs();
+  must({odd_rule(0, {}, 5), odd_rule(1, of_tcp()), odd_rule(20, from_odd_mac(), 3)});
+  EXPECT_EQ(form()->kind(), table_template::exact);
+  EXPECT_EQ(n_rows_apart(), 2U);
+  see();
+  must({strict_removal(odd_rule(0, {}))});
+  see();
+  // Not below all others any more: it is a rule of another table.
+  must({odd_rule(2, {}, 5)});
+  EXPECT_NE(form()->kind(), table_template::exact);
+  see();
+}
+
+TEST_F(rules_apart, may_take_two_rows) {
+  add_macs();
+  must({odd_rule(20, where({{field::vlan_vid, 1, 1}}))});
+  EXPECT_EQ(n_rows_apart(), 2U);
+  see();
+}
+
+TEST_F(rules_apart, touch_none_of_the_others_and_are_built_anew_past_their_bound) {
+  add_macs();
+  const table_form* const before = form();
+  const std::size_t most = params.limits.most_apart();
+  const auto odd = [](std::size_t i) {
+    return odd_rule(20, where({exact(field::eth_src, first_mac + i)}));
+  };
+  for (std::size_t i = 0; i < most; ++i) must({odd(i)});
+  EXPECT_EQ(form(), before);
+  EXPECT_EQ(n_rows_apart(), 32U);
+  see();
+  must({odd(most)});
+  EXPECT_NE(form(), before);
+  EXPECT_NE(form()->kind(), table_template::exact);
+  see();
+}
+
+/// A table with rules apart is looked up alone, and with others again when they are gone.
+TEST_F(rules_apart, are_of_one_table_of_a_store) {
+  for (const table_id each : {table_id{1}, table_id{2}}) {
+    must({add_rule(0, 5, where({exact(field::in_port, each)}), pipeline::test::go(each))});
+    add_macs(each);
+  }
+  ASSERT_EQ(form(1)->stage().exact, form(2)->stage().exact);
+  EXPECT_EQ(batch_of(2), 1);
+  const rule_mod odd = odd_rule(20, from_odd_mac(), 4, 2);
+  for (int round = 0; round < 3; ++round) {
+    must({odd});
+    EXPECT_EQ(batch_of(2), 2);
+    see();
+    must({strict_removal(odd)});
+    see();
+    must({mac_rule(n_macs + 1, 2)});
+    EXPECT_EQ(batch_of(2), 1) << "with the next change";
+    see();
+    must({strict_removal(mac_rule(n_macs + 1, 2))});
+  }
+}
+
+/// Red where the old form gives up what the new one has.
+TEST_F(rules_apart, stay_when_the_store_grows) {
+  add_macs(0, 20);
+  must({odd_rule(20, from_odd_mac()), odd_rule(5, of_tcp(), 3)});
+  const auto* const store = form()->stage().exact;
+  see();
+  for (unsigned i = 20; form()->stage().exact == store; ++i) {
+    ASSERT_LT(i, 2000U);
+    must({mac_rule(i)});
+  }
+  EXPECT_EQ(n_rows_apart(), 2U);
+  see();
+  must({strict_removal(odd_rule(20, from_odd_mac()))});
+  see();
+  EXPECT_EQ(n_rows_apart(), 1U);
+  in_.check_nothing_stays();
+}
+
+/// What a refused version did to them is undone.
+TEST_F(rules_apart, are_as_they_were_after_a_version_that_failed) {
+  add_macs();
+  must({odd_rule(20, from_odd_mac())});
+  EXPECT_FALSE(in_.apply({odd_rule(30, of_tcp()), strict_removal(odd_rule(20, from_odd_mac())),
+                          add_rule(0, 1, to_mac(999), pipeline::test::go(0))}));
+  EXPECT_EQ(n_rows_apart(), 1U);
+  see();
+}
+
+}  // namespace
+}  // namespace coua::test
