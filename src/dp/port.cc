@@ -547,7 +547,10 @@ void port::close() {
   const eal_call call;
   if (std::exchange(started_, false)) rte_eth_dev_stop(device_);
   if (!std::exchange(probed_, false)) return;
-  rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
+  // What it refers to goes with this port, so one that runs is waited for.
+  while (rte_eth_dev_callback_unregister(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_) ==
+         -EAGAIN)
+    std::this_thread::yield();
   rte_eth_dev_info info{};
   const bool known = rte_eth_dev_info_get(device_, &info) == 0;
   const std::vector<int> sockets = xdp_files_.sockets();

@@ -8,8 +8,10 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include <cerrno>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "dp/eal.h"
 #include "dp/test_ring_port.h"
@@ -24,6 +26,7 @@ rte_eth_conf asked;
 std::optional<int> node_of_devices;  // that they are said to be on
 std::map<const rte_mempool*, int> node_asked_for;
 std::optional<rte_eth_stats> stats_of_devices;  // what each of them is said to have counted
+unsigned n_still_running = 0;  // as often a callback is said to run when it is taken back
 
 template <typename Function>
 Function real(Function, const char* name) {
@@ -69,6 +72,15 @@ extern "C" int rte_eth_stats_get(std::uint16_t device, rte_eth_stats* stats) {
   if (!coua::dp::stats_of_devices) return next(device, stats);
   *stats = *coua::dp::stats_of_devices;
   return 0;
+}
+// As DPDK does while another thread is in the callback: it stays.
+extern "C" int rte_eth_dev_callback_unregister(std::uint16_t device, rte_eth_event_type event,
+                                               rte_eth_dev_cb_fn callback, void* argument) {
+  static const auto next =
+      coua::dp::real(&rte_eth_dev_callback_unregister, "rte_eth_dev_callback_unregister");
+  if (coua::dp::n_still_running == 0) return next(device, event, callback, argument);
+  --coua::dp::n_still_running;
+  return -EAGAIN;
 }
 // The node may not be there: what is asked for counts.
 extern "C" rte_mempool* rte_pktmbuf_pool_create(const char* name, unsigned n, unsigned cache,
@@ -196,6 +208,15 @@ TEST_F(port_test, counts_what_its_device_dropped_by_the_reason) {
   EXPECT_EQ(
       counts_of(*opened),
       (counts{{"rx_missed", 2}, {"rx_errors", 40}, {"rx_no_mbuf", 600}, {"tx_errors", 8000}}));
+}
+
+// Red when the port goes while DPDK's interrupt thread still writes into it.
+TEST_F(port_test, goes_only_when_its_callback_runs_no_more) {
+  auto opened = open(1);
+  ASSERT_NE(opened, nullptr);
+  n_still_running = 3;
+  opened.reset();
+  EXPECT_EQ(std::exchange(n_still_running, 0u), 0u);
 }
 
 TEST_F(port_test, is_promiscuous_or_not) {
