@@ -96,6 +96,14 @@ bool valid_name(const std::string& name) {
              std::string::npos;
 }
 
+void add_counters(std::vector<counter>& sum, const std::vector<counter>& more) {
+  if (sum.empty()) {
+    sum = more;
+  } else {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i].value += more[i].value;
+  }
+}
+
 tl::unexpected<error> port::failed(const std::string& step, int code) const {
   const int number = code < 0 ? -code : code;
   return fail(number == ENOMEM                      ? errc::no_memory
@@ -528,11 +536,8 @@ std::pair<std::uint64_t, std::uint64_t> port::packets() const {
 
 std::vector<counter> port::device_counters() const {
   if (!members_.empty()) {
-    std::vector<counter> sum = members_[0]->device_counters();
-    for (std::size_t m = 1; m < members_.size(); ++m) {
-      const std::vector<counter> more = members_[m]->device_counters();
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i].value += more[i].value;
-    }
+    std::vector<counter> sum;
+    for (const auto& each : members_) add_counters(sum, each->device_counters());
     return sum;
   }
   rte_eth_stats stats{};

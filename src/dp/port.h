@@ -46,6 +46,9 @@ struct port_limits {
 /// Of a port or a bridge: 1 to 32 of [A-Za-z0-9_.-], not - first.
 bool valid_name(const std::string& name);
 
+/// Of the same names; or to none.
+void add_counters(std::vector<counter>& sum, const std::vector<counter>& more);
+
 class port {
  public:
   /// Checks everything that can be checked without the device: name, MTU, VLANs.

@@ -25,7 +25,6 @@ std::map<unsigned, int> rx_nodes, tx_nodes, pool_nodes;
 rte_eth_conf asked;
 std::optional<int> node_of_devices;  // that they are said to be on
 std::map<const rte_mempool*, int> node_asked_for;
-std::optional<rte_eth_stats> stats_of_devices;  // what each of them is said to have counted
 unsigned n_still_running = 0;  // as often a callback is said to run when it is taken back
 
 template <typename Function>
@@ -67,12 +66,6 @@ extern "C" int rte_eth_dev_socket_id(std::uint16_t device) {
   static const auto next = coua::dp::real(&rte_eth_dev_socket_id, "rte_eth_dev_socket_id");
   return coua::dp::node_of_devices.value_or(next(device));
 }
-extern "C" int rte_eth_stats_get(std::uint16_t device, rte_eth_stats* stats) {
-  static const auto next = coua::dp::real(&rte_eth_stats_get, "rte_eth_stats_get");
-  if (!coua::dp::stats_of_devices) return next(device, stats);
-  *stats = *coua::dp::stats_of_devices;
-  return 0;
-}
 // As DPDK does while another thread is in the callback: it stays.
 extern "C" int rte_eth_dev_callback_unregister(std::uint16_t device, rte_eth_event_type event,
                                                rte_eth_dev_cb_fn callback, void* argument) {
@@ -108,7 +101,7 @@ class port_test : public ::testing::Test {
   }
   void TearDown() override {
     node_of_devices.reset();
-    stats_of_devices.reset();
+    test_ring_port::say_dropped(std::nullopt);
   }
   std::unique_ptr<port> open(unsigned workers) { return open(std::vector<worker_place>(workers)); }
   std::unique_ptr<port> open(const std::vector<worker_place>& places) {
@@ -189,11 +182,7 @@ TEST_F(port_test, counts_what_its_device_dropped_by_the_reason) {
     for (const counter& each : one.device_counters()) found[each.name] = each.value;
     return found;
   };
-  stats_of_devices.emplace();
-  stats_of_devices->imissed = 1;
-  stats_of_devices->ierrors = 20;
-  stats_of_devices->rx_nombuf = 300;
-  stats_of_devices->oerrors = 4000;
+  test_ring_port::say_dropped({{1, 20, 300, 4000}});
   auto opened = open(1);
   ASSERT_NE(opened, nullptr);
   EXPECT_EQ(

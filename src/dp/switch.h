@@ -333,7 +333,7 @@ class l2_switch {
   virtual std::vector<worker_status> workers() const = 0;
   /// Waits for nobody: `tables` may be in a driver, which opens a port as slowly as it likes.
   virtual switch_pulse pulse() const = 0;
-  /// Sums over all ports and workers.
+  /// Sums over all ports, those that were removed included, and workers: they never go back.
   virtual std::vector<counter> totals() const = 0;
 
   virtual fib_status fib() const = 0;

@@ -179,6 +179,8 @@ class switch_impl final : public l2_switch {
   void flush(const flush_filter& filter, const std::string& port);
   void bury_pools();
   std::uint64_t port_sum(unsigned number, std::size_t id) const;
+  static std::vector<counter> own_counters(const port_slot& slot, const port& device);
+  void keep_counters(const port_slot& slot, const port& leaving);
   std::uint64_t domain_sum(std::uint16_t domain, std::size_t id) const;
   // switch_bonds.cc
   link_state look_at_link(unsigned number);
@@ -227,6 +229,7 @@ class switch_impl final : public l2_switch {
       std::vector<std::array<std::uint64_t, vlan_counter::count>>(n_domains);
   std::unique_ptr<plan> plan_;
   std::array<port_slot, max_ports> slots_;
+  std::vector<counter> counters_of_removed_;     // ports, but for what workers counted
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them
   std::vector<packet_pool> graveyard_;       // of what was removed, until their packets are back
   std::map<int, packet_pool> shared_pools_;  // by NUMA node

@@ -202,6 +202,7 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   slot.bridge = nullptr;
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
+  keep_counters(slot, *leaving);
   close(std::move(leaving));
   bury_pools();
   return flush;

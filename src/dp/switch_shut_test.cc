@@ -107,6 +107,26 @@ TEST_F(shut_test, a_storm_shuts_its_port_and_no_other) {
 }
 
 // Red nearly always without a look at the speed: links are watched less often than drops.
+// Red when what a port and its device have counted goes with the port.
+TEST_F(shut_test, totals_keep_what_a_port_that_goes_has_counted) {
+  ASSERT_NO_FATAL_FAILURE(shut(0));
+  send(host(2), 10);
+  ASSERT_TRUE(switch_->reopen_port("a"));
+  test_ring_port::say_dropped({{1, 20, 300, 4000}});
+  const std::vector<counter> before = switch_->totals();
+  ASSERT_EQ(value(before, "shut_downs"), 1u);
+  ASSERT_EQ(value(before, "rx_missed"), 4u);
+  for (const char* port : {"a", "b", "watched", "beside"}) {
+    ASSERT_TRUE(switch_->remove_port(port));
+    const std::vector<counter> now = switch_->totals();
+    ASSERT_EQ(now.size(), before.size());
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      EXPECT_EQ(now[i].name, before[i].name);
+      EXPECT_EQ(now[i].value, before[i].value) << now[i].name << " without " << port;
+    }
+  }
+}
+
 TEST_F(shut_test, a_share_of_an_old_speed_shuts_nothing) {
   test_ring_port& a = *rings_["a"];
   a.set_speed(10);

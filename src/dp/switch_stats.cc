@@ -93,10 +93,20 @@ result<std::vector<counter>> switch_impl::port_counters(const std::string& name)
     for (std::size_t id = 0; id < port_counter::count; ++id)
       list.push_back({port_counter::name(id),
                       port_sum(static_cast<unsigned>(number), id) - slot.baseline[id]});
-    for (counter& each : shut_counters(slot)) list.push_back(std::move(each));
-    for (counter& each : slot.device->device_counters()) list.push_back(std::move(each));
+    for (counter& each : own_counters(slot, *slot.device)) list.push_back(std::move(each));
     return list;
   });
+}
+
+/// Those that are no worker's.
+std::vector<counter> switch_impl::own_counters(const port_slot& slot, const port& device) {
+  std::vector<counter> list = shut_counters(slot);
+  for (counter& each : device.device_counters()) list.push_back(std::move(each));
+  return list;
+}
+
+void switch_impl::keep_counters(const port_slot& slot, const port& leaving) {
+  add_counters(counters_of_removed_, own_counters(slot, leaving));
 }
 
 std::vector<counter> switch_impl::totals() const {
@@ -107,15 +117,10 @@ std::vector<counter> switch_impl::totals() const {
       for (unsigned number = 0; number < max_inputs; ++number) sum += port_sum(number, id);
       list.push_back({port_counter::name(id), sum});
     }
-    const std::size_t own = list.size();
-    for (const port_slot& slot : slots_) {
-      if (!slot.device) continue;
-      std::vector<counter> device = shut_counters(slot);
-      for (counter& each : slot.device->device_counters()) device.push_back(std::move(each));
-      if (list.size() == own)
-        for (const counter& each : device) list.push_back({each.name, 0});
-      for (std::size_t i = 0; i < device.size(); ++i) list[own + i].value += device[i].value;
-    }
+    std::vector<counter> own = counters_of_removed_;
+    for (const port_slot& slot : slots_)
+      if (slot.device) add_counters(own, own_counters(slot, *slot.device));
+    list.insert(list.end(), own.begin(), own.end());
     return list;
   });
 }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <climits>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -41,6 +42,9 @@ std::atomic<int> vanished{no_device};
 
 // By device, one more than its Mbit/s; 0: as the driver says.
 std::array<std::atomic<unsigned>, RTE_MAX_ETHPORTS> speeds{};
+
+std::mutex dropped_mutex;
+std::optional<dropped_frames> dropped;
 
 using set_link_function = int (*)(std::uint16_t);
 int answer_link(const char* name, std::uint16_t device) {
@@ -87,6 +91,19 @@ extern "C" int rte_eth_link_get_nowait(std::uint16_t device, rte_eth_link* link)
   if (said != 0) link->link_speed = said == 1 ? RTE_ETH_SPEED_NUM_UNKNOWN : said - 1;
   return answer;
 }
+extern "C" int rte_eth_stats_get(std::uint16_t device, rte_eth_stats* stats) {
+  using function = int (*)(std::uint16_t, rte_eth_stats*);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "rte_eth_stats_get"));
+  const int answer = real(device, stats);
+  const std::lock_guard hold(coua::dp::dropped_mutex);
+  if (const auto& said = coua::dp::dropped) {
+    stats->imissed = said->rx_missed;
+    stats->ierrors = said->rx_errors;
+    stats->rx_nombuf = said->rx_no_mbuf;
+    stats->oerrors = said->tx_errors;
+  }
+  return answer;
+}
 
 namespace coua::dp {
 
@@ -110,6 +127,7 @@ test_ring_port::~test_ring_port() {
   link_error = 0;
   vanished = no_device;
   for (auto& each : speeds) each = 0;
+  say_dropped(std::nullopt);
   for (rte_ring* ring : {in_, out_}) {
     void* frame;
     while (rte_ring_dequeue(ring, &frame) == 0) rte_pktmbuf_free(static_cast<rte_mbuf*>(frame));
@@ -227,6 +245,11 @@ void test_ring_port::poll_slowly(unsigned ms) {
 
 bool test_ring_port::in_poll() { return polling != 0; }
 unsigned test_ring_port::most_in_poll() { return most_polling; }
+
+void test_ring_port::say_dropped(std::optional<dropped_frames> n) {
+  const std::lock_guard hold(dropped_mutex);
+  dropped = n;
+}
 
 void test_ring_port::fail_links(int error) { link_error = error; }
 

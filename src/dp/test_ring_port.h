@@ -16,6 +16,11 @@ namespace coua::dp {
 
 using frame_bytes = std::vector<std::uint8_t>;
 
+/// As devices count it.
+struct dropped_frames {
+  std::uint64_t rx_missed, rx_errors, rx_no_mbuf, tx_errors;
+};
+
 /// Needs a running environment, and must outlive the switch's port.
 class test_ring_port {
  public:
@@ -50,6 +55,9 @@ class test_ring_port {
   void set_speed(unsigned mbps);
   /// From now on, until a ring port is destroyed, DPDK answers this when the switch sets a link.
   static void fail_links(int error);
+  /// From now on, until it is told nothing or a ring port is destroyed, every device says that it
+  /// has dropped so many.
+  static void say_dropped(std::optional<dropped_frames> n);
   /// Pulls the device itself, until a ring port is destroyed. Only while the switch has the port.
   void vanish();
   /// Its driver says that it is gone. Only while the switch has the port.
