@@ -536,7 +536,7 @@ std::pair<std::uint64_t, std::uint64_t> port::packets() const {
 
 std::vector<counter> port::device_counters() const {
   if (!members_.empty()) {
-    std::vector<counter> sum;
+    std::vector<counter> sum = counters_of_left_;
     for (const auto& each : members_) add_counters(sum, each->device_counters());
     return sum;
   }

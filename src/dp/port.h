@@ -99,7 +99,8 @@ class port {
   bool strips_tags() const;
   /// Of a device; what a bond's is, its state says (bond/bond_state.h). One that is lost stays so.
   link_state link();
-  /// What the device counts itself: rx_missed, rx_errors, rx_no_mbuf, tx_errors.
+  /// What the device counts itself: rx_missed, rx_errors, rx_no_mbuf, tx_errors. Of a bond: its
+  /// members, those that left included.
   std::vector<counter> device_counters() const;
   /// What the device counts as received and sent.
   std::pair<std::uint64_t, std::uint64_t> packets() const;
@@ -146,6 +147,7 @@ class port {
   port_config config_;
   bool is_member_ = false;
   member_list members_;
+  std::vector<counter> counters_of_left_;  // members
   std::uint64_t bond_seed_ = 0;
   std::uint16_t device_ = 0;
   bool probed_ = false;

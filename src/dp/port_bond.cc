@@ -78,6 +78,7 @@ port::member_list port::change_members(const std::vector<std::string>& to, membe
   }
   members_ = std::move(coming);
   std::erase(leaving, nullptr);
+  for (const auto& each : leaving) add_counters(counters_of_left_, each->device_counters());
   config_.bond.members = to;
   take_after_members();
   return leaving;

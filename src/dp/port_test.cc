@@ -199,6 +199,24 @@ TEST_F(port_test, counts_what_its_device_dropped_by_the_reason) {
       (counts{{"rx_missed", 2}, {"rx_errors", 40}, {"rx_no_mbuf", 600}, {"tx_errors", 8000}}));
 }
 
+// Red when the counters of a bond go back.
+TEST_F(port_test, a_bond_keeps_what_members_that_left_have_counted) {
+  config_.devargs.clear();
+  config_.bond.members = {"net_null_tested1", "net_null_tested2"};
+  auto opened = open(1);
+  ASSERT_NE(opened, nullptr);
+  const auto missed = [&] { return opened->device_counters()[0]; };
+  test_ring_port::say_dropped({{100, 0, 0, 0}});
+  EXPECT_EQ(missed().value, 200u);
+  port::member_list coming;
+  coming.emplace_back();
+  EXPECT_EQ(opened->change_members({"net_null_tested2"}, std::move(coming)).size(), 1u);
+  EXPECT_EQ(missed().name, "rx_missed");
+  EXPECT_EQ(missed().value, 200u);
+  test_ring_port::say_dropped({{103, 0, 0, 0}});
+  EXPECT_EQ(missed().value, 203u);
+}
+
 // Red when the port goes while DPDK's interrupt thread still writes into it.
 TEST_F(port_test, goes_only_when_its_callback_runs_no_more) {
   auto opened = open(1);
