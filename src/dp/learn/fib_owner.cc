@@ -258,7 +258,7 @@ bool fib_owner::flush_slice(std::size_t budget) {
     const long n = coua_fib_cursor_step(job.cursor_, records.data(), step, 2 * step);
     if (n == -EOVERFLOW) {  // lost: what was removed so far is gone, so it may begin again
       coua_fib_cursor* again = nullptr;
-      if (coua_fib_cursor_open(fib_, &again) != 0) return true;  // later, with more memory
+      if (coua_fib_cursor_open(fib_, &again) != 0) return false;  // later, with more memory
       coua_fib_cursor_close(std::exchange(job.cursor_, again));
       continue;
     }

@@ -121,7 +121,8 @@ class fib_owner {
   /// False: no memory.
   bool request_flush(const flush_filter& filter);
   /// Works on the running flushes, one after the other: looks at up to `records` entries, or at
-  /// twice as many buckets where they are empty. False: none is left.
+  /// twice as many buckets where they are empty. False: none is left, or there is no memory to go
+  /// on now.
   bool flush_slice(std::size_t records);
 
   /// Ageing: called often; `now_ns` never goes back. Returns true while a sweep is behind time.

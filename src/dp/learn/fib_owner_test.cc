@@ -446,12 +446,12 @@ TEST(fib_owner, a_flush_ends_among_more_moves_than_its_cursor_can_follow) {
   coua_fib_stats stats{};
   stats.size = sizeof stats;
   coua_fib_get_stats(owner.fib(), &stats);
-  const std::uint64_t n = stats.slots * 94 / 100, n_flushed = n / 2;
+  const std::uint64_t n = stats.slots * 94 / 100, n_flushed = n / 100;
   for (std::uint64_t i = 0; i < n; ++i) store(i, i < n_flushed ? 1 : 2);
   flush_filter filter;
   filter.ports = port_bit(1);
   const auto job = owner.start_flush(filter);
-  owner.flush_slice(256);
+  while (job->removed() < n_flushed / 2) owner.flush_slice(256);
   // Others come and go at port 2, and move those of port 1 back and forth.
   for (std::uint64_t i = n; i < n + 2'000'000; ++i) {
     ASSERT_TRUE(owner.erase(key_of(1, 0x020000000000 + i - n + n_flushed)));
