@@ -174,8 +174,8 @@ std::vector<verb> fib_verbs() {
       {.path = "fib show",
        .summary = "Shows the entries of the forwarding table",
        .details = "Entries stream in no order. The age is an upper bound of the time since the "
-                  "address was last seen. An address that two bridges know has two lines, told "
-                  "apart by their ports.",
+                  "address was last seen; 0 where nothing ages. An address that two bridges know "
+                  "has two lines, told apart by their ports.",
        .options =
            filter_options +
            std::vector<parameter>{option("static", "", "static entries only", kind::flag),

@@ -215,7 +215,8 @@ struct fib_entry {
   std::uint64_t mac;  // first byte on the wire in bits 40-47
   unsigned port;      // port number
   bool is_static;
-  unsigned age_s;  // upper bound of the time since it was last seen; 0 for static ones
+  // Upper bound of the time since it was last seen; 0 for static ones, and where nothing ages.
+  unsigned age_s;
   // Of the port. Answers have it; in an insert it guards against a port that was removed since its
   // number was asked for. 0: whichever port has the number.
   unsigned port_serial = 0;

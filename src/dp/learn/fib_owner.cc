@@ -347,6 +347,7 @@ void fib_owner::set_ageing(unsigned seconds, std::uint64_t now_ns) {
 }
 
 unsigned fib_owner::age_seconds(unsigned epochs, std::uint64_t now_ns) const {
+  if (ageing_s_ == 0) return 0;
   const std::uint64_t length = ageing_s_ * ns_per_s / epochs_per_ageing;
   const std::uint64_t in_epoch = epoch_start_ns_ == 0 ? 0 : now_ns - epoch_start_ns_;
   return static_cast<unsigned>((epochs * length + in_epoch + ns_per_s - 1) / ns_per_s);

@@ -130,7 +130,8 @@ class fib_owner {
   bool age(std::uint64_t now_ns);
   void set_ageing(unsigned seconds, std::uint64_t now_ns);
   unsigned ageing_s() const { return ageing_s_; }
-  /// Upper bound of the time since an entry with this age (epochs) was seen.
+  /// Upper bound of the time since an entry with this age (epochs) was seen; 0 where nothing ages,
+  /// and nobody knows.
   unsigned age_seconds(unsigned epochs, std::uint64_t now_ns) const;
   std::uint32_t epoch() const { return epoch_; }
 

@@ -68,6 +68,19 @@ class fib_owner_test : public ::testing::Test {
   std::uint64_t now_ns_ = second_ns;
 };
 
+// Red when entries that are seen grow old all the same.
+TEST_F(fib_owner_test, nothing_has_an_age_while_ageing_is_off) {
+  pass(25);
+  EXPECT_GT(owner_->age_seconds(2, now_ns_), 20u);
+  owner_->set_ageing(0, now_ns_);
+  pass(100);
+  for (const unsigned epochs : {0u, 6u}) EXPECT_EQ(owner_->age_seconds(epochs, now_ns_), 0u);
+  owner_->set_ageing(60, now_ns_);
+  EXPECT_EQ(owner_->age_seconds(0, now_ns_), 0u);
+  pass(5);
+  EXPECT_EQ(owner_->age_seconds(0, now_ns_), 5u);
+}
+
 TEST_F(fib_owner_test, learns_moves_and_refreshes) {
   const std::uint64_t key = key_of(10, 0x020000000001);
   report(key, 1, 100);
