@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "base/cpu.h"
@@ -57,7 +58,7 @@ struct coua_setsep_builder {
 
 struct coua_setsep_replica {
   explicit coua_setsep_replica(const setsep::replica_params& params) : replica(params) {}
-  std::unique_ptr<setsep::key_hasher> hasher;
+  std::optional<setsep::key_hasher> hasher;          // here: a map that was loaded cannot fail
   const setsep::key_hasher* shown_hasher = nullptr;  // once there is a map
   setsep::replica replica;
   reader_list readers;  // gone before the table is
@@ -141,12 +142,10 @@ int brought_up(coua_setsep_replica& replica, const coua::result<setsep::table_ve
   if (!loaded) {
     return refuse(errno_of(loaded.error().code), loaded.error().message(), message, message_bytes);
   }
-  if (replica.hasher == nullptr && replica.replica.key_bytes() != 0) {
-    replica.hasher =
-        std::make_unique<setsep::key_hasher>(*replica.replica.key(), replica.replica.key_bytes());
-    // With the load of a reader that hashes.
-    coua::store_release(&replica.shown_hasher,
-                        static_cast<const setsep::key_hasher*>(replica.hasher.get()));
+  if (!replica.hasher && replica.replica.key_bytes() != 0) {
+    const setsep::key_hasher& hasher =
+        replica.hasher.emplace(*replica.replica.key(), replica.replica.key_bytes());
+    coua::store_release(&replica.shown_hasher, &hasher);  // with the load of a reader that hashes
   }
   return 0;
 }
