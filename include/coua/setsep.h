@@ -163,9 +163,10 @@ COUA_API int coua_setsep_replica_create(const struct coua_setsep_replica_params*
 COUA_API void coua_setsep_replica_destroy(coua_setsep_replica* replica);
 
 /* Takes a snapshot, the first one or a newer one. Readers go over to it with their next call; until
- * all have made one, or are paused, the memory of the map before is kept. Errors, the map stays as
- * it was: -EINVAL (damaged; older than the map; of another hash key or length of keys; `message`
- * says which), -ENOMEM. [writer] */
+ * all have made one, or are paused, the memory of the map before is kept; the next snapshot or
+ * delta frees it then, or this call where nobody looks up. Errors, the map stays as it was: -EINVAL
+ * (damaged; older than the map; of another hash key or length of keys; `message` says which),
+ * -ENOMEM. [writer] */
 COUA_API int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
                                       size_t bytes, char* message, size_t message_bytes);
 

@@ -60,6 +60,7 @@ void replica::show(std::unique_ptr<setsep::table> made, const snapshot_facts& fa
   store_release(&shown_, static_cast<const setsep::table*>(table_.get()));  // with reader::enter()
   if (old != nullptr) retired_.retire(std::move(old));
   retired_.reclaim();
+  retired_.reclaim();  // what no reader can hold any more goes at once
   key_ = facts.key;
   key_bytes_ = facts.key_bytes;
   n_keys_ = facts.n_keys;

@@ -39,7 +39,8 @@ class replica {
   replica& operator=(const replica&) = delete;
   ~replica();
 
-  /// The first one, or a newer one; readers go on with the old table until their next call. All
+  /// The first one, or a newer one; readers go on with the old table until their next call. It is
+  /// freed here if none is at it, else by the first load or delta after all have gone over. All
   /// snapshots have the same hash key, so that hashes that a caller has stay good. Errors: invalid
   /// (damaged; older than the table; of another hash key), no_memory.
   result<table_version> load(std::span<const std::uint8_t> snapshot);

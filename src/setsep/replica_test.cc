@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "setsep/builder.h"
@@ -174,6 +176,49 @@ TEST(setsep_replica, readers_follow_from_table_to_table) {
   std::copy_n(rest, left, values.data() + n);
   ASSERT_EQ(n + left, hashes.size());
   for (std::size_t i = 0; i < both.keys.size(); ++i) ASSERT_EQ(values[i], both.keys[i].value);
+  (*reader)->pause();
+}
+
+/// Of the tables of a replica.
+struct counted_memory {
+  static inline unsigned n = 0;
+  static void* allocate(void*, std::size_t bytes, std::size_t alignment) {
+    void* const memory =
+        std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (memory != nullptr) std::memset(memory, 0, bytes);
+    n += memory != nullptr;
+    return memory;
+  }
+  static void release(void*, void* memory, std::size_t) {
+    --n;
+    std::free(memory);
+  }
+};
+
+// Red when a map that was replaced is kept until the one after it comes.
+TEST(setsep_replica, lets_go_of_a_table_that_nobody_reads) {
+  pair_of_tables both({2, 2, 1}, 5'000);
+  replica_params params;
+  params.memory.allocate = counted_memory::allocate;
+  params.memory.release = counted_memory::release;
+  replica to(params);
+  ASSERT_TRUE(to.load(both.snapshot()));
+  const unsigned of_one = counted_memory::n;
+  ASSERT_GT(of_one, 0U);
+  ASSERT_TRUE(to.load(both.snapshot()));
+  EXPECT_EQ(counted_memory::n, of_one);
+
+  const auto reader = reader::create(to.source());
+  ASSERT_TRUE(reader);
+  std::uint16_t value;
+  (*reader)->find_batch(&both.keys[0].hash, 1, &value);
+  ASSERT_TRUE(to.load(both.snapshot()));
+  EXPECT_EQ(counted_memory::n, 2 * of_one) << "the reader may be at it";
+  (*reader)->find_batch(&both.keys[0].hash, 1, &value);
+  both.keys[0].value ^= 1;
+  ASSERT_TRUE(both.from->put(both.keys[0]));
+  EXPECT_EQ(to.apply(both.delta()).value(), delta_outcome::applied);
+  EXPECT_EQ(counted_memory::n, of_one);
   (*reader)->pause();
 }
 
