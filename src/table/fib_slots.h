@@ -86,8 +86,9 @@ class fib_slots : public fib {
   }
   void clear(slot_position at) { store_release(tags(at.bucket) + at.slot, std::uint64_t{0}); }
 
-  /// Clears the slot if its entry still is `entry`: a reader may be refreshing it.
-  bool kill(slot_position at, std::uint32_t entry) {
+  /// Leaves `next` in the slot, or clears it, if its entry still is `entry`: a reader may be
+  /// refreshing it.
+  bool kill(slot_position at, std::uint32_t entry, [[maybe_unused]] std::uint64_t next = 0) {
     std::uint64_t* word = tags(at.bucket) + at.slot;
     if constexpr (Layout::wide) {
       if (!exchange_if(word + n_slots, std::uint64_t{entry}, std::uint64_t{simd::fib_miss})) {
@@ -97,7 +98,17 @@ class fib_slots : public fib {
       return true;
     } else {
       const std::uint64_t tag = load_relaxed(word) & view_.match_mask;
-      return exchange_if(word, tag | entry, std::uint64_t{0});
+      return exchange_if(word, tag | entry, next);
+    }
+  }
+  /// Replaces the entry `old`, unless a reader has refreshed it.
+  void replace_if(slot_position at, std::uint32_t old, std::uint32_t entry) {
+    std::uint64_t* word = tags(at.bucket) + at.slot;
+    if constexpr (Layout::wide) {
+      exchange_if(word + n_slots, std::uint64_t{old}, std::uint64_t{entry});
+    } else {
+      const std::uint64_t tag = load_relaxed(word) & view_.match_mask;
+      exchange_if(word, tag | old, tag | entry);
     }
   }
 

@@ -34,7 +34,8 @@
 //   Readers may refresh the age stamp by compare-exchange of the word they read; it fails if the
 //     writer changed the word since. When an entry has expired, the writer kills it by
 //     compare-exchange too, so that a refresh in the same moment wins or loses, but is never half
-//     done.
+//     done. A move clears the old slot in the same way, and brings the copy what was refreshed
+//     there since.
 //   Wide slots have two words. A slot that is filled gets its entry word first, its tag last, and
 //     the bucket is stamped before; a reader checks the stamps of both buckets, after a hit too, so
 //     tag and entry belong together. An entry word of fib_miss is an entry being killed.
@@ -221,7 +222,8 @@ class fib_table final : public fib_slots<Layout, Sync> {
   using slots::find_slot, slots::for_each_guest, slots::free_slot, slots::geometry_;
   using slots::interval_base, slots::is_guest, slots::key_at, slots::kill, slots::load_entry;
   using slots::make_entry, slots::make_record, slots::memory_, slots::other, slots::permuted_at;
-  using slots::shared_, slots::stamps_, slots::store_entry, slots::sum_retries, slots::sync_;
+  using slots::replace_if, slots::shared_, slots::stamps_, slots::store_entry, slots::sum_retries,
+      slots::sync_;
   using slots::tags, slots::valid, slots::valid_key, slots::view_;
   using typename slots::shared_words;
   static constexpr std::size_t write_group = 16;
@@ -288,7 +290,7 @@ class fib_table final : public fib_slots<Layout, Sync> {
     const bool copied = copy<true>(way);
     if (copied) {
       Sync::copied(sync_, way.home());
-      store_release(tags(from.bucket) + from.slot, next);
+      leave(way, next);
     }
     Sync::end_move(sync_, from.bucket, to.bucket);
     if (!copied) return false;
@@ -366,6 +368,24 @@ class fib_table final : public fib_slots<Layout, Sync> {
         way.entry);
   }
 
+  /// Leaves `next` where a copied entry was, and brings the copy what readers have refreshed there.
+  /// Where the copy is fresher already, a reader has done it. Of a wide slot, whose tag is cleared
+  /// alone, a refresh by a reader that saw the tag a moment before is lost.
+  void leave(const passage& way, std::uint64_t next) {
+    std::uint32_t entry = way.entry;
+    const auto carry = [&] {
+      const std::uint32_t refreshed = load_entry(way.from);
+      if (refreshed != entry) replace_if(way.to, entry, refreshed);
+      entry = refreshed;
+    };
+    if constexpr (is_wide) {
+      clear(way.from);
+      carry();
+    } else {
+      while (!kill(way.from, entry, next)) carry();
+    }
+  }
+
   /// Copies an entry to its other bucket, then clears it here.
   void move(slot_position from, slot_position to, bool by_sweep = false) {
     const passage way = plan_move(from, to);
@@ -373,7 +393,7 @@ class fib_table final : public fib_slots<Layout, Sync> {
     Sync::begin_move(sync_, from.bucket, to.bucket);
     copy<false>(way);
     Sync::copied(sync_, way.home());
-    clear(from);
+    leave(way, 0);
     Sync::end_move(sync_, from.bucket, to.bucket);
     counts_.move(way.goes_home, by_sweep);
     note_move(way);

@@ -165,6 +165,106 @@ struct key_source {
   }
 };
 
+/// Refreshes all keys at one step of each move.
+class refreshing_reader final : public step_watcher {
+ public:
+  refreshing_reader(const fib& table, unsigned when) : table_(table), when_(when) {
+    watcher = this;
+  }
+  ~refreshing_reader() override { watcher = nullptr; }
+
+  std::vector<std::uint64_t> present;
+  std::uint64_t n_moves = 0;
+  bool is_idle = false;
+
+  void on_step(bool first) override {
+    step_ = first ? 0 : step_ + 1;
+    if (is_idle || step_ != when_) return;
+    n_moves++;
+    simd::fib_reader_state state;
+    std::vector<std::uint32_t> entries(present.size());
+    table_.kernels().refresh(table_.view(), state, present.data(), present.size(), entries.data());
+  }
+
+ private:
+  const fib& table_;
+  unsigned when_, step_ = 0;
+};
+
+template <class Layout>
+class refreshed_table {
+ public:
+  refreshed_table(coua_fib_layout layout, std::uint64_t seed, unsigned when)
+      : watched_(layout, seed), reader_(watched_.table, when) {}
+
+  /// Returns how many moves it saw.
+  std::uint64_t insert_up_to(std::uint64_t percent) {
+    const std::uint64_t before = reader_.n_moves;
+    for (; next_ < 16 * Layout::n_slots * percent / 100; next_++) {
+      const std::uint64_t seen = reader_.n_moves, key = random_key(next_);
+      if (watched_.table.insert(record_of(key, next_ & 3)) != COUA_FIB_ADDED) continue;
+      if (reader_.n_moves != seen) {
+        expect_fresh();
+        grow_old();
+      }
+      reader_.present.push_back(key);
+    }
+    return reader_.n_moves - before;
+  }
+  std::uint64_t load_up_to(std::uint64_t percent) {
+    grow_old();
+    const std::uint64_t before = reader_.n_moves;
+    key_source source{next_, 16 * Layout::n_slots * percent / 100};
+    watched_.table.bulk_load(key_source::next, &source, 1, true);
+    if (reader_.n_moves != before) expect_fresh();
+    return reader_.n_moves - before;
+  }
+
+ private:
+  void expect_fresh() const {
+    for (const std::uint64_t key : reader_.present) {
+      coua_fib_record record;
+      ASSERT_TRUE(watched_.table.find(key, record));
+      ASSERT_EQ(record.age, 0) << "key " << key << " of " << reader_.present.size();
+    }
+  }
+  void grow_old() {
+    reader_.is_idle = true;
+    EXPECT_TRUE(watched_.table.sweep(16, nullptr, nullptr));
+    EXPECT_TRUE(watched_.table.next_epoch());
+    reader_.is_idle = false;
+  }
+
+  watched_table<Layout> watched_;
+  refreshing_reader reader_;
+  std::uint64_t next_ = 0;
+};
+
+// Red when a move carries the age that the entry had when the move began.
+template <class Layout>
+void check_refreshes(coua_fib_layout layout) {
+  for (const unsigned when : {0u, 1u, 2u}) {
+    std::uint64_t n_moves = 0, n_bulk_moves = 0;
+    for (std::uint64_t seed = 0; seed < 32 && !testing::Test::HasFailure(); seed++) {
+      refreshed_table<Layout> table(layout, seed, when);
+      n_moves += table.insert_up_to(90);
+      n_bulk_moves += table.load_up_to(97);
+    }
+    EXPECT_GT(n_moves, 100u) << "next to no moves";
+    EXPECT_GT(n_bulk_moves, 100u) << "next to no moves";
+  }
+}
+
+TEST(fib_moves, lose_no_refresh_at_any_step_packed8) {
+  check_refreshes<simd::packed8>(COUA_FIB_LAYOUT_PACKED8);
+}
+TEST(fib_moves, lose_no_refresh_at_any_step_packed4) {
+  check_refreshes<simd::packed4>(COUA_FIB_LAYOUT_PACKED4);
+}
+TEST(fib_moves, lose_no_refresh_at_any_step_wide8) {
+  check_refreshes<simd::wide8>(COUA_FIB_LAYOUT_WIDE8);
+}
+
 template <class Layout>
 void check_bulk_moves(coua_fib_layout layout, bool distinct) {
   std::uint64_t n_steps = 0;
