@@ -18,6 +18,7 @@
 #include "base/error_place.h"
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
+#include "dp/domains_max.h"
 #include "dp/drivers/devargs.h"
 #include "dp/max_ports.h"
 #include "net/mac.h"
@@ -111,6 +112,23 @@ void check_ports(config_reader& reader, const config& c) {
                  : "the " + std::to_string(most) + " ports that a switch has at most"));
 }
 
+/// VLANs that ports carry, each counted in every bridge: one that a static entry names is among
+/// them.
+void check_domains(config_reader& reader, const config& c) {
+  std::set<std::pair<std::string, std::uint16_t>> carried;
+  for (std::size_t i = 0; i < c.ports.size(); i++) {
+    const dp::port_config& port = c.ports[i];
+    const std::string path = item_path("ports", i);
+    if (reader.troubled(path)) continue;
+    for (const std::uint16_t vlan : dp::vlans_of(port)) carried.emplace(port.bridge, vlan);
+    if (carried.size() <= dp::domains_max) continue;
+    return reader.complain_at(path + (reader.has(path + ".vlans") ? ".vlans" : ".vlan"),
+                              "bridge " + port.bridge + ": the VLANs of all bridges are " +
+                                  std::to_string(dp::domains_max) + " at most: " +
+                                  std::to_string(carried.size() - dp::domains_max) + " too many");
+  }
+}
+
 void check_statics(config_reader& reader, const config& c) {
   std::vector<std::string> names;
   std::map<std::string, std::size_t> port_of;  // by name
@@ -192,6 +210,7 @@ config_result interpret(const YAML::Node& root, const std::string& file) {
   out.lines = reader.lines;
   check_ports(reader, out);
   check_bridges(reader, out);
+  check_domains(reader, out);
   check_statics(reader, out);
   if (!reader.errors.empty()) {
     std::ranges::stable_sort(reader.errors, {}, &config_error::line);

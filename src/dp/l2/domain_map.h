@@ -20,11 +20,12 @@
 #include <span>
 #include <vector>
 
+#include "dp/domains_max.h"
 #include "dp/plan.h"
 
 namespace coua::dp {
 
-inline constexpr unsigned domains_max = n_domains - 1;
+static_assert(domains_max == n_domains - 1);
 
 class domain_map {
  public:
