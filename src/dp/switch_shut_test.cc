@@ -106,7 +106,6 @@ TEST_F(shut_test, a_storm_shuts_its_port_and_no_other) {
             std::size(kinds) * (100 + 20 + 50 + 100 + 20));
 }
 
-// Red nearly always without a look at the speed: links are watched less often than drops.
 // Red when what a port and its device have counted goes with the port.
 TEST_F(shut_test, totals_keep_what_a_port_that_goes_has_counted) {
   ASSERT_NO_FATAL_FAILURE(shut(0));
@@ -127,6 +126,7 @@ TEST_F(shut_test, totals_keep_what_a_port_that_goes_has_counted) {
   }
 }
 
+// Red nearly always without a look at the speed: links are watched less often than drops.
 TEST_F(shut_test, a_share_of_an_old_speed_shuts_nothing) {
   test_ring_port& a = *rings_["a"];
   a.set_speed(10);
