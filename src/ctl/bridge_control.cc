@@ -2,9 +2,9 @@
 #include "ctl/bridge_control.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/clock.h"
+#include "ctl/port_counts.h"
 #include "pipeline/estimate/calibrate.h"
 #include "pipeline/estimate/estimate.h"
 #include "pipeline/estimate/outline_of.h"
@@ -75,20 +75,6 @@ std::string trouble_of(const dp::port_status& port, std::size_t bytes) {
   if (!port.link_up) return "no link: dropped";
   if (bytes <= port.longest_frame) return {};
   return "longer than its MTU of " + std::to_string(port.config.mtu) + ": its driver may drop it";
-}
-
-/// The counters of a port (dp/counters.h) as OpenFlow has them.
-void count(const std::vector<dp::counter>& counters, ofp::port_facts& into) {
-  for (const dp::counter& one : counters) {
-    const std::string_view name = one.name;
-    if (name == "rx_packets") into.rx.packets = one.value;
-    if (name == "rx_bytes") into.rx.bytes = one.value;
-    if (name == "tx_packets") into.tx.packets = one.value;
-    if (name == "tx_bytes") into.tx.bytes = one.value;
-    if (name == "drop_truncated") into.rx.errors = one.value;
-    if (!name.starts_with("drop_")) continue;
-    (name.starts_with("drop_tx_") ? into.tx : into.rx).dropped += one.value;
-  }
 }
 
 }  // namespace
@@ -324,7 +310,7 @@ std::vector<ofp::port_facts> bridge_control::ports() {
     one.config = port_flags(known->port) | (enabled ? 0 : ofp::port_down);
     one.speed_mbps = each.link_mbps;
     one.added = known->added;
-    if (const auto counters = switch_.port_counters(one.name)) count(*counters, one);
+    if (const auto counters = switch_.port_counters(one.name)) count_port(*counters, one);
     made.push_back(std::move(one));
   }
   return made;
@@ -333,10 +319,16 @@ std::vector<ofp::port_facts> bridge_control::ports() {
 pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no number,
                                                           std::uint32_t config,
                                                           std::uint32_t mask) {
-  auto changed =
-      owner_.change_port(number, [&](pipeline::port& one) { set_port_flags(one, config, mask); });
-  if (!changed || (mask & ofp::port_down) == 0) return changed;
-  // Up or down is something that a file says, too: nobody changes the port meanwhile.
+  // What may be refused comes first.
+  if ((mask & ofp::port_down) != 0) {
+    if (auto done = set_enabled(number, (config & ofp::port_down) == 0); !done) return done;
+  }
+  return owner_.change_port(number,
+                            [&](pipeline::port& one) { set_port_flags(one, config, mask); });
+}
+
+pipeline::of_result<void> bridge_control::set_enabled(pipeline::port_no number, bool enabled) {
+  // A file says this, too: nobody changes the port meanwhile.
   const auto hold = running_.changing_unless(leaving_);
   if (!hold)
     return pipeline::refuse(pipeline::of_error::port_mod_bad_port, "bridge " + bridge_,
@@ -344,7 +336,7 @@ pipeline::of_result<void> bridge_control::set_port_config(pipeline::port_no numb
   for (const dp::port_status& each : ports_of_bridge()) {
     if (number_in_bridge(each) != number) continue;
     dp::port_config wanted = each.config;
-    wanted.enabled = (config & ofp::port_down) == 0;
+    wanted.enabled = enabled;
     const bool reopens = wanted.enabled && !each.shut_down.empty();
     if (wanted.enabled == each.config.enabled && !reopens) return {};
     if (auto done = reopens ? switch_.reopen_port(wanted.name) : switch_.update_port(wanted);

@@ -68,6 +68,8 @@ class bridge_control final : public pipeline_control {
   std::uint64_t rules_max() override;
 
  private:
+  /// Of a port's link, and the switch's use of it.
+  pipeline::of_result<void> set_enabled(pipeline::port_no number, bool enabled);
   std::vector<dp::port_status> ports_of_bridge() const;
   trace_answer trace_rules(const pipeline::packet& one,
                            const std::vector<dp::port_status>& ports) const;
