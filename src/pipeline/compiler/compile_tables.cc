@@ -422,7 +422,7 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_exact(table_id table
     to = std::make_shared<shared_store>(std::move(*made));
     stores_.push_back(to);
   }
-  return std::make_shared<exact_form>(context_, table, std::move(to), limits_.most_apart());
+  return std::make_shared<exact_form>(context_, table, std::move(to));
 }
 
 result<std::shared_ptr<table_form>> pipeline_compiler::make_classifier(table_id table,

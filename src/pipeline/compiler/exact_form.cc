@@ -4,28 +4,25 @@
 namespace coua::pipeline {
 
 exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
-                       std::shared_ptr<direct_form> apart, std::size_t most_apart)
+                       std::shared_ptr<direct_form> apart)
     : placed_form(in, table_template::exact, table, {store->store.get(), table}),
       store_(std::move(store)),
-      most_apart_(most_apart),
       apart_(std::move(apart)) {
   stage_.exact = store_->store.get();
   stage_.apart = &apart_->stage().direct;
 }
 
-exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
-                       std::size_t most_apart)
-    : exact_form(in, table, std::move(store), std::make_shared<direct_form>(in, table),
-                 most_apart) {}
+exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store)
+    : exact_form(in, table, std::move(store), std::make_shared<direct_form>(in, table)) {}
 
 exact_form::exact_form(exact_form& from, std::shared_ptr<shared_store> store)
-    : exact_form(from.in_, from.stage().table, std::move(store), from.apart_, from.most_apart_) {
+    : exact_form(from.in_, from.stage().table, std::move(store), from.apart_) {
   take_over(from);
   from.is_taken_over_ = true;
 }
 
 bool exact_form::takes(const match& what) const {
-  return what.is_any() || places_.find(what) || apart_->n_rows() + most_ways(what) <= most_apart_;
+  return what.is_any() || places_.find(what) || apart_->takes(what);
 }
 
 result<void> exact_form::add(const rule_ptr& one) {

@@ -61,9 +61,7 @@ struct exact_places {
 
 class exact_form final : public placed_form<exact_places> {
  public:
-  /// So many rows of rules apart are taken.
-  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
-             std::size_t most_apart);
+  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store);
   /// With the rules of one that retires next, whose entries are in the store already.
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
@@ -82,9 +80,8 @@ class exact_form final : public placed_form<exact_places> {
 
  private:
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
-             std::shared_ptr<direct_form> apart, std::size_t most_apart);
+             std::shared_ptr<direct_form> apart);
   std::shared_ptr<shared_store> store_;
-  const std::size_t most_apart_;
   std::shared_ptr<direct_form> apart_;
   bool is_taken_over_ = false;  // the rules apart are another's
 };
