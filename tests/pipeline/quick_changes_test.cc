@@ -106,6 +106,25 @@ TEST_F(quick_changes, are_rules_that_come_and_go_apart) {
   EXPECT_EQ(kind(), table_template::exact);
 }
 
+/// Of those that come together, others are of other bits, too.
+TEST_F(quick_changes, are_no_more_rules_apart_at_once_than_there_may_be) {
+  fill(mac_rule);
+  std::vector<operation> some;
+  for (unsigned i = 0; i < most_apart; ++i) some.emplace_back(odd_rule(i));
+  EXPECT_FALSE(bridge_->is_quick(some));
+  some.resize(most_apart / 2);
+  EXPECT_TRUE(bridge_->is_quick(some));
+}
+
+/// Prefixes would be cheaper, and are waited for.
+TEST_F(quick_changes, are_routes_that_leave_a_table_exact_for_now) {
+  fill([](unsigned i) { return route(i); });
+  ASSERT_EQ(kind(), table_template::exact);
+  EXPECT_TRUE(change(route(0, 16, 16)));
+  EXPECT_EQ(change(n_many, 1000, [](unsigned i) { return route(i); }), 1000U);
+  EXPECT_EQ(kind(), table_template::exact);
+}
+
 TEST_F(quick_changes, are_no_rules_that_need_another_template) {
   fill(mac_rule);
   change(0, most_apart, odd_rule);

@@ -194,13 +194,84 @@ TEST_F(rules_apart, stay_when_the_store_grows) {
   in_.check_nothing_stays();
 }
 
-/// What a refused version did to them is undone.
+/// What a version did to them that could not be completed is undone: of the last table a
+/// classifier is asked for that has no room for a rule.
 TEST_F(rules_apart, are_as_they_were_after_a_version_that_failed) {
+  constexpr table_id spoiled = 7;
+  std::vector<operation> many;
+  for (unsigned i = 0; i < 40; ++i) {
+    const match what = where({exact(i % 2 == 0 ? field::eth_dst : field::eth_src, i)});
+    many.emplace_back(add_rule(spoiled, 10, what, {}));
+  }
+  must(many);
+  ASSERT_EQ(form(spoiled)->kind(), table_template::classifier);
+  std::vector<match_term> terms{pipeline::test::ipv6(),    exact(field::ipv6_src, 1),
+                                exact(field::ipv6_dst, 1), exact(field::eth_dst, 1),
+                                exact(field::eth_src, 1),  exact(field::metadata, 1),
+                                exact(field::tunnel_id, 1)};
+  for (unsigned i = 0; i < n_registers; ++i) terms.push_back(exact(reg(i), 1));
+  const rule_mod too_long = add_rule(spoiled, 10, where(terms), {});
+
   add_macs();
   must({odd_rule(20, from_odd_mac())});
-  EXPECT_FALSE(in_.apply({odd_rule(30, of_tcp()), strict_removal(odd_rule(20, from_odd_mac())),
-                          add_rule(0, 1, to_mac(999), pipeline::test::go(0))}));
-  EXPECT_EQ(n_rows_apart(), 1U);
+  const auto fail_with = [&](std::vector<operation> bundle) {
+    bundle.emplace_back(too_long);
+    const std::size_t before = in_.n_full;
+    EXPECT_FALSE(in_.apply(bundle));
+    EXPECT_EQ(in_.n_full, before + 1);
+    EXPECT_EQ(n_rows_apart(), 1U);
+    see();
+  };
+  fail_with({odd_rule(30, of_tcp())});
+  fail_with({strict_removal(odd_rule(20, from_odd_mac())), odd_rule(30, of_tcp())});
+  // The store grows, so another form has them meanwhile.
+  std::vector<operation> more{odd_rule(30, of_tcp())};
+  for (unsigned i = n_macs; i < 600; ++i) more.emplace_back(mac_rule(i));
+  const auto* const store = form()->stage().exact;
+  fail_with(more);
+  more.pop_back();
+  must(more);
+  EXPECT_NE(form()->stage().exact, store);
+  EXPECT_EQ(n_rows_apart(), 2U);
+  see();
+}
+
+/// Red where each rule that comes is looked at by itself: a whole table would go where a few are
+/// meant to be, and others of its store be built anew when it does not fit.
+TEST_F(rules_apart, are_not_a_whole_table_of_another_mask) {
+  add_macs(0, 100);
+  add_macs(1, 100);
+  ASSERT_EQ(form(0)->stage().exact, form(1)->stage().exact);
+  const table_form* const other = form(1);
+  std::vector<operation> bundle{change_rules(rule_command::remove, 0, 0, {})};
+  for (unsigned i = 0; i < 200; ++i) {
+    bundle.emplace_back(
+        odd_rule(10, where({exact(field::eth_dst, first_mac + i), exact(field::in_port, 1)})));
+  }
+  must(bundle);
+  EXPECT_EQ(form(0)->kind(), table_template::exact);
+  EXPECT_EQ(n_rows_apart(), 0U);
+  EXPECT_EQ(form(1), other);
+  see();
+}
+
+/// Those that are apart may become the most.
+TEST_F(rules_apart, change_places_with_the_others) {
+  const auto from_mac = [](unsigned i) {
+    return odd_rule(20, where({exact(field::eth_src, first_mac + i)}));
+  };
+  add_macs(0, 30);
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < 31; ++i) bundle.emplace_back(from_mac(i));
+  must(bundle);
+  EXPECT_EQ(form()->kind(), table_template::exact);
+  EXPECT_EQ(n_rows_apart(), 30U) << "the addresses that packets go to";
+  see();
+  for (unsigned i = 0; i < 31; ++i) must({strict_removal(from_mac(i))});
+  see();
+  must({mac_rule(40)});
+  EXPECT_EQ(form()->kind(), table_template::exact);
+  EXPECT_EQ(n_rows_apart(), 0U);
   see();
 }
 

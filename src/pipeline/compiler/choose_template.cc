@@ -197,7 +197,10 @@ bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes
   if (best.which == table_template::classifier)
     return now_.which >= table_template::decomposed && n_since_asked_ + n_changes < wait_of(shape);
   if (best.which == now_.which) return best.prefix_field == now_.prefix_field;
-  return best.which < now_.which && still_serves(shape) && n_waited_ + n_changes < wait_of(shape);
+  template_choice now = now_;
+  now.has_apart = now.which == table_template::exact && shape.n_masks() > 1;
+  return rank_of(best) < rank_of(now) && still_serves(shape) &&
+         n_waited_ + n_changes < wait_of(shape);
 }
 
 void template_keeper::stay(template_keeper before, std::string reason) {
@@ -208,13 +211,17 @@ void template_keeper::stay(template_keeper before, std::string reason) {
 }
 
 std::vector<refused_template> template_keeper::why_not_cheaper(const table_shape& shape) const {
+  // Exact with rules apart costs more than these.
+  const template_choice best = choose_template(shape, limits_);
+  const bool is_beyond = best.which == table_template::lpm || best.is_long;
+  const template_limits limits{limits_.direct_long, is_beyond ? 0 : limits_.exact_apart};
   std::vector<refused_template> made;
   for (const table_template each : {table_template::direct, table_template::exact,
                                     table_template::lpm, table_template::decomposed}) {
     if (rank_of({each}) >= rank_of(now_)) break;
     if (each == now_.which) continue;  // a long one, or with rules apart
     std::string why =
-        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, limits_);
+        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, limits);
     const bool would_serve = why.empty();
     if (not_built_ && not_built_->which == each) {
       why = not_built_->reason;

@@ -532,6 +532,20 @@ TEST(template_keeper, rules_apart_come_and_go_and_nothing_is_built) {
   EXPECT_FALSE(table.now().has_apart);
 }
 
+/// Exact with rules apart would cost more than what these have.
+TEST(template_keeper, says_why_a_table_is_not_exact_where_it_needs_none_apart) {
+  kept_table routes{template_limits()}, few{template_limits()};
+  for (std::uint32_t n = 0; n < 60; ++n) routes.add(route(n << 24, 8, 8));
+  routes.add(route(1, 16, 16));
+  for (std::uint32_t n = 100; n < 120; ++n) routes.add(route(n << 24, 8, 8));
+  ASSERT_EQ(routes.now().which, table_template::lpm);
+  EXPECT_EQ(routes.why_not_cheaper().back(), "exact: rules take 2 different sets of bits");
+  for (std::uint64_t n = 0; n < 20; ++n) few.add(mixed_rule(n));
+  ASSERT_TRUE(few.now().is_long);
+  EXPECT_EQ(few.why_not_cheaper(), (reasons{"exact: rules take 2 different sets of bits",
+                                            "lpm: no rule matches an IP address"}));
+}
+
 /// An exact table of few rules is not made a long direct one by each that is apart.
 TEST(template_keeper, an_odd_rule_does_not_swing_a_small_exact_table) {
   kept_table table{template_limits()};

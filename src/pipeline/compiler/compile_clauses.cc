@@ -14,7 +14,7 @@ result<void> pipeline_compiler::change_clauses(table_id table, const rule_change
     install_clauses(table, nullptr);
     return {};
   }
-  if (of.clauses == nullptr || !takes(*of.clauses, changes)) return build_clauses(table);
+  if (of.clauses == nullptr || !of.clauses->takes_all(changes)) return build_clauses(table);
   touched_clauses_.insert(table);
   // More masks than there is room for may be those of rules that are gone.
   return change_form(*of.clauses, changes) ? result<void>{} : build_clauses(table);

@@ -108,12 +108,6 @@ table_template pipeline_compiler::wanted(table_id table) const {
   return by_rules;
 }
 
-bool pipeline_compiler::takes(const table_form& of, const rule_changes& changes) {
-  return std::all_of(changes.begin(), changes.end(), [&](const rule_step& one) {
-    return one.after == nullptr || one.before != nullptr || of.takes((*one.after)->match);
-  });
-}
-
 /// Rules come that it would take, but not serve.
 bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) const {
   const table_template has = tables_[table].form->kind();
@@ -121,11 +115,19 @@ bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) cons
   return n_coming(changes) != 0 && !keepers_before_.at(table).still_serves(tables_[table].shape);
 }
 
+bool pipeline_compiler::is_inside_out(table_id table) const {
+  const auto* exact = dynamic_cast<const exact_form*>(tables_[table].form.get());
+  const table_shape& shape = tables_[table].shape;
+  if (exact == nullptr || (shape.n_masks() <= 1 && !exact->has_rules_apart())) return false;
+  const auto main = shape.find_main(limits_.most_apart());
+  return main && exact->is_apart(*main->of);
+}
+
 pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
                                                             const rule_changes& changes) {
   table_state& of = tables_[table];
   keepers_before_.try_emplace(table, of.keeper);
-  const bool fits = of.form == nullptr || takes(*of.form, changes);
+  const bool fits = of.form == nullptr || of.form->takes_all(changes);
   ask_keeper(table, changes.size(), fits);
   if (of.form == nullptr || !fits || breaks(table, changes)) return building::must;
   // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
@@ -133,7 +135,8 @@ pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
   const bool is_other = has != of.keeper.now().which && has != wanted(table);
   const bool splits_anew = has == table_template::decomposed &&
                            of.keeper.now().parts != keepers_before_.at(table).now().parts;
-  return is_other || splits_anew ? building::would_be_better : building::none;
+  return is_other || splits_anew || is_inside_out(table) ? building::would_be_better
+                                                         : building::none;
 }
 
 bool pipeline_compiler::is_quick(std::span<const operation> operations) {
@@ -160,6 +163,8 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
     const exact_store& store = *form->store()->store;
     if (store.size() + n_changes > store.room()) return false;
+    const std::size_t n_rows = form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(made.match);
+    if (form->is_apart(made.match) && n_rows > limits_.most_apart()) return false;
   }
   if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
     if (!form->has_places(made.priority, n_changes)) return false;

@@ -7,7 +7,6 @@
 
 #include <set>
 
-#include "pipeline/compiler/choose_template.h"
 #include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/placed_form.h"
 #include "pipeline/datapath/exact_store.h"
@@ -66,6 +65,7 @@ class exact_form final : public placed_form<exact_places> {
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
   bool takes(const match& what) const override;
+  bool takes_all(const std::vector<rule_step>& changes) const override;
   result<void> add(const rule_ptr& one) override;
   result<void> replace(const rule_ptr& one) override;
   result<void> remove(const rule_ptr& one) override;
@@ -77,6 +77,8 @@ class exact_form final : public placed_form<exact_places> {
   /// Of rules apart, also of those that were until a grace period ago.
   unsigned n_rows_apart() const { return apart_->n_rows(); }
   bool has_rules_apart() const { return n_rows_apart() != 0; }
+  /// A rule with this match would be.
+  bool is_apart(const match& what) const { return !what.is_any() && !places_.find(what); }
 
  private:
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,

@@ -17,9 +17,4 @@ void each_other_rule(const rule_table& of, Call call) {
   });
 }
 
-/// One of the highest priority. Null: there are none.
-inline const rule_table::entry* first_other_rule(const rule_table& of) {
-  return of.find_first([](const rule& one) { return !is_clause(one); });
-}
-
 }  // namespace coua::pipeline

@@ -38,7 +38,7 @@ struct compiler_params {
   unsigned n_workers = 1;
   /// Beside three for each rule: for what was replaced while workers may still use it.
   std::size_t spare_records = std::size_t{1} << 16;
-  template_limits limits = {};
+  template_limits limits = {};  // of which templates serve tables
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -135,8 +135,9 @@ class pipeline_compiler {
   result<void> change_tables(const change_list& changes);
   result<void> change_in_place(table_id table, const rule_changes& changes);
   static result<void> change_form(table_form& form, const rule_changes& changes);
-  static bool takes(const table_form& of, const rule_changes& changes);
   bool breaks(table_id table, const rule_changes& changes) const;
+  /// The rules that are most of an exact table now are those that are apart.
+  bool is_inside_out(table_id table) const;
   static void put_in_order(rule_changes& changes);
   /// Whether a table is built anew: what it has does not take the changes, or something cheaper
   /// would serve it.

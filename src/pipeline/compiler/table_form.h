@@ -8,12 +8,14 @@
 // once no batch is at a version that has the rule.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "pipeline/compiler/compile_context.h"
+#include "pipeline/compiler/rule_step.h"
 #include "pipeline/datapath/plan.h"
 
 namespace coua::pipeline {
@@ -28,6 +30,12 @@ class table_form : public std::enable_shared_from_this<table_form> {
   table_template kind() const { return stage_.kind; }
   /// Whether the rule's match can be had without building anew.
   virtual bool takes(const match& what) const = 0;
+  /// Whether those of all rules that come can be, together.
+  virtual bool takes_all(const std::vector<rule_step>& changes) const {
+    return std::all_of(changes.begin(), changes.end(), [this](const rule_step& one) {
+      return one.after == nullptr || one.before != nullptr || takes((*one.after)->match);
+    });
+  }
 
   // Rules are numbered. Errors: no_room, no_memory; what was done stays half done: the table must
   // be built anew.
