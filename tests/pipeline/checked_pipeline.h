@@ -13,7 +13,7 @@
 
 namespace coua::test {
 
-/// Without long direct tables: those of tests are small, and to be decomposed or a classifier's.
+/// Tables of tests are small, and to be decomposed or a classifier's all the same.
 inline constexpr pipeline::compiler_params no_mixed{.limits = pipeline::no_mixed_tables};
 
 class checked_pipeline {

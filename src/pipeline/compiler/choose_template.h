@@ -3,12 +3,13 @@
 // Which template serves a table (ESWITCH, SIGCOMM 2016, section 3). From the cheapest to the most
 // general; a table gets the first whose prerequisite its rules meet:
 //
-//   direct       16 rules at most, of any kind: all are compared at once; up to 48 where otherwise
-//                only decomposed or classifier would serve ("long"): those take three times as long
-//   exact        rules take the same bits of the same fields: one hash look-up decides; but for 16
-//                rows of others at most, which are apart, and compared as those of a direct table
+//   direct       16 rules at most, of any kind: all are compared at once
+//   exact        rules take the same bits of the same fields: one hash look-up decides
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
+//   direct       "long": up to 48 rows of rules
+//   exact        with rules apart: at most 16 rows of rules that take other bits, compared as those
+//                of a direct table
 //   decomposed   rules fall into small sets by the values of some fields (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //

@@ -8,7 +8,7 @@
 //   shape      codes of its ops, the fields that they set, and whether another table follows:
 //              packets whose records have one shape are executed together (executor.h)
 //   traits     which one, whether a meter comes first, and the priority
-//   rule       the low bits of the rule's id, so that of two rules the older one is known
+//   rule       the low 32 bits of its id, so that of two rules the older one is known (rule_rank.h)
 //   ops        two of them in the record itself; longer lists are apart, and shared by records that
 //              have the same ones
 //

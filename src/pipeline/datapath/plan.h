@@ -9,8 +9,9 @@
 //
 // Entries change in place, under the same plan (versions.h). What changes the shape of a table (its
 // template, the bits that its rules take, room) makes a new stage, and a new plan that shares all
-// others; a port that changes does, too. A batch loads the version first and then the root, and
-// uses the later of the version and plan.from: who sees a version sees its plan.
+// others; a port that changes, or the first rule apart of an exact table, makes a new plan. A batch
+// loads the version first and then the root, and uses the later of the version and plan.from: who
+// sees a version sees its plan.
 #pragma once
 
 #include <array>
