@@ -61,9 +61,9 @@ struct table_explanation {
   std::uint64_t clauses = 0;       // rules of conjunctions, in a classifier of their own
   std::uint64_t bytes = 0;         // of both; of a store that tables share, its part
   std::string by{};                // how it was split; empty: it was not
-  unsigned rows_apart = 0;         // of exact: of rules that take other bits
   double visits = 0;               // of a packet, as the performance model has it
   pipeline::cycle_range cycles{};  // of a packet that comes there, likewise
+  unsigned rows_apart = 0;         // of exact: of rules that take other bits
 };
 
 struct bridge_explanation {
