@@ -232,7 +232,7 @@ TEST(use_case, the_compiler_finds_the_templates_of_the_paper) {
   auto balancer = t(direct, 0, 0);
   balancer.merge(t(exact, 1, 2));
   check(named("lb", 17, 1), balancer);
-  check(one_table(), t(decomposed, 0, 0));
+  check(one_table(), t(exact, 0, 0));
   auto access = t(direct, 0, 1);
   access.merge(t(exact, 2, 21));
   access.merge(t(lpm, 110, 110));

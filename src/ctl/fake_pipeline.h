@@ -237,7 +237,7 @@ class fake_pipeline : public pipeline_control {
     using enum pipeline::table_template;
     std::vector<pipeline::refused_template> made;
     for (const pipeline::table_template each : {direct, exact, lpm}) {
-      std::string why = pipeline::why_not(each, shape);
+      std::string why = pipeline::why_not(each, shape, pipeline::no_mixed_tables);
       if (why.empty()) break;
       made.push_back({each, std::move(why)});
     }
