@@ -56,7 +56,7 @@ std::string why_not_direct(const table_shape& shape, const template_limits& limi
 std::string why_not_exact(const table_shape& shape, const template_limits& limits) {
   const std::size_t max = limits.exact_apart;
   const auto main = shape.find_main(max);
-  if (shape.n_masks() > 1 && (max == 0 || !main)) {
+  if (shape.n_masks() > 1 && !main) {
     return "rules take " + std::to_string(shape.n_masks()) + " different sets of bits";
   }
   if (main && main->n_rows_apart > max)

@@ -38,24 +38,6 @@ bool exact_form::takes_all(const std::vector<rule_step>& changes) const {
   return true;
 }
 
-result<void> exact_form::add(const rule_ptr& one) {
-  if (one->match.is_any()) return placed_form::add(one);
-  const auto where = places_.find(one->match);
-  return where ? rules_.add(places_, *where, one) : apart_->add(one);
-}
-
-result<void> exact_form::replace(const rule_ptr& one) {
-  if (one->match.is_any()) return placed_form::replace(one);
-  const auto where = places_.find(one->match);
-  return where ? rules_.replace(places_, *where, one) : apart_->replace(one);
-}
-
-result<void> exact_form::remove(const rule_ptr& one) {
-  if (one->match.is_any()) return placed_form::remove(one);
-  const auto where = places_.find(one->match);
-  return where ? rules_.remove(places_, *this, *where, one) : apart_->remove(one);
-}
-
 void exact_form::retire() {
   placed_form::retire();
   if (!is_taken_over_) apart_->retire();

@@ -41,9 +41,8 @@ struct exact_places {
     auto operator<=>(const where&) const = default;
   };
 
-  where of(const match& what) const { return *find(what); }
   /// None: it takes other bits.
-  std::optional<where> find(const match& what) const {
+  std::optional<where> of(const match& what) const {
     const auto key = store->key_of(what, table);
     return key ? std::optional(where{*key}) : std::nullopt;
   }
@@ -66,23 +65,23 @@ class exact_form final : public placed_form<exact_places> {
 
   bool takes(const match& what) const override;
   bool takes_all(const std::vector<rule_step>& changes) const override;
-  result<void> add(const rule_ptr& one) override;
-  result<void> replace(const rule_ptr& one) override;
-  result<void> remove(const rule_ptr& one) override;
   result<void> finish() override { return apart_->finish(); }
   void retire() override;
   /// Of the rules apart: the store may be other tables', too.
   std::uint64_t bytes() const override { return has_rules_apart() ? apart_->bytes() : 0; }
+
   const std::shared_ptr<shared_store>& store() const { return store_; }
   /// Of rules apart, also of those that were until a grace period ago.
   unsigned n_rows_apart() const { return apart_->n_rows(); }
   bool has_rules_apart() const { return n_rows_apart() != 0; }
   /// A rule with this match would be.
-  bool is_apart(const match& what) const { return !what.is_any() && !places_.find(what); }
+  bool is_apart(const match& what) const { return !what.is_any() && !places_.of(what); }
 
  private:
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
              std::shared_ptr<direct_form> apart);
+  table_form* apart() override { return apart_.get(); }
+
   std::shared_ptr<shared_store> store_;
   std::shared_ptr<direct_form> apart_;
   bool is_taken_over_ = false;  // the rules apart are another's

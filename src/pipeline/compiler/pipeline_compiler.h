@@ -38,7 +38,7 @@ struct compiler_params {
   unsigned n_workers = 1;
   /// Beside three for each rule: for what was replaced while workers may still use it.
   std::size_t spare_records = std::size_t{1} << 16;
-  template_limits limits = {};  // of which templates serve tables
+  template_limits limits = {};
 };
 
 /// What is in use, things that wait for a grace period included.

@@ -4,7 +4,7 @@
 // catch-all.
 //
 // `Places` is a store of rule_places, and says besides in which `Places::where` a match stands:
-// of(match).
+// of(match). Of exact, a match may have none: such a rule is another form's, apart().
 #pragma once
 
 #include "pipeline/compiler/rule_places.h"
@@ -14,17 +14,20 @@ namespace coua::pipeline {
 template <class Places>
 class placed_form : public table_form {
  public:
-  result<void> add(const rule_ptr& one) override {
+  result<void> add(const rule_ptr& one) final {
     if (one->match.is_any()) return catch_all_.add(rest_, {}, one);
-    return rules_.add(places_, places_.of(one->match), one);
+    const place where = places_.of(one->match);
+    return where ? rules_.add(places_, *where, one) : apart()->add(one);
   }
-  result<void> replace(const rule_ptr& one) override {
+  result<void> replace(const rule_ptr& one) final {
     if (one->match.is_any()) return catch_all_.replace(rest_, {}, one);
-    return rules_.replace(places_, places_.of(one->match), one);
+    const place where = places_.of(one->match);
+    return where ? rules_.replace(places_, *where, one) : apart()->replace(one);
   }
-  result<void> remove(const rule_ptr& one) override {
+  result<void> remove(const rule_ptr& one) final {
     if (one->match.is_any()) return catch_all_.remove(rest_, *this, {}, one);
-    return rules_.remove(places_, *this, places_.of(one->match), one);
+    const place where = places_.of(one->match);
+    return where ? rules_.remove(places_, *this, *where, one) : apart()->remove(one);
   }
   void bury(record_id gone) final {
     rules_.bury(places_, gone);
@@ -48,11 +51,16 @@ class placed_form : public table_form {
     if (head == 0 && in_.rule_of(other) != nullptr) (void)rest_.put({}, other);
   }
 
+  /// For matches that have no place. Null: all have one.
+  virtual table_form* apart() { return nullptr; }
+
   Places places_;
-  rule_places<typename Places::where> rules_;
 
  private:
+  using place = std::optional<typename Places::where>;
+
   catch_all_store rest_{stage_.catch_all};
+  rule_places<typename Places::where> rules_;
   rule_places<catch_all_place> catch_all_;
 };
 

@@ -355,6 +355,7 @@ class executor {
   void look_up_decomposed(const table_stage& of, const packet_list& list,
                           const action_record** records) noexcept;
   struct ranked;
+  ranked best_of(const direct_table& table, std::uint64_t rows, ranked so_far) const noexcept;
   void look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept;
   void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;
   /// The records of rules apart that are above those that were found.

@@ -181,11 +181,23 @@ void executor::take_prefixes(const packet_list& list, const asked& which,
   if (!find_records(list, which, records, find)) take_catch_alls(list, records);
 }
 
-/// The best rule so far.
+/// The best rule so far; without one, the rank is 0.
 struct executor::ranked {
   const action_record* record;
   rule_rank rank;
 };
+
+/// Of the rows that match, the first that counts, if it is above the rule before.
+executor::ranked executor::best_of(const direct_table& table, std::uint64_t rows,
+                                   ranked so_far) const noexcept {
+  for (; rows != 0; rows &= rows - 1) {
+    const unsigned rule = table.rule_of[std::countr_zero(rows)];
+    if (table.ranks[rule] < so_far.rank) break;
+    const action_record* const found = record_of(table, rule);
+    if (found != nullptr) return {found, table.ranks[rule]};
+  }
+  return so_far;
+}
 
 void executor::look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept {
   const decomposed_table& table = *of.decomposed;
@@ -233,14 +245,7 @@ void executor::look_up_apart(const direct_table& table, const packet_list& list,
   find_rows(table, which, matched);
   for (unsigned i = 0; i < which.n(); ++i) {
     ranked& so_far = best[which.which(i)];
-    for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
-      const unsigned rule = table.rule_of[std::countr_zero(rows)];
-      if (so_far.record != nullptr && table.ranks[rule] < so_far.rank) break;
-      const action_record* found = record_of(table, rule);
-      if (found == nullptr) continue;
-      so_far = {found, table.ranks[rule]};
-      break;
-    }
+    so_far = best_of(table, matched[i], so_far);
   }
 }
 
@@ -251,14 +256,8 @@ void executor::look_up_beside(const direct_table& table, const packet_list& list
   find_rows(table, which, matched);
   for (unsigned i = 0; i < which.n(); ++i) {
     const action_record*& so_far = records[which.which(i)];
-    for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
-      const unsigned rule = table.rule_of[std::countr_zero(rows)];
-      if (so_far != nullptr && table.ranks[rule] < rank_of(*so_far)) break;
-      const action_record* found = record_of(table, rule);
-      if (found == nullptr) continue;
-      so_far = found;
-      break;
-    }
+    const rule_rank rank = so_far != nullptr ? rank_of(*so_far) : 0;
+    so_far = best_of(table, matched[i], {so_far, rank}).record;
   }
 }
 
