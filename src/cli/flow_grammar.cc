@@ -233,8 +233,8 @@ std::vector<verb> trace_verbs() {
        .details =
            "From the cheapest: direct, exact, lpm, decomposed, classifier; besides, where there "
            "are "
-           "conjunctions, their clauses. Rows apart: of rules that take other bits than most of "
-           "an exact table. BYTES: of what exact tables share, each has the part that "
+           "conjunctions, their clauses. Rows apart: of rules that are unlike most of "
+           "an exact or lpm table. BYTES: of what exact tables share, each has the part that "
            "its rules are. VISITS: how often a packet is expected at a table. CYCLES: bounds of "
            "what it takes there, predicted by a model of this machine; "
            "below, of the "

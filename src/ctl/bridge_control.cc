@@ -53,8 +53,7 @@ std::vector<table_explanation> explain_tables(const pipeline::running_bridge& in
       one.served = *served;
       one.refused = compiler.why_not_cheaper(id);
       one.by = compiler.form(id)->by();
-      if (const auto* exact = dynamic_cast<const pipeline::exact_form*>(compiler.form(id)))
-        one.rows_apart = exact->n_rows_apart();
+      one.rows_apart = compiler.form(id)->n_rows_apart();
     }
     made.push_back(std::move(one));
   }

@@ -63,7 +63,7 @@ struct table_explanation {
   std::string by{};                // how it was split; empty: it was not
   double visits = 0;               // of a packet, as the performance model has it
   pipeline::cycle_range cycles{};  // of a packet that comes there, likewise
-  unsigned rows_apart = 0;         // of exact: of rules that take other bits
+  unsigned rows_apart = 0;         // of exact and lpm: of rules apart
 };
 
 struct bridge_explanation {

@@ -269,6 +269,13 @@ class test_flows(with_hosts):
         self.assertEqual((some["template"], some["rows_apart"]), ("exact", 2))
         self.assertRegex(self.switch.coua("explain", "br0").stdout, r" exact, 2 rows apart ")
 
+    def test_rules_beside_routes_are_apart(self):
+        self.rules("\n".join(f"table=7,priority={8 + n % 9},ip,nw_dst=10.{n}.0.0/{8 + n % 9},actions=drop" for n in range(90))
+                   + "\ntable=7,priority=20,arp,actions=drop\ntable=7,priority=12,tcp,tp_dst=179,actions=drop"
+                   "\ntable=7,priority=0,actions=drop")
+        (some,) = (each for each in self.switch.json("explain", "br0")["tables"] if each["table"] == 7)
+        self.assertEqual((some["template"], some["field"], some["rows_apart"]), ("lpm", "nw_dst", 2))
+
     def test_bad_rules_are_refused_as_a_whole(self):
         before = self.switch.json("flow", "stats")["version"]
         for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),

@@ -56,8 +56,8 @@ struct totals {
   // Bursts that met a table of each template, and that met one of another template than the last
   // one did.
   std::array<std::size_t, pipeline::n_table_templates> forms{};
-  std::size_t long_forms = 0;  // direct, of more than direct_rules_max
-  std::size_t with_apart = 0;  // exact, with rules apart
+  std::size_t long_forms = 0;                  // direct, of more than direct_rules_max
+  std::size_t exact_apart = 0, lpm_apart = 0;  // with rules apart
   std::size_t to_parts = 0, from_parts = 0;
 };
 totals all;
@@ -76,7 +76,8 @@ class noted_forms {
                                 form->stage().direct.load()->n_rules > pipeline::direct_rules_max
                             ? 1
                             : 0;
-      all.with_apart += kind == exact && form->stage().rules_apart() != nullptr ? 1 : 0;
+      if (form->stage().rules_apart() != nullptr)
+        ++(kind == exact ? all.exact_apart : all.lpm_apart);
       if (before == classifier && kind == decomposed) ++all.to_parts;
       if (before == decomposed && kind == classifier) ++all.from_parts;
       before_[table] = kind;
@@ -154,7 +155,8 @@ void check_what_was_met() {
     EXPECT_GT(all.forms[i], 0U) << to_string(static_cast<pipeline::table_template>(i));
   }
   EXPECT_GT(all.long_forms, 0U);
-  EXPECT_GT(all.with_apart, 0U);
+  EXPECT_GT(all.exact_apart, 0U);
+  EXPECT_GT(all.lpm_apart, 0U);
   EXPECT_GT(all.to_parts, 0U);
   EXPECT_GT(all.from_parts, 0U);
   EXPECT_GT(all.trains, 0U);
@@ -208,14 +210,14 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "%zu frames remarked; "
       "%zu learned (%zu bursts at once, %zu one by one), %zu places of which rules go along; "
       "tables met: "
-      "direct %zu (of which long %zu), exact %zu (with rules apart %zu), lpm %zu, "
-      "decomposed %zu, classifier %zu; from the "
+      "direct %zu (of which long %zu), exact %zu (with rules apart %zu), lpm %zu (with rules apart "
+      "%zu), decomposed %zu, classifier %zu; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.trains, all.outputs, all.packet_ins, all.taken, all.refused, all.full,
       all.resubmits, all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
-      all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.with_apart,
-      all.forms[2], all.forms[3], all.forms[4], all.to_parts, all.from_parts);
+      all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.exact_apart,
+      all.forms[2], all.lpm_apart, all.forms[3], all.forms[4], all.to_parts, all.from_parts);
   check_what_was_met();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact tables with a few rules that take other bits, beside the oracle.
+// Exact tables with a few rules that take other bits, and routes with a few others, beside the
+// oracle.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -72,10 +73,7 @@ class rules_apart : public ::testing::Test {
     in_.check_counters();
   }
   const table_form* form(table_id table = 0) { return in_.bridge().compiler().form(table); }
-  unsigned n_rows_apart() {
-    const auto* exact = dynamic_cast<const exact_form*>(form());
-    return exact == nullptr ? 0 : exact->n_rows_apart();
-  }
+  unsigned n_rows_apart() { return form()->n_rows_apart(); }
   table_id batch_of(table_id table) {
     return in_.bridge().compiler().published().root.load()->batch_of[table];
   }
@@ -272,6 +270,188 @@ TEST_F(rules_apart, change_places_with_the_others) {
   must({mac_rule(40)});
   EXPECT_EQ(form()->kind(), table_template::exact);
   EXPECT_EQ(n_rows_apart(), 0U);
+  see();
+}
+
+constexpr std::uint32_t first_address = 0x0a00'0000;
+
+value128 mask_of(unsigned length) { return ones(32) & ~ones(32 - length); }
+match to_prefix(std::uint32_t address, unsigned length) {
+  return where({ipv4(), {field::ipv4_dst, address & mask_of(length), mask_of(length)}});
+}
+
+class routes_apart : public rules_apart {
+ protected:
+  static constexpr unsigned n_routes = 80;
+
+  /// To 256 addresses, by prefixes of 26 to 30 bits, and all of them by one of 24.
+  static rule_mod route(unsigned which) {
+    const unsigned length = 26 + which % 5;
+    return add_rule(0, static_cast<std::uint16_t>(10 * length),
+                    to_prefix(first_address + which * 37 % 256, length),
+                    pipeline::test::apply({output(2 + which % 2)}));
+  }
+  void add_routes(unsigned n = n_routes) {
+    std::vector<operation> bundle{
+        add_rule(0, 240, to_prefix(first_address, 24), pipeline::test::apply({output(5)}))};
+    for (unsigned i = 0; i < n; ++i) bundle.emplace_back(route(i));
+    must(bundle);
+    ASSERT_EQ(form()->kind(), table_template::lpm);
+  }
+  /// Frames of all kinds, those of IPv4 to known addresses and some others.
+  void see() {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 6; ++round) {
+      std::vector<packet> burst;
+      for (unsigned i = 0; i < executor::burst_max; ++i) {
+        const auto& some = pipeline::test::frames();
+        const auto n_kinds = static_cast<unsigned>(round % 2 == 0 ? some.size() : 3);
+        packet one = pipeline::test::from_port_1(some[random() % n_kinds]);
+        one.in_port = 1 + i % 3;
+        const auto n = static_cast<std::uint32_t>(one.bytes.size());
+        const net::layers layers =
+            net::parse({one.bytes.data(), n, n, 0}, net::parse_depth::network);
+        if (layers.has(net::layer::ipv4)) {
+          net::store_be32(one.bytes.data() + layers.network + 16,
+                          first_address + static_cast<std::uint32_t>(random() % 280));
+        }
+        burst.push_back(std::move(one));
+      }
+      in_.receive(burst);
+    }
+    in_.check_counters();
+  }
+};
+
+TEST_F(routes_apart, stand_above_below_and_between_the_others) {
+  add_routes();
+  for (const std::uint16_t priority : {1, 265, 270, 999}) {
+    for (const match& what :
+         {where({exact(field::eth_type, net::ethertype_arp)}), of_tcp(),
+          where({exact(field::in_port, 2)}), where({ipv4(), {field::ipv4_dst, 1, 3}})}) {
+      const rule_mod odd = odd_rule(priority, what);
+      must({odd});
+      EXPECT_EQ(form()->kind(), table_template::lpm);
+      EXPECT_EQ(n_rows_apart(), 1U);
+      see();
+      must({strict_removal(odd)});
+      see();
+    }
+  }
+  in_.check_nothing_stays();
+}
+
+/// Of one priority, the one that was added first counts.
+TEST_F(routes_apart, of_one_priority_are_older_or_newer) {
+  add_routes(50);
+  must({odd_rule(280, of_tcp())});
+  for (unsigned i = 50; i < n_routes; ++i) must({route(i)});
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  see();
+  must({strict_removal(route(2))});  // of 28 bits
+  must({route(2)});
+  see();
+}
+
+/// A prefix may be gone for the packets of a version, and a shorter one count, above which it is.
+TEST_F(routes_apart, stand_above_prefixes_that_come_and_go) {
+  add_routes();
+  must({odd_rule(265, of_tcp()), odd_rule(0, {}, 3)});
+  for (unsigned i = 0; i < n_routes; ++i) {
+    must({strict_removal(route(i))});
+    see();
+    if (i % 3 != 0) must({route(i)});
+  }
+}
+
+/// Of both fields, and of both families; a rule may ask more than the address besides.
+TEST_F(routes_apart, are_of_the_field_of_most) {
+  add_routes();
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < 8; ++i) {
+    bundle.emplace_back(odd_rule(500, where({ipv4(), {field::ipv4_src, i << 24, mask_of(8)}}), 4));
+    bundle.emplace_back(
+        odd_rule(500, where({pipeline::test::ipv6(), {field::ipv6_dst, i, ones(4)}}), 3));
+  }
+  must(bundle);
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_EQ(n_rows_apart(), 16U);
+  see();
+}
+
+TEST_F(routes_apart, are_built_anew_past_their_bound_and_come_back) {
+  add_routes();
+  const table_form* const before = form();
+  const auto odd = [](std::size_t i) {
+    return odd_rule(265, where({exact(field::eth_src, first_mac + i)}));
+  };
+  const std::size_t most = params.limits.most_apart();
+  for (std::size_t i = 0; i < most; ++i) must({odd(i)});
+  EXPECT_EQ(form(), before);
+  EXPECT_EQ(n_rows_apart(), 32U);
+  see();
+  must({odd(most)});
+  EXPECT_NE(form()->kind(), table_template::lpm);
+  see();
+  for (std::size_t i = 4; i <= most; ++i) must({strict_removal(odd(i))});
+  for (int i = 0; i < 40; ++i) {
+    must({strict_removal(route(0))});
+    must({route(0)});
+  }
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_EQ(n_rows_apart(), 4U);
+  see();
+}
+
+/// A table with rules apart is looked up alone; trains of one flow are looked up once.
+TEST_F(routes_apart, are_of_one_table_of_those_that_are_looked_up_together) {
+  std::vector<operation> bundle;
+  for (const table_id each : {table_id{1}, table_id{2}}) {
+    bundle.emplace_back(
+        add_rule(0, 5, where({exact(field::in_port, each)}), pipeline::test::go(each)));
+    for (unsigned i = 0; i < n_routes; ++i) {
+      rule_mod one = route(i);
+      one.table = each;
+      bundle.emplace_back(one);
+    }
+  }
+  must(bundle);
+  EXPECT_EQ(batch_of(2), 1);
+  const rule_mod odd = odd_rule(265, of_tcp(), 4, 2);
+  must({odd});
+  EXPECT_EQ(batch_of(2), 2);
+  see();
+  for (const auto& frame : pipeline::test::frames()) {
+    std::vector<packet> train(20, pipeline::test::from_port_1(frame));
+    for (packet& each : train) each.in_port = 2;
+    in_.receive(train);
+  }
+  must({strict_removal(odd)});
+  see();
+}
+
+/// Those that are apart may become the most.
+TEST_F(routes_apart, change_places_with_the_others) {
+  add_routes(25);
+  const auto of_tcp_to = [](unsigned i) {
+    rule_mod one = route(i);
+    one.match = where({ipv4(),
+                       exact(field::ip_proto, 6),
+                       {field::ipv4_dst, one.match.find(field::ipv4_dst)->value,
+                        one.match.find(field::ipv4_dst)->mask}});
+    one.priority = static_cast<std::uint16_t>(one.priority + 5);
+    return one;
+  };
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < n_routes; ++i) bundle.emplace_back(of_tcp_to(i));
+  must(bundle);
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_GT(n_rows_apart(), 20U) << "those to all kinds of packets";
+  see();
+  bundle.clear();
+  for (unsigned i = 0; i < 25; ++i) bundle.emplace_back(strict_removal(route(i)));
+  must(bundle);
+  EXPECT_EQ(form()->kind(), table_template::lpm);
   see();
 }
 

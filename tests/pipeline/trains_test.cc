@@ -99,6 +99,18 @@ rule_mod of_port_or_not(unsigned which, const instructions& then) {
   return add_rule(table, static_cast<std::uint16_t>(n == 0 ? 1 : 99), other[n % 3], then);
 }
 
+/// Routes, and ports of TCP above them.
+rule_mod of_address_or_port(unsigned which, const instructions& then) {
+  if (which < n_values) return of_address(which, then);
+  rule_mod made = of_port(which - n_values, then);
+  made.priority = 99;
+  return made;
+}
+void to_port_at_address(packet& one, unsigned value) {
+  to_address(one, 3);
+  to_port(one, value);
+}
+
 const kind kinds[] = {
     {"direct", table_template::direct, 3, of_port, to_port},
     {"exact", table_template::exact, n_values, of_port, to_port},
@@ -109,6 +121,12 @@ const kind kinds[] = {
      to_port,
      {.direct_long = 0}},
     {"lpm", table_template::lpm, n_values, of_address, to_address},
+    {"lpm_and_apart",
+     table_template::lpm,
+     n_values + 8,
+     of_address_or_port,
+     to_port_at_address,
+     {.direct_long = 0}},
     {"lpm_with_rest", table_template::lpm, n_values, of_port_and_address, from_port},
     {"decomposed", table_template::decomposed, 60, of_service, to_service},
     {"classifier", table_template::classifier, n_values, of_mac, to_mac},

@@ -24,7 +24,7 @@ namespace {
 using namespace pipeline;
 namespace act = pipeline::act;
 
-enum class shape { direct, exact, exact_and_apart, lpm, decomposed, classifier };
+enum class shape { direct, exact, exact_and_apart, lpm, lpm_and_apart, decomposed, classifier };
 struct raced {
   const char* name;
   shape rules;
@@ -44,7 +44,8 @@ table_template template_of(const raced& one) {
     case shape::direct: return table_template::direct;
     case shape::exact:
     case shape::exact_and_apart: return table_template::exact;
-    case shape::lpm: return table_template::lpm;
+    case shape::lpm:
+    case shape::lpm_and_apart: return table_template::lpm;
     case shape::decomposed: return table_template::decomposed;
     case shape::classifier: return table_template::classifier;
   }
@@ -57,14 +58,14 @@ constexpr port_no right_port = 2, wrong_port = 3;
 value128 mac_of(unsigned flow) { return 0x0200'0000'0000 + flow; }
 value128 address_of(unsigned flow) { return 0x0a00'0000 + flow; }
 
+bool are_routes(shape rules) { return rules == shape::lpm || rules == shape::lpm_and_apart; }
+
 match match_of(shape rules, unsigned flow) {
-  if (rules == shape::lpm) {
-    return pipeline::test::where(
-        {pipeline::test::ipv4(), exact(field::ipv4_dst, address_of(flow))});
-  }
   std::vector<match_term> terms{exact(field::eth_dst, mac_of(flow))};
+  if (are_routes(rules)) terms = {pipeline::test::ipv4(), exact(field::ipv4_dst, address_of(flow))};
   // Those of some flows are apart.
-  if (rules == shape::exact_and_apart && flow % 3 == 0) terms.push_back(exact(field::in_port, 1));
+  const bool some_are = rules == shape::exact_and_apart || rules == shape::lpm_and_apart;
+  if (some_are && flow % 3 == 0) terms.push_back(exact(field::in_port, 1));
   return pipeline::test::where(std::move(terms));
 }
 
@@ -72,6 +73,16 @@ match match_of(shape rules, unsigned flow) {
 rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
   const instructions then = pipeline::test::apply({pipeline::test::output(wrong_port)});
   switch (of.rules) {
+    case shape::lpm_and_apart:
+      if (number % 4 == 0) {
+        return pipeline::test::add_rule(
+            table, static_cast<std::uint16_t>(100 + number / 4 % 4 * 10),
+            pipeline::test::where({pipeline::test::ipv4(),
+                                   exact(field::in_port, 1),
+                                   {field::ipv4_dst, number / 16 & 3, 3}}),
+            then);
+      }
+      [[fallthrough]];
     case shape::lpm: {
       const unsigned length = 16 + number % 16;
       const value128 mask = ones(32) & ~ones(32 - length);
@@ -134,7 +145,9 @@ class race {
       must({rule_of(rule_command::add, 0, flow, 0), rule_of(rule_command::add, 1, flow, 0)});
     }
     if (of.rules != shape::direct && !of.swings) {
-      for (std::uint64_t i = 0; i < 30; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
+      // Prefixes of a few lengths could be apart themselves.
+      const unsigned n = of.rules == shape::lpm_and_apart ? 60 : 30;
+      for (std::uint64_t i = 0; i < n; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
     }
     for (table_id table = 0; table < 2; ++table) kinds_[table] = kind(table);
     store_ = bridge_->compiler().form(0)->stage().exact;
@@ -290,7 +303,7 @@ class race {
     }
     // Fields of IP are set for packets that are IP.
     std::vector<match_term> terms = match_of(of_.rules, flow).terms();
-    if (of_.rules != shape::lpm) terms.push_back(pipeline::test::ipv4());
+    if (!are_routes(of_.rules)) terms.push_back(pipeline::test::ipv4());
     rule_mod made = pipeline::test::add_rule(table, 200, pipeline::test::where(terms),
                                              pipeline::test::apply(std::move(list)));
     if (table == 0) made.instructions.goto_table = 1;
@@ -412,10 +425,12 @@ INSTANTIATE_TEST_SUITE_P(
         raced{"exact_and_apart", shape::exact_and_apart, false, false, false, {.direct_long = 0}},
         raced{"growing_and_apart", shape::exact_and_apart, false, false, true, {.direct_long = 0}},
         raced{"swinging_apart", shape::exact, false, true, false, {.direct_long = 0}},
-        raced{"lpm", shape::lpm, false}, raced{"decomposed", shape::decomposed, false},
+        raced{"lpm", shape::lpm, false},
+        raced{"lpm_and_apart", shape::lpm_and_apart, false, false, false, {.direct_long = 0}},
+        raced{"decomposed", shape::decomposed, false},
         raced{"classifier", shape::classifier, false}, raced{"exact_grouped", shape::exact, true},
         raced{"swinging", shape::exact, false, true},
-        raced{"swinging_long", shape::exact, false, true, false, {.exact_apart = 0}},
+        raced{"swinging_long", shape::exact, false, true, false, {.apart = 0}},
         raced{"growing", shape::exact, false, false, true}),
     [](const auto& one) { return std::string(one.param.name); });
 

@@ -10,8 +10,35 @@ namespace {
 
 constexpr std::size_t shortest_wait = 16;  // changes
 
-bool serves(const table_shape& shape, const prefix_shape& of) {
-  return shape.catch_alls_are_last() && of.serves();
+/// So many rows may be apart: there are none, or records know which of two rules is older.
+bool may_be_apart(const table_shape& shape, std::size_t n_rows, std::size_t most_rows) {
+  return n_rows == 0 || (n_rows <= most_rows && shape.newest() < recorded_ids);
+}
+
+bool serves_exact(const table_shape& shape, std::size_t most_rows) {
+  if (!shape.catch_alls_are_last()) return false;
+  const auto main = shape.find_main(most_rows);
+  return shape.n_masks() == 0 || (main && may_be_apart(shape, main->n_rows_apart, most_rows));
+}
+
+bool serves_lpm(const table_shape& shape, const prefix_shape& of, std::size_t most_rows) {
+  if (!shape.catch_alls_are_last()) return false;
+  const auto main = of.find_main(most_rows);
+  return main && may_be_apart(shape, main->n_rows_apart, most_rows) && of.is_ordered(*main);
+}
+
+/// The first that would do.
+const prefix_shape* find_prefixes(const table_shape& shape, std::size_t most_rows) {
+  const auto& all = shape.prefixes();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const prefix_shape& each) {
+    return serves_lpm(shape, each, most_rows);
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+const prefix_shape& prefixes_of(const table_shape& shape, field which) {
+  const auto& all = shape.prefixes();
+  return *std::find_if(all.begin(), all.end(),
+                       [which](const prefix_shape& each) { return each.which() == which; });
 }
 
 std::string why_not_last(const table_shape& shape) {
@@ -24,18 +51,11 @@ unsigned rank_of(const template_choice& one) {
   switch (one.which) {
     case table_template::direct: return one.is_long ? 3 : 0;
     case table_template::exact: return one.has_apart ? 4 : 1;
-    case table_template::lpm: return 2;
-    case table_template::decomposed: return 5;
-    case table_template::classifier: return 6;
+    case table_template::lpm: return one.has_apart ? 5 : 2;
+    case table_template::decomposed: return 6;
+    case table_template::classifier: return 7;
   }
-  return 6;
-}
-
-/// So many rows at most are apart of an exact table, or none are.
-bool may_be_apart(const table_shape& shape, std::size_t most_rows) {
-  const auto main = shape.find_main(most_rows);
-  return main && main->n_rows_apart <= most_rows &&
-         (main->n_rows_apart == 0 || shape.newest() < recorded_ids);
+  return 7;
 }
 
 std::string more_than(std::size_t max, std::size_t n, const char* what) {
@@ -53,24 +73,41 @@ std::string why_not_direct(const table_shape& shape, const template_limits& limi
   return more_than(long_max, shape.n_rows(), "rows, two of some rules");
 }
 
+constexpr const char* too_many_to_tell =
+    "a rule takes other bits than most, and too many were added to tell which is older";
+
 std::string why_not_exact(const table_shape& shape, const template_limits& limits) {
-  const std::size_t max = limits.exact_apart;
-  const auto main = shape.find_main(max);
+  const auto main = shape.find_main(limits.apart);
   if (shape.n_masks() > 1 && !main) {
     return "rules take " + std::to_string(shape.n_masks()) + " different sets of bits";
   }
-  if (main && main->n_rows_apart > max)
-    return more_than(max, main->n_rows_apart, "rows of rules that take other bits than most");
-  if (main && !may_be_apart(shape, max))
-    return "a rule takes other bits than most, and too many were added to tell which is older";
+  if (main && main->n_rows_apart > limits.apart) {
+    return more_than(limits.apart, main->n_rows_apart,
+                     "rows of rules that take other bits than most");
+  }
+  if (main && !may_be_apart(shape, main->n_rows_apart, limits.apart)) return too_many_to_tell;
   return why_not_last(shape);
 }
 
-std::string why_not_lpm(const table_shape& shape) {
+std::string why_not_lpm(const table_shape& shape, const prefix_shape& of, std::size_t most_rows) {
+  const std::string name = info(of.which()).name;
+  if (!of.is_matched()) return "no rule matches " + name;
+  const auto main = of.find_main(shape.n_rules());
+  if (!main || main->n_rows_apart > most_rows) {
+    const std::string how = of.has_groups() ? "differ in more than " + name
+                                            : "have a mask of " + name + " that is not a prefix";
+    if (!main || most_rows == 0) return "rules " + how;
+    return more_than(most_rows, main->n_rows_apart, "rows of rules") + " that " + how;
+  }
+  if (!may_be_apart(shape, main->n_rows_apart, most_rows)) return too_many_to_tell;
+  return of.why_unordered(*main);
+}
+
+std::string why_not_lpm(const table_shape& shape, const template_limits& limits) {
   if (std::string why = why_not_last(shape); !why.empty()) return why;
   std::string all;
   for (const prefix_shape& each : shape.prefixes()) {
-    const std::string why = each.why_not();
+    const std::string why = why_not_lpm(shape, each, limits.apart);
     if (why.empty()) return {};
     if (each.is_matched()) all += (all.empty() ? "" : "; ") + why;
   }
@@ -94,7 +131,7 @@ std::string why_not(table_template which, const table_shape& shape, const templa
   switch (which) {
     case table_template::direct: return why_not_direct(shape, limits);
     case table_template::exact: return why_not_exact(shape, limits);
-    case table_template::lpm: return why_not_lpm(shape);
+    case table_template::lpm: return why_not_lpm(shape, limits);
     case table_template::decomposed:
     case table_template::classifier: break;
   }
@@ -103,13 +140,13 @@ std::string why_not(table_template which, const table_shape& shape, const templa
 
 template_choice choose_template(const table_shape& shape, const template_limits& limits) {
   if (shape.n_rules() <= direct_rules_max) return {};
-  if (shape.n_masks() <= 1 && shape.catch_alls_are_last()) return {table_template::exact};
-  for (const prefix_shape& each : shape.prefixes()) {
-    if (serves(shape, each)) return {.which = table_template::lpm, .prefix_field = each.which()};
-  }
+  if (serves_exact(shape, 0)) return {table_template::exact};
+  if (const prefix_shape* of = find_prefixes(shape, 0))
+    return {.which = table_template::lpm, .prefix_field = of->which()};
   if (shape.n_rows() <= limits.direct_long) return {.is_long = true};
-  if (shape.catch_alls_are_last() && may_be_apart(shape, limits.exact_apart))
-    return {.which = table_template::exact, .has_apart = true};
+  if (serves_exact(shape, limits.apart)) return {.which = table_template::exact, .has_apart = true};
+  if (const prefix_shape* of = find_prefixes(shape, limits.apart))
+    return {.which = table_template::lpm, .has_apart = true, .prefix_field = of->which()};
   return {table_template::classifier};
 }
 
@@ -118,17 +155,38 @@ bool template_keeper::still_serves(const table_shape& shape) const {
     case table_template::direct:
       return now_.is_long ? shape.n_rows() <= limits_.direct_long
                           : shape.n_rules() <= direct_rules_max;
-    case table_template::exact:
-      return shape.catch_alls_are_last() &&
-             (shape.n_masks() <= 1 || may_be_apart(shape, limits_.most_apart()));
+    case table_template::exact: return serves_exact(shape, limits_.most_apart());
     case table_template::lpm:
-      return std::any_of(shape.prefixes().begin(), shape.prefixes().end(), [&](const auto& each) {
-        return each.which() == now_.prefix_field && serves(shape, each);
-      });
+      return serves_lpm(shape, prefixes_of(shape, *now_.prefix_field), limits_.most_apart());
     case table_template::decomposed:
     case table_template::classifier: return true;
   }
   return false;
+}
+
+const match* template_keeper::find_main(const table_shape& shape) const {
+  std::optional<main_rules> main;
+  if (now_.which == table_template::exact) {
+    main = shape.find_main(limits_.most_apart());
+  } else if (now_.which == table_template::lpm) {
+    main = prefixes_of(shape, *now_.prefix_field).find_main(limits_.most_apart());
+  }
+  return main ? main->of : nullptr;
+}
+
+template_choice template_keeper::as_it_is(const table_shape& shape) const {
+  template_choice now = now_;
+  if (now.which == table_template::exact) {
+    now.has_apart = !serves_exact(shape, 0);
+  } else if (now.which == table_template::lpm) {
+    now.has_apart = !serves_lpm(shape, prefixes_of(shape, *now.prefix_field), 0);
+  }
+  return now;
+}
+
+bool template_keeper::outlasts(const template_choice& best, const table_shape& shape) const {
+  const bool has_more = now_.which == table_template::exact || now_.which == table_template::lpm;
+  return has_more && rank_of(best) > rank_of(as_it_is(shape)) && still_serves(shape);
 }
 
 std::size_t template_keeper::wait_of(const table_shape& shape) {
@@ -165,14 +223,12 @@ void template_keeper::consider_parts(const table_shape& shape, changed what,
 bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   not_built_.reset();
   template_choice best = choose_template(shape, limits_);
-  if (now_.which == table_template::exact) now_.has_apart = shape.n_masks() > 1;
-  if (best.which == table_template::classifier) {
-    if (now_.which == table_template::exact && what.fits && still_serves(shape)) {
-      n_waited_ = 0;
-      return false;
-    }
-    consider_parts(shape, what, decompose, best);
+  now_ = as_it_is(shape);
+  if (what.fits && outlasts(best, shape)) {
+    n_waited_ = 0;
+    return false;
   }
+  if (best.which == table_template::classifier) consider_parts(shape, what, decompose, best);
   const bool same = best.which == now_.which && best.prefix_field == now_.prefix_field &&
                     best.parts == now_.parts && what.fits;
   if (same) {
@@ -192,14 +248,11 @@ bool template_keeper::follow(const table_shape& shape, changed what, const decom
 
 bool template_keeper::would_stay(const table_shape& shape, std::size_t n_changes) const {
   const template_choice best = choose_template(shape, limits_);
-  if (best.which == table_template::classifier && now_.which == table_template::exact)
-    return still_serves(shape);
+  if (outlasts(best, shape)) return true;
   if (best.which == table_template::classifier)
     return now_.which >= table_template::decomposed && n_since_asked_ + n_changes < wait_of(shape);
   if (best.which == now_.which) return best.prefix_field == now_.prefix_field;
-  template_choice now = now_;
-  now.has_apart = now.which == table_template::exact && shape.n_masks() > 1;
-  return rank_of(best) < rank_of(now) && still_serves(shape) &&
+  return rank_of(best) < rank_of(as_it_is(shape)) && still_serves(shape) &&
          n_waited_ + n_changes < wait_of(shape);
 }
 
@@ -211,10 +264,10 @@ void template_keeper::stay(template_keeper before, std::string reason) {
 }
 
 std::vector<refused_template> template_keeper::why_not_cheaper(const table_shape& shape) const {
-  // Exact with rules apart costs more than these.
+  // With rules apart, exact and lpm cost more than these.
   const template_choice best = choose_template(shape, limits_);
-  const bool is_beyond = best.which == table_template::lpm || best.is_long;
-  const template_limits limits{limits_.direct_long, is_beyond ? 0 : limits_.exact_apart};
+  const bool is_beyond = best.is_long || (best.which == table_template::lpm && !best.has_apart);
+  const template_limits limits{limits_.direct_long, is_beyond ? 0 : limits_.apart};
   std::vector<refused_template> made;
   for (const table_template each : {table_template::direct, table_template::exact,
                                     table_template::lpm, table_template::decomposed}) {

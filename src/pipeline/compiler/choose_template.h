@@ -8,8 +8,9 @@
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
 //   direct       "long": up to 48 rows of rules
-//   exact        with rules apart: at most 16 rows of rules that take other bits, compared as those
-//                of a direct table
+//   exact, lpm   with rules apart: at most 16 rows of rules that take other bits, or are no
+//   prefixes
+//                of the field or not the same otherwise, compared as those of a direct table
 //   decomposed   rules fall into small sets by the values of some fields (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
@@ -17,10 +18,10 @@
 // the rule that was added first counts: neither template knows that order of them, so there must be
 // none.
 //
-// Rules apart of an exact table come and go as those of a direct table do, whatever the size of the
-// exact one: it is not touched. So it takes more of them (32 rows) before it is built anew. Which
-// of two rules is older, records know of the first 2^32 rules that were added to a bridge; later,
-// none is apart.
+// Rules apart come and go as those of a direct table do, however many others there are: these are
+// not touched. So there may be more of them (32 rows) before the table is built anew. Which of two
+// rules is older, records know of the first 2^32 rules that were added to a bridge; later, none is
+// apart.
 //
 // Going down to a template that costs more is a must, and happens at once. Going up again waits, so
 // that a rule that comes and goes does not have the table built anew each time: for direct until
@@ -56,13 +57,13 @@ inline constexpr std::size_t direct_long_max = 48;
 struct template_limits {
   /// Rows of a long direct table; direct_rules_max and less: there is none.
   std::size_t direct_long = direct_long_max;
-  /// Rows of the rules apart of a table that becomes exact; 0: none are apart.
-  std::size_t exact_apart = 16;
-  /// Of one that is exact.
-  constexpr std::size_t most_apart() const { return 2 * exact_apart; }
+  /// Rows of the rules apart of a table that becomes exact or lpm; 0: none are apart.
+  std::size_t apart = 16;
+  /// Of one that is.
+  constexpr std::size_t most_apart() const { return 2 * apart; }
 };
 /// Mixed tables are decomposed or a classifier's, for who tests or measures these.
-inline constexpr template_limits no_mixed_tables{.direct_long = 0, .exact_apart = 0};
+inline constexpr template_limits no_mixed_tables{.direct_long = 0, .apart = 0};
 
 /// Why a cheaper template does not serve a table, for `coua explain`.
 struct refused_template {
@@ -73,7 +74,7 @@ struct refused_template {
 struct template_choice {
   table_template which = table_template::direct;
   bool is_long = false;                          // direct, of more than direct_rules_max
-  bool has_apart = false;                        // exact, with rules apart
+  bool has_apart = false;                        // exact or lpm, with rules apart
   std::optional<field> prefix_field{};           // of lpm
   std::shared_ptr<const decomposition> parts{};  // of decomposed
 };
@@ -107,6 +108,8 @@ class template_keeper {
 
   /// now(), by its own prerequisite.
   bool still_serves(const table_shape& shape) const;
+  /// The rules that are not apart, of one that has such; null: it has none.
+  const match* find_main(const table_shape& shape) const;
 
   /// What now() asks for could not be built, for this reason: the table keeps what it had `before`,
   /// and waits anew before that is asked for again.
@@ -117,6 +120,10 @@ class template_keeper {
 
  private:
   static std::size_t wait_of(const table_shape& shape);
+  /// As now(), by what the rules are.
+  template_choice as_it_is(const table_shape& shape) const;
+  /// It serves as long as its own prerequisite holds, where that is more than what it became so by.
+  bool outlasts(const template_choice& best, const table_shape& shape) const;
   /// Whether one that costs less than now() has been waited for long enough.
   bool is_due(const template_choice& better, const table_shape& shape) const;
   /// Of a table that nothing cheaper serves.

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "net/wire.h"
 #include "pipeline/datapath/rule_rank.h"
 #include "pipeline/model/test_model.h"
 
@@ -32,8 +33,8 @@ rule route(std::uint32_t address, unsigned length, std::uint16_t priority,
 }
 rule catch_all(std::uint16_t priority) { return rule_of(match(), priority); }
 
-/// Long direct tables, and nothing apart of exact ones.
-constexpr template_limits long_ones{.exact_apart = 0};
+/// Long direct tables, and nothing apart.
+constexpr template_limits long_ones{.apart = 0};
 
 /// A table through changes of its rules.
 class kept_table {
@@ -56,6 +57,7 @@ class kept_table {
     return made;
   }
   const table_shape& shape() const { return shape_; }
+  const match* find_main() const { return keeper_.find_main(shape_); }
 
   using parts = std::shared_ptr<const decomposition>;
   decompose_answer answer{nullptr, "no"};
@@ -219,10 +221,13 @@ TEST(choose_template, prefixes_of_rules_that_differ_elsewhere_are_not_lpm) {
   }
   rules.push_back(rule_of(
       where({ipv4(), exact(field::ip_proto, 6), {field::ipv4_dst, 0x0a00'0000, 0xff00'0000}}), 8));
-  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)), "rules differ in more than nw_dst");
+  const auto why = [&rules] {
+    return why_not(table_template::lpm, shape_of(rules), no_mixed_tables);
+  };
+  EXPECT_EQ(why(), "rules differ in more than nw_dst");
   rules.pop_back();
   rules.push_back(rule_of(where({ipv4(), {field::ipv4_dst, 0x0a00'0001, 0xff00'ffff}}), 8));
-  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)), "a mask of nw_dst is not a prefix");
+  EXPECT_EQ(why(), "rules have a mask of nw_dst that is not a prefix");
 }
 
 TEST(choose_template, ipv6_prefixes_are_lpm) {
@@ -483,6 +488,83 @@ TEST(choose_template, a_few_rules_of_other_masks_are_apart) {
             "a rule that matches every packet is not below all others");
 }
 
+/// So many routes, a longer one above every shorter one.
+std::vector<rule> routes(unsigned n) {
+  std::vector<rule> made;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    made.push_back(route(i << 24, 8 + i % 20, static_cast<std::uint16_t>(8 + i % 20)));
+  }
+  return made;
+}
+match to_tcp_port(std::uint64_t port) {
+  return where({ipv4(), exact(field::ip_proto, 6), exact(field::tcp_dst, port)});
+}
+
+/// Red where only rules of another field are, or those that are no prefixes, or where rows are not
+/// counted.
+TEST(choose_template, a_few_rules_beside_prefixes_are_apart) {
+  std::vector<rule> rules = routes(60);
+  EXPECT_FALSE(choice_of(rules, {}).has_apart);
+  rules.push_back(rule_of(where({exact(field::eth_type, net::ethertype_arp)}), 1));
+  rules.push_back(rule_of(where({ipv4(), {field::ipv4_dst, 0x0a00'0001, 0xff00'ffff}}), 400));
+  for (std::uint64_t port = 0; port < 12; ++port) rules.push_back(rule_of(to_tcp_port(port), 300));
+  rules.push_back(rule_of(where({{field::vlan_vid, 0, 1}}), 200));  // takes two
+  const template_choice made = choice_of(rules, {});
+  EXPECT_EQ(made.which, table_template::lpm);
+  EXPECT_EQ(made.prefix_field, field::ipv4_dst);
+  EXPECT_TRUE(made.has_apart);
+  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)), "");
+  EXPECT_EQ(choice_of(rules).which, table_template::classifier) << "none may be apart";
+  rules.push_back(rule_of(to_tcp_port(99), 300));
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
+  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)),
+            "more than 16 rows of rules (17) that differ in more than nw_dst");
+  rules.pop_back();
+  rules.push_back(route(7U << 24, 8, 15));
+  EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)),
+            "a rule of priority 15 for a /8 of nw_dst is not below one of priority 9 for a /9");
+}
+
+TEST(choose_template, prefixes_may_be_of_rules_that_take_two_rows) {
+  std::vector<rule> rules = routes(60);
+  for (rule& each : rules) {
+    std::vector<match_term> terms = each.match.terms();
+    terms.push_back({field::vlan_vid, 0, 1});
+    each.match = where(std::move(terms));
+  }
+  EXPECT_EQ(choice_of(rules, {}).which, table_template::lpm);
+  EXPECT_FALSE(choice_of(rules, {}).has_apart);
+}
+
+/// A table that was of all kinds of rules, and is of routes when they are gone. Red where rules of
+/// a group that was not counted are taken for some of one that is.
+TEST(choose_template, many_groups_of_rules_come_and_go_beside_prefixes) {
+  table_shape shape;
+  std::vector<rule> odd, old, recent;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    odd.push_back(rule_of(to_tcp_port(i), 300));
+    if (i < 10) old.push_back(route(i << 24, 8, 8));
+    recent.push_back(route(i << 8, 23 + i % 2, static_cast<std::uint16_t>(23 + i % 2)));
+  }
+  const auto change = [&shape](const std::vector<rule>& rules, auto how) {
+    for (const rule& each : rules) (shape.*how)(each);
+  };
+  for (int round = 0; round < 2; ++round) {
+    change(odd, &table_shape::add);
+    change(old, &table_shape::add);
+    change(odd, &table_shape::remove);
+    change(recent, &table_shape::add);
+    EXPECT_EQ(choose_template(shape).which, table_template::classifier)
+        << "they were too many to be told apart";
+    change(old, &table_shape::remove);
+    change(recent, &table_shape::remove);
+    EXPECT_EQ(shape.n_rules(), 0U);
+    change(recent, &table_shape::add);
+    EXPECT_EQ(choose_template(shape, no_mixed_tables).which, table_template::lpm);
+    change(recent, &table_shape::remove);
+  }
+}
+
 TEST(choose_template, more_masks_than_may_be_apart_are_not_looked_at) {
   std::vector<rule> rules;
   for (std::uint64_t mac = 0; mac < 60; ++mac) rules.push_back(mac_rule(mac));
@@ -530,6 +612,45 @@ TEST(template_keeper, rules_apart_come_and_go_and_nothing_is_built) {
   EXPECT_TRUE(table.now().has_apart);
   for (std::uint32_t n = 0; n < 16; ++n) EXPECT_FALSE(table.remove(route(n << 24, 8, 5)));
   EXPECT_FALSE(table.now().has_apart);
+}
+
+/// As of an exact one; and one of a few routes is not made exact by what is apart.
+TEST(template_keeper, rules_beside_prefixes_come_and_go_and_nothing_is_built) {
+  kept_table table{template_limits()};
+  for (const rule& each : routes(200)) table.add(each);
+  const auto odd = [](std::uint64_t n) { return rule_of(to_tcp_port(n), 300); };
+  for (std::uint64_t n = 0; n < 32; ++n) {
+    EXPECT_FALSE(table.add(odd(n))) << n;
+    EXPECT_EQ(table.now().which, table_template::lpm);
+    EXPECT_TRUE(table.now().has_apart);
+  }
+  EXPECT_TRUE(table.asked.empty());
+  EXPECT_TRUE(table.add(odd(32)));
+  EXPECT_EQ(table.now().which, table_template::classifier);
+  EXPECT_EQ(table.why_not_cheaper()[2],
+            "lpm: more than 16 rows of rules (33) that differ in more than nw_dst");
+  for (std::uint64_t n = 32; n >= 16; --n) EXPECT_FALSE(table.remove(odd(n)));
+  EXPECT_EQ(table.why_not_cheaper()[2],
+            "lpm: would serve; 53 more changes of rules until it is built");
+  for (std::uint64_t n = 0; n < 16; ++n) table.remove(odd(n));
+  for (int i = 0; i < 60; ++i) {
+    table.remove(routes(1).front());
+    table.add(routes(1).front());
+  }
+  EXPECT_EQ(table.now().which, table_template::lpm);
+  EXPECT_FALSE(table.now().has_apart);
+}
+
+/// Red where a table leaves what serves it for something that costs more.
+TEST(template_keeper, an_exact_table_with_rules_apart_is_not_made_lpm_with_such) {
+  kept_table table{template_limits()};
+  for (std::uint32_t n = 0; n < 200; ++n) table.add(route(n, 32, 32));
+  ASSERT_EQ(table.now().which, table_template::exact);
+  EXPECT_FALSE(table.add(rule_of(to_tcp_port(1), 300)));
+  for (std::uint32_t n = 0; n < 25; ++n) EXPECT_FALSE(table.add(route(n << 8, 24, 24)));
+  ASSERT_EQ(choose_template(table.shape()).which, table_template::lpm);
+  EXPECT_EQ(table.now().which, table_template::exact);
+  EXPECT_TRUE(table.now().has_apart);
 }
 
 /// Exact with rules apart would cost more than what these have.
@@ -592,9 +713,15 @@ TEST(template_keeper, through_random_changes_serves_what_is_there) {
       if (has.which == table_template::direct) {
         ASSERT_LE(rules.size(), has.is_long ? limits.direct_long : direct_rules_max);
       } else if (has.has_apart) {
-        const auto main = table.shape().find_main(limits.most_apart());
-        ASSERT_TRUE(main);
-        ASSERT_LE(main->n_rows_apart, limits.most_apart());
+        const match* main = table.find_main();
+        ASSERT_NE(main, nullptr);
+        const auto n_apart = std::count_if(rules.begin(), rules.end(), [&](const rule& each) {
+          if (each.match.is_any()) return false;
+          return has.which == table_template::exact
+                     ? !same_mask()(*main, each.match)
+                     : !same_but_for{*has.prefix_field}(*main, each.match);
+        });
+        ASSERT_LE(n_apart, limits.most_apart()) << "each is one row";
         ASSERT_TRUE(table.shape().catch_alls_are_last());
       } else {
         ASSERT_EQ(why_not(has.which, table.shape(), limits), "");

@@ -88,8 +88,8 @@ std::uint64_t n_going(const std::vector<rule_step>& changes) {
 key_layout pipeline_compiler::layout_of(table_id table, table_template kind) const {
   std::vector<match> matches;
   if (kind == table_template::exact) {
-    if (const auto main = tables_[table].shape.find_main(limits_.most_apart()))
-      matches.push_back(*main->of);
+    if (const match* main = tables_[table].keeper.find_main(tables_[table].shape))
+      matches.push_back(*main);
   } else {
     each_other_rule(model_.tables()[table],
                     [&](const rule_table::entry& one) { matches.push_back(one.rule->match); });
@@ -116,11 +116,10 @@ bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) cons
 }
 
 bool pipeline_compiler::is_inside_out(table_id table) const {
-  const auto* exact = dynamic_cast<const exact_form*>(tables_[table].form.get());
-  const table_shape& shape = tables_[table].shape;
-  if (exact == nullptr || (shape.n_masks() <= 1 && !exact->has_rules_apart())) return false;
-  const auto main = shape.find_main(limits_.most_apart());
-  return main && exact->is_apart(*main->of);
+  const table_state& of = tables_[table];
+  if (!of.keeper.now().has_apart && !of.form->has_rules_apart()) return false;
+  const match* main = of.keeper.find_main(of.shape);
+  return main != nullptr && of.form->is_apart(*main);
 }
 
 pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
@@ -163,9 +162,9 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
     const exact_store& store = *form->store()->store;
     if (store.size() + n_changes > store.room()) return false;
-    const std::size_t n_rows = form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(made.match);
-    if (form->is_apart(made.match) && n_rows > limits_.most_apart()) return false;
   }
+  const std::size_t n_rows = of.form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(made.match);
+  if (of.form->is_apart(made.match) && n_rows > limits_.most_apart()) return false;
   if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
     if (!form->has_places(made.priority, n_changes)) return false;
   }
@@ -315,8 +314,7 @@ result<void> pipeline_compiler::change_in_place(table_id table, const rule_chang
   const table_state& of = tables_[table];
   const auto good = change_form(*of.form, changes);
   // With rules apart it is looked up alone, else together with others.
-  const auto* exact = dynamic_cast<const exact_form*>(of.form.get());
-  if (exact != nullptr && exact->has_rules_apart() != of.had_rules_apart) plan_changes_ = true;
+  if (of.form->has_rules_apart() != plan_->has_apart[table]) plan_changes_ = true;
   return good;
 }
 
@@ -444,13 +442,9 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_classifier(table_id 
 }
 
 result<std::shared_ptr<table_form>> pipeline_compiler::make_prefixes(table_id table) {
-  const rule_table& rules = model_.tables()[table];
-  const match* example = nullptr;
-  each_other_rule(rules, [&](const rule_table::entry& one) {
-    if (!one.rule->match.is_any()) example = &one.rule->match;
-  });
-  auto made = prefix_form::create(context_, table, *tables_[table].keeper.now().prefix_field,
-                                  *example, tables_[table].shape.n_rules(), reclaimer_);
+  const table_state& of = tables_[table];
+  auto made = prefix_form::create(context_, table, *of.keeper.now().prefix_field,
+                                  *of.keeper.find_main(of.shape), of.shape.n_rules(), reclaimer_);
   if (!made) return tl::unexpected(std::move(made.error()));
   return std::shared_ptr<table_form>(std::move(*made));
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exact template: rules are entries of a store that all tables with the same layout share, and
-// a rule that matches every packet may stand below them. A few that take other bits are apart, in a
-// direct table: they come and go without the others being touched.
+// The exact template: rules are entries of a store that all tables with the same layout share, a
+// rule that matches every packet may stand below them, and a few that take other bits are apart.
 #pragma once
 
 #include <set>
 
-#include "pipeline/compiler/direct_form.h"
 #include "pipeline/compiler/placed_form.h"
 #include "pipeline/datapath/exact_store.h"
 
@@ -63,28 +61,13 @@ class exact_form final : public placed_form<exact_places> {
   /// With the rules of one that retires next, whose entries are in the store already.
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
-  bool takes(const match& what) const override;
-  bool takes_all(const std::vector<rule_step>& changes) const override;
-  result<void> finish() override { return apart_->finish(); }
-  void retire() override;
-  /// Of the rules apart: the store may be other tables', too.
-  std::uint64_t bytes() const override { return has_rules_apart() ? apart_->bytes() : 0; }
-
   const std::shared_ptr<shared_store>& store() const { return store_; }
-  /// Of rules apart, also of those that were until a grace period ago.
-  unsigned n_rows_apart() const { return apart_->n_rows(); }
-  bool has_rules_apart() const { return n_rows_apart() != 0; }
-  /// A rule with this match would be.
-  bool is_apart(const match& what) const { return !what.is_any() && !places_.of(what); }
 
  private:
-  exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store,
-             std::shared_ptr<direct_form> apart);
-  table_form* apart() override { return apart_.get(); }
+  /// The store may be other tables', too.
+  std::uint64_t bytes_of_places() const override { return 0; }
 
   std::shared_ptr<shared_store> store_;
-  std::shared_ptr<direct_form> apart_;
-  bool is_taken_over_ = false;  // the rules apart are another's
 };
 
 }  // namespace coua::pipeline

@@ -215,13 +215,10 @@ static void set_batches(plan& of) {
     const auto id = static_cast<table_id>(i);
     of.batch_of[i] = id;
     const table_stage* stage = of.tables[i];
-    if (stage == nullptr || of.clauses[i] != nullptr) continue;
+    if (stage == nullptr || of.clauses[i] != nullptr || of.has_apart[i]) continue;
     std::uintptr_t place;
     switch (stage->kind) {
-      case table_template::exact:
-        if (stage->rules_apart() != nullptr) continue;
-        place = reinterpret_cast<std::uintptr_t>(stage->exact);
-        break;
+      case table_template::exact: place = reinterpret_cast<std::uintptr_t>(stage->exact); break;
       case table_template::lpm: place = stage->prefixes->is_ipv4() ? 4 : 6; break;
       default: continue;
     }
@@ -239,8 +236,8 @@ void pipeline_compiler::publish() {
     next->ports = ports_.get();
     for (std::size_t i = 0; i < tables_.size(); ++i) {
       next->tables[i] = tables_[i].form == nullptr ? nullptr : &tables_[i].form->stage();
-      const auto* exact = dynamic_cast<const exact_form*>(tables_[i].form.get());
-      tables_[i].had_rules_apart = exact != nullptr && exact->has_rules_apart();
+      const table_form* form = tables_[i].form.get();
+      next->has_apart[i] = form != nullptr && form->has_rules_apart();
       const auto& clauses = tables_[i].clauses;
       next->clauses[i] = clauses == nullptr ? nullptr : &clauses->rules();
       next->some_clauses |= clauses != nullptr;

@@ -112,7 +112,6 @@ class pipeline_compiler {
     table_shape shape;
     template_keeper keeper;
     std::shared_ptr<table_form> form;
-    bool had_rules_apart = false;  // of exact, when the plan was made
     // Of the rules that are clauses of conjunctions, which are in neither of the above.
     std::shared_ptr<wildcard_form> clauses;
   };
@@ -136,7 +135,7 @@ class pipeline_compiler {
   result<void> change_in_place(table_id table, const rule_changes& changes);
   static result<void> change_form(table_form& form, const rule_changes& changes);
   bool breaks(table_id table, const rule_changes& changes) const;
-  /// The rules that are most of an exact table now are those that are apart.
+  /// The rules that are most of the table now are those that are apart.
   bool is_inside_out(table_id table) const;
   static void put_in_order(rule_changes& changes);
   /// Whether a table is built anew: what it has does not take the changes, or something cheaper

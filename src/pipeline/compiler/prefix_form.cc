@@ -33,10 +33,13 @@ result<void> put_in(Lpm& table, Address prefix, unsigned length, record_id head)
 
 }  // namespace
 
-prefix_places::where prefix_places::of(const match& what) const {
+std::optional<prefix_places::where> prefix_places::of(const match& what) const {
+  if (!same_but_for{which}(like, what)) return std::nullopt;
   const match_term* term = what.find(which);
-  if (term == nullptr) return {0, 0};
-  return {term->value, *prefix_length(term->mask, info(which).n_bits)};
+  if (term == nullptr) return where{0, 0};
+  const auto length = prefix_length(term->mask, info(which).n_bits);
+  if (!length) return std::nullopt;
+  return where{term->value, *length};
 }
 record_id prefix_places::head(const where& at) const {
   return table.is_ipv4() ? head_in(*table.ipv4, ipv4_of(at.prefix), at.length)
@@ -54,13 +57,13 @@ void prefix_places::erase(const where& at) {
   }
 }
 
-prefix_form::prefix_form(compile_context& in, table_id table, field which)
-    : placed_form(in, table_template::lpm, table, {which}) {}
+prefix_form::prefix_form(compile_context& in, table_id table, field which, const match& like)
+    : placed_form(in, table_template::lpm, table, {which, like}) {}
 
 result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, table_id table,
-                                                         field which, const match& example,
+                                                         field which, const match& like,
                                                          std::size_t n_rules, reclaimer& reclaim) {
-  std::shared_ptr<prefix_form> made(new prefix_form(in, table, which));
+  std::shared_ptr<prefix_form> made(new prefix_form(in, table, which, like));
   prefix_table& prefixes = made->places_.table;
   const bool is_ipv4 = which == field::ipv4_src || which == field::ipv4_dst;
   lpm_params params;
@@ -77,10 +80,11 @@ result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, ta
   }
   prefixes.place = place_of(which, ip_version::v4);
   COUA_CHECK(prefixes.place.from == field_place::base::network);
-  made->rest_ = made->rest_of(example);
-  if (made->rest_.size() > 1) {
+  std::vector<match_term> terms = like.terms();
+  std::erase_if(terms, [which](const match_term& term) { return term.which == which; });
+  if (terms.size() > 1) {
     // More than the Ethernet type.
-    const auto rest = match::make(made->rest_);
+    const auto rest = match::make(std::move(terms));
     COUA_CHECK(rest.has_value());
     prefixes.rest = key_layout::of({&*rest, 1});
     const auto asked = prefixes.rest->words_of(*rest);
@@ -91,23 +95,16 @@ result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, ta
   return made;
 }
 
-std::vector<match_term> prefix_form::rest_of(const match& what) const {
-  std::vector<match_term> rest = what.terms();
-  std::erase_if(rest, [this](const match_term& term) { return term.which == places_.which; });
-  return rest;
-}
-
 std::size_t prefix_form::size() const {
   return places_.table.is_ipv4() ? places_.table.ipv4->stats().prefixes
                                  : places_.table.ipv6->stats().prefixes;
 }
 
-bool prefix_form::takes(const match& what) const {
-  if (has_small_root_ && size() > 2 * small_root_prefixes) return false;
-  return what.is_any() || rest_of(what) == rest_;
+bool prefix_form::is_outgrown() const {
+  return has_small_root_ && size() > 2 * small_root_prefixes;
 }
 
-std::uint64_t prefix_form::bytes() const {
+std::uint64_t prefix_form::bytes_of_places() const {
   return places_.table.is_ipv4() ? places_.table.ipv4->stats().bytes
                                  : places_.table.ipv6->stats().bytes;
 }

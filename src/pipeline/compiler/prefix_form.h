@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lpm template: rules are prefixes of one field, and a rule that matches every packet may stand
-// below them.
+// The lpm template: rules are prefixes of one field and otherwise the same, a rule that matches
+// every packet may stand below them, and a few others are apart.
 #pragma once
 
 #include "base/reclaimer.h"
@@ -17,33 +17,31 @@ struct prefix_places {
     auto operator<=>(const where&) const = default;
   };
 
-  where of(const match& what) const;
+  /// None: it is no prefix, or asks something else besides.
+  std::optional<where> of(const match& what) const;
   record_id head(const where& at) const;
   result<void> put(const where& at, record_id head);
   void erase(const where& at);
 
   field which;
+  match like;  // one of the rules
   prefix_table table{};
 };
 
 class prefix_form final : public placed_form<prefix_places> {
  public:
-  /// For the rules of a table, about `n_rules` of them, of which `example` is one that matches
-  /// something. Errors: no_memory.
+  /// For the rules of a table, about `n_rules` of them, of which `like` is one that is not apart.
+  /// Errors: no_memory.
   static result<std::shared_ptr<prefix_form>> create(compile_context& in, table_id table,
-                                                     field which, const match& example,
+                                                     field which, const match& like,
                                                      std::size_t n_rules, reclaimer& reclaim);
 
-  bool takes(const match& what) const override;
-  std::uint64_t bytes() const override;
-
  private:
-  prefix_form(compile_context& in, table_id table, field which);
-  /// What a match asks besides the address.
-  std::vector<match_term> rest_of(const match& what) const;
+  prefix_form(compile_context& in, table_id table, field which, const match& like);
+  bool is_outgrown() const override;
+  std::uint64_t bytes_of_places() const override;
   std::size_t size() const;
 
-  std::vector<match_term> rest_;
   bool has_small_root_ = false;
 };
 

@@ -24,7 +24,7 @@ value128 place_value(const match& what, const match_term& term) {
   return by ? what.exact_value(*by).value_or(0) : 0;
 }
 
-void count_in(match_counts<same_mask>& counts, const match& what, bool added) {
+void count_in(by_match<same_mask>& counts, const match& what, bool added) {
   if (added) {
     ++counts[what];
     return;
@@ -85,38 +85,52 @@ std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits) {
 }
 
 void prefix_shape::count(const rule& one, bool added) {
+  const auto change = [added](std::size_t& n, std::size_t by) { n += added ? by : 0 - by; };
+  const std::size_t n_rows = most_ways(one.match);
   const match_term* term = one.match.find(which_);
+  change(n_rows_, n_rows);
+  if (term != nullptr) change(n_matching_, 1);
+  group* const of = group_of(one.match, added);
+  if (of == nullptr) return change(n_more_, 1);
   const auto length = term == nullptr ? 0U : prefix_length(term->mask, info(which_).n_bits);
-  count_other(one.match, added);
-  if (!length) {
-    n_without_ += added ? 1 : std::size_t{0} - 1;
-    return;
+  change(of->n_rules, 1);
+  if (length) {
+    change(of->n_prefixes, 1);
+    change(of->n_rows, n_rows);
+    priority_counts& priorities = of->by_length[*length];
+    if (added) {
+      priorities.add(one.priority);
+    } else {
+      priorities.remove(one.priority);
+      if (priorities.empty()) of->by_length.erase(*length);
+    }
   }
-  priority_counts& priorities = by_length_[*length];
-  if (added) {
-    priorities.add(one.priority);
-  } else {
-    priorities.remove(one.priority);
-    if (priorities.empty()) by_length_.erase(*length);
-  }
+  if (of->n_rules == 0) groups_.erase(one.match);
 }
 
-void prefix_shape::count_other(const match& what, bool added) {
-  const auto at = others_.find(what);
-  if (at != others_.end()) {
-    at->second += added ? 1 : std::size_t{0} - 1;
-    if (at->second == 0) others_.erase(at);
-  } else if (added && others_.size() < others_max) {
-    others_.emplace(what, 1);
-  } else {
-    n_more_ += added ? 1 : std::size_t{0} - 1;
-  }
+/// Null: it is one of the others. A group whose first rule is one of these has all of its rules
+/// there until they are gone.
+prefix_shape::group* prefix_shape::group_of(const match& what, bool added) {
+  const auto at = groups_.find(what);
+  if (at != groups_.end()) return &at->second;
+  if (!added || n_more_ > 0 || groups_.size() == groups_max) return nullptr;
+  return &groups_[what];
 }
 
-std::optional<prefix_shape::overlap> prefix_shape::find_overlap() const {
+std::optional<main_rules> prefix_shape::find_main(std::size_t most_others) const {
+  if (groups_.empty() || groups_.size() + n_more_ > most_others + 1) return std::nullopt;
+  const auto main =
+      std::max_element(groups_.begin(), groups_.end(), [](const auto& left, const auto& right) {
+        return left.second.n_prefixes < right.second.n_prefixes;
+      });
+  if (!has_prefixes(main->second)) return std::nullopt;
+  return main_rules{&main->first, n_rows_ - main->second.n_rows};
+}
+
+std::optional<prefix_shape::overlap> prefix_shape::find_overlap(const group& in) {
   unsigned shorter = 0;
   int highest = -1;  // of the lengths before
-  for (const auto& [length, priorities] : by_length_) {
+  for (const auto& [length, priorities] : in.by_length) {
     if (priorities.lowest() <= highest) {
       return overlap{shorter, length, highest, priorities.lowest()};
     }
@@ -126,26 +140,23 @@ std::optional<prefix_shape::overlap> prefix_shape::find_overlap() const {
   return std::nullopt;
 }
 
-std::string prefix_shape::why_not() const {
-  const std::string name = info(which_).name;
-  if (!is_matched()) return "no rule matches " + name;
-  if (n_others() > 1) return "rules differ in more than " + name;
-  if (n_without_ > 0) return "a mask of " + name + " is not a prefix";
-  const auto found = find_overlap();
+std::string prefix_shape::why_unordered(const main_rules& of) const {
+  const auto found = find_overlap(groups_.at(*of.of));
   if (!found) return {};
   return "a rule of priority " + std::to_string(found->of_shorter) + " for a /" +
-         std::to_string(found->shorter) + " of " + name + " is not below one of priority " +
-         std::to_string(found->of_longer) + " for a /" + std::to_string(found->longer);
+         std::to_string(found->shorter) + " of " + info(which_).name +
+         " is not below one of priority " + std::to_string(found->of_longer) + " for a /" +
+         std::to_string(found->longer);
 }
 
-std::optional<table_shape::main_mask> table_shape::find_main(std::size_t most_others) const {
+std::optional<main_rules> table_shape::find_main(std::size_t most_others) const {
   if (by_mask_.empty() || by_mask_.size() > most_others + 1) return std::nullopt;
   const auto main = std::max_element(
       by_mask_.begin(), by_mask_.end(),
       [](const auto& left, const auto& right) { return left.second < right.second; });
   std::size_t n_apart = 0;
   for (const auto& [what, n] : by_mask_) n_apart += n * most_ways(what);
-  return main_mask{&main->first, n_apart - main->second * most_ways(main->first)};
+  return main_rules{&main->first, n_apart - main->second * most_ways(main->first)};
 }
 
 void table_shape::add(const rule& one) {

@@ -6,8 +6,8 @@
 //
 //   masks      how many rules take the same bits of the same fields. Rules that match every packet
 //              are counted apart: a table may have them below all others.
-//   prefixes   for each field of IP addresses: whether all rules are prefixes of it and otherwise
-//              the same, and the priorities of each length
+//   prefixes   for each field of IP addresses: the rules that are the same but for it, how many of
+//              them are prefixes, and the priorities of each length
 #pragma once
 
 #include <array>
@@ -49,51 +49,66 @@ struct same_but_for {
   std::size_t operator()(const match& what) const;
   bool operator()(const match& a, const match& b) const;
 };
-/// How many rules are the same in this way; the key is the match of one of them.
-template <class Same>
-using match_counts = std::unordered_map<match, std::size_t, Same, Same>;
+/// What is known of the rules that are the same in this way; the key is the match of one of them.
+template <class Same, class Known = std::size_t>
+using by_match = std::unordered_map<match, Known, Same, Same>;
+
+/// What most rules of a table are, as the match of one of them, and how many rows of a direct table
+/// the others have.
+struct main_rules {
+  const match* of;
+  std::size_t n_rows_apart;
+};
 
 /// The rules of a table as prefixes of one field.
 class prefix_shape {
  public:
   explicit prefix_shape(field which)
-      : which_(which), others_(0, same_but_for{which}, same_but_for{which}) {}
+      : which_(which), groups_(0, same_but_for{which}, same_but_for{which}) {}
 
   field which() const { return which_; }
   void add(const rule& one) { count(one, true); }
   void remove(const rule& one) { count(one, false); }
 
   /// Some rule takes bits of it.
-  bool is_matched() const { return n_without_ > 0 || (!by_length_.empty() && longest() > 0); }
-  /// Longest-prefix match of the field gives the rule that counts, for rules that are not
-  /// catch-alls.
-  bool serves() const {
-    return is_matched() && n_others() <= 1 && n_without_ == 0 && !find_overlap();
-  }
-  /// Empty: it does.
-  std::string why_not() const;
-  std::size_t n_lengths() const { return by_length_.size(); }
+  bool is_matched() const { return n_matching_ > 0; }
+  /// Prefixes of the field, but not all of length 0, that are the same otherwise. None: there are
+  /// none, or more than `most_others` other groups.
+  std::optional<main_rules> find_main(std::size_t most_others) const;
+  /// Longest-prefix match of the field gives the one of them that counts. Empty: it does; else why
+  /// it does not.
+  std::string why_unordered(const main_rules& of) const;
+  bool is_ordered(const main_rules& of) const { return !find_overlap(groups_.at(*of.of)); }
+  /// Rules are different in more than the field, if only in which of them match it.
+  bool has_groups() const { return groups_.size() + n_more_ > 1; }
 
  private:
-  void count(const rule& one, bool added);
-  void count_other(const match& what, bool added);
-  unsigned longest() const { return by_length_.rbegin()->first; }
-  std::size_t n_others() const { return others_.size() + n_more_; }
+  struct group {
+    std::size_t n_rules = 0;  // of any kind
+    // Of the prefixes among them.
+    std::size_t n_prefixes = 0, n_rows = 0;
+    std::map<unsigned, priority_counts> by_length{};
+  };
   /// A rule of a shorter prefix that is not below one of a longer one.
   struct overlap {
     unsigned shorter, longer;   // bits
     int of_shorter, of_longer;  // priorities
   };
-  std::optional<overlap> find_overlap() const;
+
+  void count(const rule& one, bool added);
+  group* group_of(const match& what, bool added);
+  static bool has_prefixes(const group& one) {
+    return !one.by_length.empty() && one.by_length.rbegin()->first > 0;
+  }
+  static std::optional<overlap> find_overlap(const group& in);
 
   field which_;
-  std::size_t n_without_ = 0;  // rules whose bits of it are no prefix
-  // What else rules match, how often; past others_max, only how many rules there are besides: a
-  // table of a million different rules is no table of prefixes, and would take its memory twice.
-  static constexpr std::size_t others_max = 64;
-  match_counts<same_but_for> others_;
+  std::size_t n_matching_ = 0, n_rows_ = 0;
+  // Past groups_max, only how many rules there are besides, until these are gone: a table of a
+  // million different rules is no table of prefixes, and would take its memory twice.
+  static constexpr std::size_t groups_max = 64;
+  by_match<same_but_for, group> groups_;
   std::size_t n_more_ = 0;
-  std::map<unsigned, priority_counts> by_length_;  // of the rules that are prefixes
 };
 
 class table_shape {
@@ -108,13 +123,8 @@ class table_shape {
   std::size_t n_rows() const { return n_rows_; }
   /// Different sets of bits that rules take, but for those that take none.
   std::size_t n_masks() const { return by_mask_.size(); }
-  /// What most rules take, as the match of one of them, and how many rows of a direct table the
-  /// others have. None: there are more masks than one and `most_others`, or none.
-  struct main_mask {
-    const match* of;
-    std::size_t n_rows_apart;
-  };
-  std::optional<main_mask> find_main(std::size_t most_others) const;
+  /// Those that take the same bits. None: there are more masks than one and `most_others`, or none.
+  std::optional<main_rules> find_main(std::size_t most_others) const;
   /// Of the rules that were ever added: ids rise.
   rule_id newest() const { return newest_; }
   bool has_catch_all() const { return !catch_alls_.empty(); }
@@ -128,7 +138,7 @@ class table_shape {
  private:
   std::size_t n_rules_ = 0, n_rows_ = 0;
   rule_id newest_ = 0;
-  match_counts<same_mask> by_mask_;
+  by_match<same_mask> by_mask_;
   priority_counts catch_alls_, others_;
   std::array<prefix_shape, 4> prefixes_{
       prefix_shape(field::ipv4_dst), prefix_shape(field::ipv4_src), prefix_shape(field::ipv6_dst),

@@ -349,9 +349,11 @@ class executor {
   void look_up_prefixes(const table_stage& of, const packet_list& list,
                         const action_record** records) noexcept;
   template <class Address>
-  void take_prefixes(const packet_list& list, const asked& which,
+  void take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                      const lpm_table<Address>* const* tables, const lpm_slot* slots,
-                     const record_id* heads, const action_record** records) const noexcept;
+                     const record_id* heads, const action_record** records) noexcept;
+  void look_up_rest(const table_stage& of, const packet_list& list, const action_record** records,
+                    bool has_all) noexcept;
   void look_up_decomposed(const table_stage& of, const packet_list& list,
                           const action_record** records) noexcept;
   struct ranked;

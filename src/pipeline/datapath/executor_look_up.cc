@@ -117,9 +117,7 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   }
   const auto find = [&](unsigned i) { return all.at(static_cast<record_id>(heads[i]), version_); };
   const bool has_all = find_records(list, which, records, find);
-  const direct_table* const apart = list.is_mixed ? nullptr : of.rules_apart();
-  if (apart != nullptr) look_up_beside(*apart, list, records);
-  if (!has_all) take_catch_alls(list, records);
+  look_up_rest(of, list, records, has_all);
 }
 
 template <class Address>
@@ -138,7 +136,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
       }
       prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads, &(*follows_.records)[0]);
       std::fill_n(tables, which.n(), prefixes.of<Address>());
-      return take_prefixes(list, which, tables, slots, heads, records);
+      return take_prefixes(of, list, which, tables, slots, heads, records);
     }
   }
   const auto prefixes_at = [&](slot at) -> const prefix_table& {
@@ -151,7 +149,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
     addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
   }
   lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &(*follows_.records)[0]);
-  take_prefixes(list, which, tables, slots, heads, records);
+  take_prefixes(of, list, which, tables, slots, heads, records);
 }
 
 /// Where a prefix does not count at this version, a shorter one may.
@@ -168,9 +166,9 @@ template <class Address>
 }
 
 template <class Address>
-void executor::take_prefixes(const packet_list& list, const asked& which,
+void executor::take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
-                             const record_id* heads, const action_record** records) const noexcept {
+                             const record_id* heads, const action_record** records) noexcept {
   const action_records& all = *follows_.records;
   const version_no version = version_;
   const auto find = [&](unsigned i) {
@@ -178,7 +176,8 @@ void executor::take_prefixes(const packet_list& list, const asked& which,
     return found != nullptr || slots[i] == 0 ? found
                                              : shorter_prefix(all, *tables[i], slots[i], version);
   };
-  if (!find_records(list, which, records, find)) take_catch_alls(list, records);
+  const bool has_all = find_records(list, which, records, find);
+  look_up_rest(of, list, records, has_all);
 }
 
 /// The best rule so far; without one, the rank is 0.
@@ -247,6 +246,15 @@ void executor::look_up_apart(const direct_table& table, const packet_list& list,
     ranked& so_far = best[which.which(i)];
     so_far = best_of(table, matched[i], so_far);
   }
+}
+
+/// What is beside entries and prefixes. Tables that are looked up together have no rules apart.
+inline void executor::look_up_rest(const table_stage& of, const packet_list& list,
+                                   const action_record** records, bool has_all) noexcept {
+  if (plan_->has_apart[of.table] && !list.is_mixed) [[unlikely]] {
+    if (const direct_table* apart = of.rules_apart()) look_up_beside(*apart, list, records);
+  }
+  if (!has_all) take_catch_alls(list, records);
 }
 
 void executor::look_up_beside(const direct_table& table, const packet_list& list,

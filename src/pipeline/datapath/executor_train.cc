@@ -61,14 +61,12 @@ bool executor::is_one_key(const table_stage& of, const packet_list& list) noexce
     return table_[at] == of.table && packets_[at].layers.present == there;
   });
   if (!are_alike) return false;
+  const direct_table* const apart = plan_->has_apart[of.table] ? of.rules_apart() : nullptr;
+  if (apart != nullptr && !is_one_key(apart->layout, list)) return false;
   switch (of.kind) {
     case table_template::direct:
       return is_one_key(of.direct.load(std::memory_order_acquire)->layout, list);
-    case table_template::exact: {
-      const direct_table* const apart = of.rules_apart();
-      return is_one_key(of.exact->layout(), list) &&
-             (apart == nullptr || is_one_key(apart->layout, list));
-    }
+    case table_template::exact: return is_one_key(of.exact->layout(), list);
     case table_template::lpm: return is_one_key(*of.prefixes, list);
     case table_template::decomposed:
       return is_one_key(of.decomposed->by_value->layout(), list) &&

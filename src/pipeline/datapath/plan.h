@@ -9,7 +9,7 @@
 //
 // Entries change in place, under the same plan (versions.h). What changes the shape of a table (its
 // template, the bits that its rules take, room) makes a new stage, and a new plan that shares all
-// others; a port that changes, or the first rule apart of an exact table, makes a new plan. A batch
+// others; a port that changes, or the first rule apart of a table, makes a new plan. A batch
 // loads the version first and then the root, and uses the later of the version and plan.from: who
 // sees a version sees its plan.
 #pragma once
@@ -39,7 +39,7 @@ struct table_stage {
   table_id table = 0;
   std::atomic<const direct_table*> direct{nullptr};
   const exact_store* exact = nullptr;
-  /// Of exact: rules that take other bits, mostly none.
+  /// Of exact and lpm: rules apart, mostly none.
   const std::atomic<const direct_table*>* apart = nullptr;
   const prefix_table* prefixes = nullptr;
   const decomposed_table* decomposed = nullptr;
@@ -47,8 +47,9 @@ struct table_stage {
   /// Of exact and lpm: for packets that no other rule takes; 0: none.
   std::atomic<record_id> catch_all{0};
 
-  /// Of exact. Null: no rules are apart.
+  /// Null: there are none.
   const direct_table* rules_apart() const noexcept {
+    if (apart == nullptr) return nullptr;
     const direct_table* const rules = apart->load(std::memory_order_acquire);
     return rules != nullptr && rules->n_rules != 0 ? rules : nullptr;
   }
@@ -64,6 +65,8 @@ struct plan {
   /// By table: the first of those whose packets are looked up with its own, as one batch. A table
   /// with rules apart is looked up alone.
   std::array<table_id, n_tables_max> batch_of{};
+  /// By table: some are apart. Stages know it, too, but further away.
+  std::array<bool, n_tables_max> has_apart{};
   /// Rules that are clauses of conjunctions (model/conjunction.h). They are in no stage; null:
   /// none.
   std::array<const wildcard_table*, n_tables_max> clauses{};

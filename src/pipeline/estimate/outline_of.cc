@@ -140,10 +140,7 @@ class outliner {
     const double n = static_cast<double>(rules.size());
     switch (stage.kind) {
       case table_template::direct: add_direct(one, *stage.direct.load()); break;
-      case table_template::exact:
-        add_exact(one, *stage.exact);
-        if (const direct_table* const apart = stage.rules_apart()) add_direct(one, *apart);
-        break;
+      case table_template::exact: add_exact(one, *stage.exact); break;
       case table_template::lpm: add_prefixes(one, *stage.prefixes, mix, n); break;
       case table_template::decomposed:
         add_decomposed(one, *stage.decomposed,
@@ -151,6 +148,8 @@ class outliner {
         break;
       case table_template::classifier: add_wildcard(one, *stage.wildcard, n); break;
     }
+    const direct_table* const rules_apart = stage.rules_apart();
+    if (rules_apart != nullptr) add_direct(one, *rules_apart);
     one.lines.push_back({area(n * sizeof(action_record)), 1});
     // Counters are written: what is not kept goes back to where it came from.
     one.lines.push_back({area(n * sizeof(worker_counts::cell)), 2});
@@ -167,8 +166,7 @@ class outliner {
     }
     add_shapes(one, mix);
     send_on(one, rules, mix);
-    const bool is_alone = stage.kind == table_template::exact && stage.rules_apart() != nullptr;
-    const void* key = is_alone                              ? static_cast<const void*>(&stage)
+    const void* key = rules_apart != nullptr                ? static_cast<const void*>(&stage)
                       : stage.kind == table_template::exact ? stage.exact
                       : stage.kind == table_template::lpm
                           ? static_cast<const void*>(stage.prefixes->is_ipv4() ? &ipv4_ : &ipv6_)
