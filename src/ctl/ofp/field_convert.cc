@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace coua::ofp {
 namespace {
@@ -70,14 +71,22 @@ constexpr auto pairs = std::to_array<field_pair>({
     {field::nd_tll, MFF_ND_TLL},
 });
 
+constexpr mf_field_id no_field = MFF_N_IDS;
+/// By field of ours.
+constexpr auto ids = [] {
+  std::array<mf_field_id, pipeline::n_fields> made;
+  made.fill(no_field);
+  for (const field_pair& pair : pairs) made[pipeline::index_of(pair.ours)] = pair.theirs;
+  return made;
+}();
+
 }  // namespace
 
 std::span<const field_pair> field_pairs() { return pairs; }
 
 const mf_field* to_ovs_field(field which) {
-  const auto at = std::find_if(pairs.begin(), pairs.end(),
-                               [which](const field_pair& pair) { return pair.ours == which; });
-  return at == pairs.end() ? nullptr : mf_from_id(at->theirs);
+  const mf_field_id id = ids[pipeline::index_of(which)];
+  return id == no_field ? nullptr : mf_from_id(id);
 }
 
 std::optional<field> from_ovs_field(mf_field_id id) {
@@ -85,6 +94,13 @@ std::optional<field> from_ovs_field(mf_field_id id) {
                                [id](const field_pair& pair) { return pair.theirs == id; });
   if (at == pairs.end()) return std::nullopt;
   return at->ours;
+}
+
+std::uint64_t flow_word(const flow& of, std::size_t i) {
+  static_assert(sizeof(flow) % sizeof(std::uint64_t) == 0);
+  std::uint64_t made;
+  std::memcpy(&made, reinterpret_cast<const unsigned char*>(&of) + i * sizeof made, sizeof made);
+  return made;
 }
 
 pipeline::value128 from_ovs_value(const void* bytes, std::size_t n_bytes) {

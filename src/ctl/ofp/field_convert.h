@@ -23,6 +23,10 @@ std::span<const field_pair> field_pairs();
 const mf_field* to_ovs_field(pipeline::field which);
 std::optional<pipeline::field> from_ovs_field(mf_field_id id);
 
+/// The library's structure, eight bytes after another.
+inline constexpr std::size_t n_flow_words = sizeof(flow) / sizeof(std::uint64_t);
+std::uint64_t flow_word(const flow& of, std::size_t i);
+
 pipeline::value128 from_ovs_value(const void* bytes, std::size_t n_bytes);
 mf_value to_ovs_value(const mf_field& of, pipeline::value128 value);
 

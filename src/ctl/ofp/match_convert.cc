@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/match_convert.h"
 
+#include <cstring>
+
+#include "base/check.h"
 #include "ctl/ofp/field_convert.h"
 
 namespace coua::ofp {
@@ -36,29 +39,56 @@ void drop_idle_bits(::match& of) {
   of.wc.masks.ipv6_label &= htonl(0xfffff);
 }
 
+/// A field of ours, and the words of the library's structure in which its bits are.
+struct field_place {
+  field ours;
+  const mf_field* theirs;
+  std::size_t first, last;  // the same one, or neighbours
+};
+
+field_place place_of(const field_pair& pair) {
+  field_place made{pair.ours, mf_from_id(pair.theirs), 0, 0};
+  flow_wildcards bits;
+  std::memset(&bits, 0, sizeof bits);
+  mf_mask_field(made.theirs, &bits);
+  while (made.first < n_flow_words && flow_word(bits.masks, made.first) == 0) ++made.first;
+  made.last = n_flow_words - 1;
+  while (made.last > made.first && flow_word(bits.masks, made.last) == 0) --made.last;
+  COUA_CHECK(made.first < n_flow_words && made.last - made.first <= 1);
+  return made;
+}
+
+/// In the order of our fields.
+const std::vector<field_place>& field_places() {
+  static const std::vector<field_place> all = [] {
+    std::vector<field_place> made;
+    for (const field_pair& pair : field_pairs()) made.push_back(place_of(pair));
+    return made;
+  }();
+  return all;
+}
+
 /// The fields that the match takes and that we have.
 std::vector<match_term> known_terms(const ::match& of) {
   std::vector<match_term> terms;
   terms.reserve(8);  // more are rare
-  for (const field_pair& pair : field_pairs()) {
-    const mf_field* mf = mf_from_id(pair.theirs);
+  for (const auto& [ours, mf, first, last] : field_places()) {
+    if ((flow_word(of.wc.masks, first) | flow_word(of.wc.masks, last)) == 0) continue;  // most are
     if (mf_is_all_wild(mf, &of.wc) || !mf_are_match_prereqs_ok(mf, &of)) continue;
     mf_value value, mask;
     mf_get(mf, &of, &value, &mask);
-    const pipeline::value128 full = pipeline::full_mask(pair.ours);
+    const pipeline::value128 full = pipeline::full_mask(ours);
     const pipeline::value128 bits = from_ovs_value(&mask, mf->n_bytes) & full;
     // The library compares the low byte of an ARP operation, and takes the high one for 0.
-    const bool low_byte = pair.ours == field::arp_op && bits == 0xff;
-    terms.push_back(
-        {pair.ours, from_ovs_value(&value, mf->n_bytes) & bits, low_byte ? full : bits});
+    const bool low_byte = ours == field::arp_op && bits == 0xff;
+    terms.push_back({ours, from_ovs_value(&value, mf->n_bytes) & bits, low_byte ? full : bits});
   }
   return terms;
 }
 
-of_result<::match> build(const std::vector<match_term>& terms) {
-  ::match made;
+of_result<void> build(const pipeline::match& from, ::match& made) {
   match_init_catchall(&made);
-  for (const match_term& term : terms) {
+  for (const match_term& term : from.terms()) {
     const char* name = pipeline::info(term.which).name;
     const mf_field* mf = to_ovs_field(term.which);
     if (mf == nullptr) {
@@ -80,7 +110,7 @@ of_result<::match> build(const std::vector<match_term>& terms) {
     if (wrong != nullptr) return refuse(of_error::bad_match_value, name, wrong.get());
   }
   drop_idle_bits(made);
-  return made;
+  return {};
 }
 
 /// Why `of` takes more than `found`, which is what we understood of it.
@@ -109,28 +139,38 @@ pipeline::of_failure what_is_left(const ::match& of, const ::match& found) {
   return {of_error::bad_match_field, "match", "the switch does not have all of its fields"};
 }
 
-}  // namespace
-
-of_result<pipeline::match> from_ovs(const ::match& theirs) {
-  ::match of = theirs;
+/// Brings it into normal form, as what it is compared with has.
+of_result<pipeline::match> read(::match& of) {
   if (of.wc.masks.packet_type != 0 && of.flow.packet_type != packet_type_ethernet) {
     return refuse(of_error::bad_match_field, "packet_type", "the switch has Ethernet packets only");
   }
   drop_idle_bits(of);
   if (auto good = simplify_vlan(of); !good) return tl::unexpected(good.error());
-  const std::vector<match_term> terms = known_terms(of);
-  auto made = pipeline::match::make(terms);
+  auto made = pipeline::match::make(known_terms(of));
   if (!made) return made;
-  const auto back = build(terms);
-  if (!back) return tl::unexpected(back.error());
-  if (!match_equal(&*back, &of)) return tl::unexpected(what_is_left(of, *back));
+  ::match back;
+  if (auto good = build(*made, back); !good) return tl::unexpected(good.error());
+  if (!match_equal(&back, &of)) return tl::unexpected(what_is_left(of, back));
   return made;
 }
 
+}  // namespace
+
+of_result<pipeline::match> from_ovs(const ::match& theirs) {
+  ::match of = theirs;
+  return read(of);
+}
+
+of_result<pipeline::match> from_ovs(const minimatch& theirs) {
+  ::match of;
+  minimatch_expand(&theirs, &of);
+  return read(of);
+}
+
 of_result<::match> to_ovs(const pipeline::match& ours) {
-  auto made = build(ours.terms());
-  if (!made) return made;
-  const auto back = from_ovs(*made);
+  ::match made;
+  if (auto good = build(ours, made); !good) return tl::unexpected(good.error());
+  const auto back = from_ovs(made);
   if (!back || *back != ours) {
     return refuse(of_error::bad_match_field, ours.to_string(),
                   back ? "libopenvswitch has no such match" : back.error().message());

@@ -16,6 +16,7 @@ namespace coua::ofp {
 
 /// Errors: bad_match_*; they name the field.
 pipeline::of_result<pipeline::match> from_ovs(const ::match& theirs);
+pipeline::of_result<pipeline::match> from_ovs(const minimatch& theirs);
 /// Errors: bad_match_field, when the library has no such field or takes fewer values of it.
 pipeline::of_result<::match> to_ovs(const pipeline::match& ours);
 

@@ -47,9 +47,7 @@ of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs) {
   made.command = static_cast<rule_command>(theirs.command);
   made.table = theirs.table_id;
   made.priority = static_cast<std::uint16_t>(theirs.priority);
-  ::match expanded;
-  minimatch_expand(&theirs.match, &expanded);
-  auto match = from_ovs(expanded);
+  auto match = from_ovs(theirs.match);
   if (!match) return tl::unexpected(match.error());
   made.match = std::move(*match);
   auto instructions = instructions_from_ovs(theirs.ofpacts, theirs.ofpacts_len, made.match);

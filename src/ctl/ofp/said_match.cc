@@ -2,7 +2,6 @@
 #include "ctl/ofp/said_match.h"
 
 #include <array>
-#include <cstring>
 #include <span>
 
 #include "ctl/ofp/field_convert.h"
@@ -12,21 +11,13 @@
 namespace coua::ofp {
 namespace {
 
-/// The structure, eight bytes after another.
-std::uint64_t piece(const flow& of, std::size_t at) {
-  std::uint64_t made;
-  std::memcpy(&made, reinterpret_cast<const unsigned char*>(&of) + at, sizeof made);
-  return made;
-}
-
 /// Whether a packet that `all` takes is one that `one` takes, too.
 bool covers(const ::match& one, const ::match& all) {
-  static_assert(sizeof(flow) % sizeof(std::uint64_t) == 0);
-  for (std::size_t at = 0; at < sizeof(flow); at += sizeof(std::uint64_t)) {
-    const std::uint64_t mask = piece(one.wc.masks, at);
+  for (std::size_t i = 0; i < n_flow_words; ++i) {
+    const std::uint64_t mask = flow_word(one.wc.masks, i);
     if (mask == 0) continue;  // most are
-    const std::uint64_t differing = piece(one.flow, at) ^ piece(all.flow, at);
-    if ((mask & (differing | ~piece(all.wc.masks, at))) != 0) return false;
+    const std::uint64_t differing = flow_word(one.flow, i) ^ flow_word(all.flow, i);
+    if ((mask & (differing | ~flow_word(all.wc.masks, i))) != 0) return false;
   }
   return true;
 }
