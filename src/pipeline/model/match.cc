@@ -38,8 +38,11 @@ of_result<void> check_term(const match_term& term) {
 }  // namespace
 
 of_result<match> match::make(std::vector<match_term> terms) {
-  std::stable_sort(terms.begin(), terms.end(),
-                   [](const match_term& a, const match_term& b) { return a.which < b.which; });
+  const auto is_before = [](const match_term& a, const match_term& b) { return a.which < b.which; };
+  // Mostly they are in order; to sort them takes memory.
+  if (!std::is_sorted(terms.begin(), terms.end(), is_before)) {
+    std::stable_sort(terms.begin(), terms.end(), is_before);
+  }
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (i > 0 && terms[i - 1].which == terms[i].which) {
       return refuse(of_error::bad_match_dup_field, info(terms[i].which).name,

@@ -8,13 +8,23 @@
 namespace coua::pipeline {
 
 packet_knowledge::packet_knowledge(const match& seen) {
-  in_port_ = seen.exact_value(field::in_port).has_value();
-  if (const match_term* vid = seen.find(field::vlan_vid)) {
-    vlan_ = vid->value != 0;  // without a tag all bits are 0
+  for (const match_term& term : seen.terms()) {
+    const bool is_whole = term.mask == full_mask(term.which);
+    switch (term.which) {
+      case field::in_port: in_port_ = is_whole; break;
+      case field::vlan_vid: vlan_ = term.value != 0; break;  // without a tag all bits are 0
+      case field::eth_type:
+        if (is_whole) eth_type_ = static_cast<std::uint16_t>(term.value);
+        break;
+      case field::ip_proto:
+        if (is_whole) ip_proto_ = static_cast<std::uint8_t>(term.value);
+        break;
+      case field::icmpv6_type:
+        if (is_whole) icmpv6_type_ = static_cast<std::uint8_t>(term.value);
+        break;
+      default: break;
+    }
   }
-  eth_type_ = seen.exact_value(field::eth_type);
-  ip_proto_ = seen.exact_value(field::ip_proto);
-  icmpv6_type_ = seen.exact_value(field::icmpv6_type);
 }
 
 bool packet_knowledge::meets(prerequisite needed) const {
