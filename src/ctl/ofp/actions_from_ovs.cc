@@ -348,7 +348,7 @@ of_result<pipeline::instructions> instructions_from_ovs(const ofpact* acts, std:
     const auto taken = add_instruction(*one, here, made);
     if (!taken) return tl::unexpected(taken.error());
     if (*taken) continue;
-    if (!made.apply) made.apply.emplace();
+    if (!made.apply) made.apply.emplace().reserve(4);  // more are rare
     if (auto good = add(*one, here, *made.apply); !good) return tl::unexpected(good.error());
   }
   return made;

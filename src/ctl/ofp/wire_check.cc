@@ -45,14 +45,21 @@ checked refuse_action(std::uint16_t code, const char* what) {
   return tl::unexpected(refusal{bad_action, code, 0, what});
 }
 
+/// Of a list whose parts do not add up.
+struct wrong_length {
+  std::uint16_t type, code;
+  const char* what;
+  tl::unexpected<refusal> refuse() const { return tl::unexpected(refusal{type, code, 0, what}); }
+};
+
 /// A list of things that begin with a type and a length: calls `take` for each.
 template <class Take>
-checked each_part(message_view list, std::size_t length_at, std::size_t least, const refusal& wrong,
-                  Take take) {
+checked each_part(message_view list, std::size_t length_at, std::size_t least,
+                  const wrong_length& wrong, Take take) {
   while (!list.empty()) {
-    if (list.size() < least) return tl::unexpected(wrong);
+    if (list.size() < least) return wrong.refuse();
     const std::size_t length = u16(list, length_at);
-    if (length < least || length % 8 != 0 || length > list.size()) return tl::unexpected(wrong);
+    if (length < least || length % 8 != 0 || length > list.size()) return wrong.refuse();
     if (auto good = take(list.first(length)); !good) return good;
     list = list.subspan(length);
   }
@@ -111,7 +118,7 @@ checked check_action(message_view one) {
 
 checked check_list(message_view list) {
   std::size_t n = 0;
-  return each_part(list, 2, 8, {bad_action, 1, 0, "the length of an action is wrong"},
+  return each_part(list, 2, 8, {bad_action, 1, "the length of an action is wrong"},
                    [&n](message_view one) {
                      if (++n > text_actions_max) {
                        return refuse_action(7, "there are more actions than 1000 in a list");
@@ -161,7 +168,7 @@ checked check_flow_mod(message_view one) {
   if (match < 8 || match_at + match > one.size()) return {};
   constexpr std::uint16_t bad_instruction = 3;
   return each_part(one.subspan(match_at + match), 2, 8,
-                   {bad_instruction, 7, 0, "the length of an instruction is wrong"},
+                   {bad_instruction, 7, "the length of an instruction is wrong"},
                    [](message_view instruction) -> checked {
                      const std::size_t type = u16(instruction, 0);
                      if (type != instruction_write && type != instruction_apply) return {};
@@ -183,7 +190,7 @@ checked check_group_mod(message_view one) {
   constexpr std::uint8_t fast_failover = 3;
   const bool may_watch = one[10] == fast_failover;
   return each_part(one.subspan(buckets_at), 0, bucket_header,
-                   {group_mod_failed, bad_bucket, 0, "the length of a bucket is wrong"},
+                   {group_mod_failed, bad_bucket, "the length of a bucket is wrong"},
                    [may_watch](message_view bucket) -> checked {
                      if (auto good = check_watch(bucket, may_watch); !good) return good;
                      return check_list(bucket.subspan(bucket_header));
