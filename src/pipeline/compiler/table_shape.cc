@@ -59,11 +59,8 @@ bool same_mask::operator()(const match& a, const match& b) const {
 }
 
 std::size_t same_but_for::operator()(const match& what) const {
-  word_mixer mixed;
-  for (const match_term& term : what.terms()) {
-    if (term.which != which) mixed.add(term);
-  }
-  return mixed.hash();
+  const match_term* term = what.find(which);
+  return term == nullptr ? what.hash() : what.hash() - hash_of(*term);
 }
 
 bool same_but_for::operator()(const match& a, const match& b) const {

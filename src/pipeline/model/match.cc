@@ -62,13 +62,14 @@ of_result<match> match::make(std::vector<match_term> terms) {
     }
   }
   std::erase_if(made.terms_, [](const match_term& term) { return term.mask == 0; });
+  for (const match_term& term : made.terms_) made.hash_ += hash_of(term);
   return made;
 }
 
 const match_term* match::find(field which) const {
-  const auto at =
-      std::lower_bound(terms_.begin(), terms_.end(), which,
-                       [](const match_term& term, field wanted) { return term.which < wanted; });
+  // There are few: to halve them takes longer.
+  const auto at = std::find_if(terms_.begin(), terms_.end(),
+                               [which](const match_term& term) { return term.which >= which; });
   return at != terms_.end() && at->which == which ? &*at : nullptr;
 }
 
@@ -97,12 +98,6 @@ bool match::overlaps(const match& other) const {
     const match_term* there = other.find(term.which);
     return there == nullptr || ((there->value ^ term.value) & there->mask & term.mask) == 0;
   });
-}
-
-std::size_t match::hash() const {
-  word_mixer mixed;
-  for (const match_term& term : terms_) mixed.add(term);
-  return mixed.hash();
 }
 
 std::string match::to_string() const {

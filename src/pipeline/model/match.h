@@ -4,7 +4,8 @@
 // exists is valid: make() checks widths, masks, duplicates and prerequisites once.
 //
 // Two matches are equal when they take the same bits of the same fields: terms are kept in the
-// order of their fields, and a term without a mask bit is left out.
+// order of their fields, and a term without a mask bit is left out. The hash is the sum of the
+// terms' hashes, so that one without a field is known without going over the others.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,12 @@ class word_mixer {
   std::uint64_t hash_ = 0x9e37'79b9'7f4a'7c15;
 };
 
+inline std::size_t hash_of(const match_term& term) {
+  word_mixer mixed;
+  mixed.add(term);
+  return mixed.hash();
+}
+
 class match {
  public:
   match() = default;  // every packet
@@ -67,13 +74,14 @@ class match {
   /// Some packet may be of both.
   bool overlaps(const match& other) const;
 
-  bool operator==(const match&) const = default;
-  std::size_t hash() const;
+  bool operator==(const match& other) const { return terms_ == other.terms_; }
+  std::size_t hash() const { return hash_; }
   /// "dl_type=0x800,nw_dst=10.0.0.0/255.0.0.0"; "any" for every packet.
   std::string to_string() const;
 
  private:
   std::vector<match_term> terms_;  // by field, rising; no mask is 0
+  std::size_t hash_ = 0;
 };
 
 }  // namespace coua::pipeline

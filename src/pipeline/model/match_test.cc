@@ -122,6 +122,13 @@ TEST(match, order_and_empty_masks_make_no_difference) {
   EXPECT_TRUE(where({{field::eth_src, 0, 0}}).is_any());
 }
 
+TEST(match, hash_is_the_sum_of_its_terms) {
+  const match_term dst{field::ipv4_dst, 0x0a000000, 0xff000000};
+  EXPECT_EQ(where({ipv4(), dst}).hash(), where({ipv4()}).hash() + hash_of(dst));
+  EXPECT_NE(where({ipv4(), dst}).hash(), where({ipv4()}).hash());
+  EXPECT_EQ(match().hash(), where({}).hash());
+}
+
 TEST(match, holds_when_every_term_does_and_never_for_an_absent_field) {
   field_values packet;
   packet.set(field::eth_type, 0x0800);
