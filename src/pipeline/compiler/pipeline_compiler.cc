@@ -31,6 +31,16 @@ traffic shown(traffic counted, const rule& of) {
   return counted;
 }
 
+/// Packets go to the L2 switch, and nothing else comes of them.
+bool is_normal(const instructions& what) {
+  static const auto [apply, write] = [] {
+    std::pair<instructions, instructions> made;
+    made.first.apply = made.second.write = action_list{act::output{port_normal}};
+    return made;
+  }();
+  return what == apply || what == write;
+}
+
 }  // namespace
 
 result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
@@ -267,12 +277,7 @@ std::uint32_t pipeline_compiler::number_of_normal() const {
   if (first.size() != 1) return none;
   const rule* only = nullptr;
   first.each([&](const rule_table::entry& one) { only = one.rule.get(); });
-  const action_list normal{act::output{port_normal}};
-  instructions apply, write;
-  apply.apply = normal;
-  write.write = normal;
-  const bool is_normal = only->instructions == apply || only->instructions == write;
-  if (!is_normal || !only->match.is_any()) return none;
+  if (!only->match.is_any() || !is_normal(only->instructions)) return none;
   for (const auto& [number, one] : model_.ports()) {
     if (one.no_recv) return none;
   }
