@@ -158,6 +158,7 @@ void action_compiler::add(stored_ops& to, const action_list& list, packet_in_rea
 
 void action_compiler::add_applied(stored_ops& to, const action_list& list, packet_in_reason reason,
                                   std::uint64_t cookie) const {
+  to.ops.reserve(to.ops.size() + list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto macs = i + 1 < list.size() ? both_macs(list[i], list[i + 1]) : std::nullopt;
     to.ops.push_back(macs ? compile_macs(*macs) : compile(to, list[i], reason, cookie));
@@ -253,6 +254,7 @@ compiled_rule action_compiler::compile(const rule& one) {
                     !ops.sets.empty() || !ops.learnings.empty();
   shape.goes_on = one.instructions.goto_table.has_value();
   bool says_cookie = false;
+  shape.steps.reserve(ops.ops.size());
   for (const op& each : ops.ops) {
     shape.steps.push_back({each.code, sets_field(each.code) ? each.which : std::uint8_t{0}});
     shape.resubmits |= each.code == op_code::resubmit;

@@ -47,18 +47,13 @@ std::vector<rule_step> net_of(const change_list& changes) {
   return net;
 }
 
-/// Those of clauses, or of all others. What becomes a clause, or ceases to be one, goes here and
-/// comes there.
-std::vector<rule_step> part_of(const std::vector<rule_step>& net, bool of_clauses) {
-  std::vector<rule_step> part;
+/// What of it is for clauses, or for all others. What becomes a clause, or ceases to be one, goes
+/// here and comes there.
+rule_step part_of(const rule_step& step, bool of_clauses) {
   const auto only = [of_clauses](const rule_ptr* one) {
     return one != nullptr && is_clause(**one) == of_clauses ? one : nullptr;
   };
-  for (const rule_step& each : net) {
-    const rule_step one{only(each.before), only(each.after)};
-    if (!is_nothing(one)) part.push_back(one);
-  }
-  return part;
+  return {only(step.before), only(step.after)};
 }
 
 /// Tables to which a rule comes that was a clause: it is older than some that are there, which the
@@ -184,9 +179,10 @@ void pipeline_compiler::ask_keeper(table_id table, std::size_t n_changes, bool f
   table_state& of = tables_[table];
   // What others do not take, they are built anew for: only decomposed may not be able to.
   const bool breaks = !fits && of.form->kind() == table_template::decomposed;
+  // Little is captured, so that nothing is allocated for a question that is seldom asked.
   (void)of.keeper.follow(
-      of.shape, {n_changes, !breaks}, [&](std::shared_ptr<const decomposition> has) {
-        return decompose(model_.tables()[table], of.shape.n_masks(), std::move(has));
+      of.shape, {n_changes, !breaks}, [this, table](std::shared_ptr<const decomposition> has) {
+        return decompose(model_.tables()[table], tables_[table].shape.n_masks(), std::move(has));
       });
 }
 
@@ -262,16 +258,19 @@ void pipeline_compiler::put_in_order(rule_changes& changes) {
 
 result<void> pipeline_compiler::change_tables(const change_list& changes) {
   const std::vector<rule_step> net = net_of(changes);
-  const auto sort = [](const std::vector<rule_step>& part) {
-    std::map<table_id, rule_changes> sorted;
-    for (const rule_step& one : part) sorted[any_of(one)->table].push_back(one);
-    for (auto& [table, of_table] : sorted) put_in_order(of_table);
-    return sorted;
+  const auto sorted = [&net](bool of_clauses) {
+    std::map<table_id, rule_changes> by_table;
+    for (const rule_step& each : net) {
+      const rule_step one = part_of(each, of_clauses);
+      if (!is_nothing(one)) by_table[any_of(one)->table].push_back(one);
+    }
+    for (auto& [table, of_table] : by_table) put_in_order(of_table);
+    return by_table;
   };
-  for (const auto& [table, of_table] : sort(part_of(net, true))) {
+  for (const auto& [table, of_table] : sorted(true)) {
     if (auto good = change_clauses(table, of_table); !good) return good;
   }
-  const std::map<table_id, rule_changes> by_table = sort(part_of(net, false));
+  const std::map<table_id, rule_changes> by_table = sorted(false);
   const std::set<table_id> aged = with_older_rules(net);
   std::set<table_id> anew, better;
   for (const auto& [table, of_table] : by_table) {

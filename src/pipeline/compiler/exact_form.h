@@ -39,6 +39,7 @@ struct exact_places {
     auto operator<=>(const where&) const = default;
   };
 
+  bool has(const match& what) const { return store->has_key_of(what); }
   /// None: it takes other bits.
   std::optional<where> of(const match& what) const {
     const auto key = store->key_of(what, table);

@@ -17,6 +17,7 @@ struct prefix_places {
     auto operator<=>(const where&) const = default;
   };
 
+  bool has(const match& what) const { return of(what).has_value(); }
   /// None: it is no prefix, or asks something else besides.
   std::optional<where> of(const match& what) const;
   record_id head(const where& at) const;

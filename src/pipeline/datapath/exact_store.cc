@@ -77,13 +77,17 @@ result<std::unique_ptr<exact_store>> exact_store::create(const key_layout& layou
   return made;
 }
 
-std::optional<exact_store::key> exact_store::key_of(const match& what, std::uint8_t table) {
+bool exact_store::has_key_of(const match& what) {
   // Rules of a table are of one kind, and those of its neighbours in the store mostly, too.
-  if (!recipe_ || !recipe_->takes(what)) {
-    auto found = layout_.recipe_of(what);
-    if (!found) return std::nullopt;
-    recipe_ = std::move(found);
-  }
+  if (recipe_ && recipe_->takes(what)) return true;
+  auto found = layout_.recipe_of(what);
+  if (!found) return false;
+  recipe_ = std::move(found);
+  return true;
+}
+
+std::optional<exact_store::key> exact_store::key_of(const match& what, std::uint8_t table) {
+  if (!has_key_of(what)) return std::nullopt;
   key made;
   recipe_->make(what, made.words);
   mark(made.words, 1, [table](std::size_t) { return table; });

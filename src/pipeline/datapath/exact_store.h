@@ -59,7 +59,9 @@ class exact_store {
   }
 
   // Writer.
-  /// The key of a rule. None: it takes other bits than those of the layout, or not all of them.
+  /// Not: it takes other bits than those of the layout, or not all of them.
+  bool has_key_of(const match& what);
+  /// The key of a rule. None: it has none.
   std::optional<key> key_of(const match& what, std::uint8_t table);
   /// 0: it is not there.
   std::uint64_t find(const key& of) const;
