@@ -680,6 +680,25 @@ TEST(template_keeper, an_odd_rule_does_not_swing_a_small_exact_table) {
   EXPECT_EQ(table.now().which, table_template::direct);
 }
 
+TEST(table_shape, says_before_a_rule_comes_whether_all_are_still_alike) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 100; ++round) {
+    table_shape shape;
+    shape.add(mac_rule(0, 9));
+    for (std::uint64_t i = 1; i < 20; ++i) {
+      const auto priority = static_cast<std::uint16_t>(random() % 12);
+      const rule one = random() % 8 == 0    ? catch_all(priority)
+                       : random() % 32 == 0 ? mixed_rule(1)
+                                            : mac_rule(i, priority);
+      const bool said = shape.is_uniform_with(one.match, one.priority);
+      const bool was_alike = shape.n_masks() == 1;
+      shape.add(one);
+      const bool is_alike = was_alike && shape.n_masks() == 1 && shape.catch_alls_are_last();
+      ASSERT_EQ(said, is_alike && !one.match.is_any());
+    }
+  }
+}
+
 /// Any changes: what a table has always serves its rules, and what is counted is what there is.
 TEST(template_keeper, through_random_changes_serves_what_is_there) {
   std::mt19937_64 random(1);

@@ -146,27 +146,37 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   if (asked.table >= tables_.size()) return true;  // it is refused
   table_state& of = tables_[asked.table];
   if (of.form == nullptr || of.shape.n_rules() < large) return true;
-  const rule made = to_rule(asked);
   if (asked.command != rule_command::remove_strict) {
     // What was a clause has the table built anew (with_older_rules).
     const auto* there = model_.tables()[asked.table].find(asked.priority, asked.match);
-    if (there != nullptr && is_clause(*there->rule) != is_clause(made)) return false;
+    if (there != nullptr && is_clause(*there->rule) != is_clause(asked.instructions)) return false;
   }
   if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
-  if (is_clause(made)) return of.clauses == nullptr || of.clauses->takes(made.match);
+  if (is_clause(asked.instructions)) return of.clauses == nullptr || of.clauses->takes(asked.match);
   if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
     const exact_store& store = *form->store()->store;
     if (store.size() + n_changes > store.room()) return false;
   }
-  const std::size_t n_rows = of.form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(made.match);
-  if (of.form->is_apart(made.match) && n_rows > limits_.most_apart()) return false;
+  const std::size_t n_rows = of.form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(asked.match);
+  if (of.form->is_apart(asked.match) && n_rows > limits_.most_apart()) return false;
   if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
-    if (!form->has_places(made.priority, n_changes)) return false;
+    if (!form->has_places(asked.priority, n_changes)) return false;
   }
+  return would_stay_with(asked, n_changes) && of.form->takes(asked.match);
+}
+
+bool pipeline_compiler::would_stay_with(const rule_mod& added, std::size_t n_changes) {
+  table_state& of = tables_[added.table];
+  // One more like all others of an exact table, as most are.
+  if (of.keeper.now().which == table_template::exact &&
+      of.shape.is_uniform_with(added.match, added.priority)) {
+    return true;
+  }
+  const rule made = to_rule(added);
   of.shape.add(made);
   const bool stays = of.keeper.would_stay(of.shape, n_changes);
   of.shape.remove(made);
-  return stays && of.form->takes(made.match);
+  return stays;
 }
 
 void pipeline_compiler::stay(const std::set<table_id>& tables, const error& why) {

@@ -125,6 +125,8 @@ class pipeline_compiler {
 
   /// With so many others.
   bool is_quick(const rule_mod& asked, std::size_t n_changes);
+  /// The keeper would leave a large table as it is, with one rule more.
+  bool would_stay_with(const rule_mod& added, std::size_t n_changes);
   void note(const change_list& changes, bool forward);
   result<void> carry_out(const change_list& changes, time_ns now);
   /// What follow() did before it failed, as far as it needs no model: recover() does the rest.

@@ -10,6 +10,7 @@
 //              them are prefixes, and the priorities of each length
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -134,6 +135,11 @@ class table_shape {
     return catch_alls_.empty() || others_.empty() || catch_alls_.highest() < others_.lowest();
   }
   const std::array<prefix_shape, 4>& prefixes() const { return prefixes_; }
+  /// With one rule more like that, all rules but catch-alls take the same bits, and those are last.
+  bool is_uniform_with(const match& what, std::uint16_t priority) const {
+    return by_mask_.size() == 1 && same_mask()(by_mask_.begin()->first, what) &&
+           (catch_alls_.empty() || catch_alls_.highest() < std::min(priority, others_.lowest()));
+  }
 
  private:
   std::size_t n_rules_ = 0, n_rows_ = 0;

@@ -25,9 +25,10 @@ inline constexpr unsigned clauses_min = 2, clauses_max = 64;
 
 /// Its actions say of which conjunctions it is a clause. (The model takes no such rule that does
 /// anything else.)
-inline bool is_clause(const rule& one) {
-  const auto& list = one.instructions.apply;
+inline bool is_clause(const instructions& of) {
+  const auto& list = of.apply;
   return list && !list->empty() && std::holds_alternative<act::conjunction>(list->front());
 }
+inline bool is_clause(const rule& one) { return is_clause(one.instructions); }
 
 }  // namespace coua::pipeline
