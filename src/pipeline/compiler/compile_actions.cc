@@ -236,7 +236,11 @@ std::size_t action_compiler::text_hash::operator()(const list_key& key) const {
 }
 
 const action_shape* action_compiler::intern(action_shape shape) {
-  const auto at = shapes_.try_emplace(std::move(shape)).first;
+  auto at = shapes_.find(shape);
+  if (at == shapes_.end()) {
+    fuse(shape.steps);
+    at = shapes_.try_emplace(std::move(shape)).first;
+  }
   ++at->second;
   return &at->first;
 }
@@ -261,7 +265,6 @@ compiled_rule action_compiler::compile(const rule& one) {
     says_cookie |= each.code == op_code::controller || each.code == op_code::output_bits ||
                    each.code == op_code::dec_ip_ttl || each.code == op_code::dec_mpls_ttl;
   }
-  fuse(shape.steps);
   compiled_rule made;
   made.next_table = one.instructions.goto_table.value_or(no_table);
   made.shape = intern(std::move(shape));

@@ -20,6 +20,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/reserved_array.h"
@@ -34,7 +35,13 @@ struct action_step {
   op_code code{};
   std::uint8_t field = 0;  // of set and set_bits
   std::uint8_t fused = 0;  // the row that begins with it (fused_ops.h), from 1; 0: none
-  auto operator<=>(const action_step&) const = default;
+  // Without `fused`, which follows from the steps.
+  constexpr bool operator==(const action_step& other) const noexcept {
+    return code == other.code && field == other.field;
+  }
+  constexpr auto operator<=>(const action_step& other) const noexcept {
+    return std::pair(code, field) <=> std::pair(other.code, other.field);
+  }
 };
 
 struct action_shape {
