@@ -430,6 +430,94 @@ TEST_F(routes_apart, are_of_one_table_of_those_that_are_looked_up_together) {
   see();
 }
 
+/// Red where a table that is to be of prefixes of another field keeps those that it has: a rule
+/// that is in no order with them would go among them.
+TEST_F(routes_apart, may_be_of_another_field_in_the_end) {
+  const auto to = [](std::uint32_t address, unsigned length, std::uint16_t priority) {
+    return odd_rule(priority, to_prefix(address, length), 2 + length % 3);
+  };
+  const auto from = [&](unsigned which, unsigned length) {
+    return odd_rule(
+        length == 16 ? 50 : 60,
+        where({ipv4(),
+               {field::ipv4_dst, first_address, mask_of(8)},
+               {field::ipv4_src, (which << 16 | 0x100) & mask_of(length), mask_of(length)}}),
+        5);
+  };
+  must({to(first_address, 8, 8)});
+  for (unsigned i = 0; i < 20; ++i)
+    must({to(0x1400'0000 + (i << 16), 16, 16), to(0x1400'0100 + (i << 16), 24, 24)});
+  ASSERT_EQ(form()->kind(), table_template::lpm);
+  for (unsigned i = 0; i < 16; ++i) must({from(i, 16), from(i, 24)});
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_EQ(n_rows_apart(), 32U);
+  for (unsigned i = 8; i < 20; ++i)
+    must({strict_removal(to(0x1400'0000 + (i << 16), 16, 16)),
+          strict_removal(to(0x1400'0100 + (i << 16), 24, 24))});
+  must({to(0x1400'0000, 8, 100)});
+  std::vector<packet> burst;
+  for (unsigned i = 0; i < 20; ++i) {
+    packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);  // TCP in IPv4
+    net::store_be32(one.bytes.data() + net::ethernet_header_bytes + 16, 0x1400'0109 + (i << 16));
+    burst.push_back(std::move(one));
+  }
+  in_.receive(burst);
+  see();
+}
+
+/// Likewise, where nothing came with the change that left only the others.
+TEST_F(routes_apart, may_be_all_that_is_left) {
+  add_routes();
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < 20; ++i) {
+    const unsigned length = 8 + i % 10;
+    bundle.emplace_back(
+        odd_rule(static_cast<std::uint16_t>(100 + length),
+                 where({ipv4(), {field::ipv4_src, (i << 24) & mask_of(length), mask_of(length)}})));
+  }
+  must(bundle);
+  EXPECT_EQ(n_rows_apart(), 20U);
+  must({strict_removal(add_rule(0, 240, to_prefix(first_address, 24), {}))});
+  for (unsigned i = 0; i < n_routes; ++i) must({strict_removal(route(i))});
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_LE(n_rows_apart(), 1U) << "that waits for a grace period";
+  must({odd_rule(900, to_prefix(first_address, 8), 3)});
+  must({odd_rule(50, to_prefix(first_address, 16), 5)});
+  see();
+}
+
+/// Red where the first rule stands for those that are like it: it may be no prefix itself.
+TEST_F(routes_apart, are_not_the_others_because_they_came_first) {
+  const rule_mod first = odd_rule(500, where({ipv4(), {field::ipv4_dst, 1, 3}}));
+  must({first, odd_rule(1, where({exact(field::eth_type, net::ethertype_arp)}))});
+  add_routes();
+  EXPECT_EQ(n_rows_apart(), 2U);
+  const table_form* const before = form();
+  must({strict_removal(route(3))});
+  must({route(3)});
+  must({strict_removal(first)});
+  must({route(n_routes)});
+  EXPECT_EQ(form(), before);
+  see();
+}
+
+/// However few they are: rules that are apart are compared one by one.
+TEST_F(routes_apart, are_not_a_whole_table_of_others) {
+  add_routes(40);
+  std::vector<operation> bundle{change_rules(rule_command::remove, 0, 0, {})};
+  for (unsigned i = 0; i < 40; ++i) {
+    rule_mod one = route(i);
+    std::vector<match_term> terms = one.match.terms();
+    terms.push_back(exact(field::in_port, 1));
+    one.match = where(std::move(terms));
+    bundle.emplace_back(one);
+  }
+  must(bundle);
+  EXPECT_EQ(form()->kind(), table_template::lpm);
+  EXPECT_EQ(n_rows_apart(), 0U);
+  see();
+}
+
 /// Those that are apart may become the most.
 TEST_F(routes_apart, change_places_with_the_others) {
   add_routes(25);

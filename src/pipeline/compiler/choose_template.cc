@@ -74,7 +74,7 @@ std::string why_not_direct(const table_shape& shape, const template_limits& limi
 }
 
 constexpr const char* too_many_to_tell =
-    "a rule takes other bits than most, and too many were added to tell which is older";
+    "a rule is unlike most, and too many were added to tell which is older";
 
 std::string why_not_exact(const table_shape& shape, const template_limits& limits) {
   const auto main = shape.find_main(limits.apart);
@@ -93,11 +93,16 @@ std::string why_not_lpm(const table_shape& shape, const prefix_shape& of, std::s
   const std::string name = info(of.which()).name;
   if (!of.is_matched()) return "no rule matches " + name;
   const auto main = of.find_main(shape.n_rules());
+  if (of.has_uncounted()) {
+    return "rules differ in more than " + name + " in too many ways, or did when they came";
+  }
+  if (main && main->n_rows_apart > most_rows && most_rows != 0) {
+    return more_than(most_rows, main->n_rows_apart, "rows of rules") + " that are no prefixes of " +
+           name + " or differ in more";
+  }
   if (!main || main->n_rows_apart > most_rows) {
-    const std::string how = of.has_groups() ? "differ in more than " + name
-                                            : "have a mask of " + name + " that is not a prefix";
-    if (!main || most_rows == 0) return "rules " + how;
-    return more_than(most_rows, main->n_rows_apart, "rows of rules") + " that " + how;
+    return of.n_groups() > 1 ? "rules differ in more than " + name
+                             : "rules have a mask of " + name + " that is not a prefix";
   }
   if (!may_be_apart(shape, main->n_rows_apart, most_rows)) return too_many_to_tell;
   return of.why_unordered(*main);
@@ -186,7 +191,7 @@ template_choice template_keeper::as_it_is(const table_shape& shape) const {
 
 bool template_keeper::outlasts(const template_choice& best, const table_shape& shape) const {
   const bool has_more = now_.which == table_template::exact || now_.which == table_template::lpm;
-  return has_more && rank_of(best) > rank_of(as_it_is(shape)) && still_serves(shape);
+  return has_more && rank_of(best) >= rank_of(as_it_is(shape)) && still_serves(shape);
 }
 
 std::size_t template_keeper::wait_of(const table_shape& shape) {
@@ -264,17 +269,20 @@ void template_keeper::stay(template_keeper before, std::string reason) {
 }
 
 std::vector<refused_template> template_keeper::why_not_cheaper(const table_shape& shape) const {
-  // With rules apart, exact and lpm cost more than these.
   const template_choice best = choose_template(shape, limits_);
+  // With rules apart, exact and lpm cost more than these, or than what it has.
   const bool is_beyond = best.is_long || (best.which == table_template::lpm && !best.has_apart);
-  const template_limits limits{limits_.direct_long, is_beyond ? 0 : limits_.apart};
+  const auto limits_of = [&](table_template which) {
+    const bool is_dearer = rank_of({.which = which, .has_apart = true}) >= rank_of(now_);
+    return template_limits{limits_.direct_long, is_beyond || is_dearer ? 0 : limits_.apart};
+  };
   std::vector<refused_template> made;
   for (const table_template each : {table_template::direct, table_template::exact,
                                     table_template::lpm, table_template::decomposed}) {
     if (rank_of({each}) >= rank_of(now_)) break;
     if (each == now_.which) continue;  // a long one, or with rules apart
     std::string why =
-        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, limits);
+        each == table_template::decomposed ? why_no_parts() : why_not(each, shape, limits_of(each));
     const bool would_serve = why.empty();
     if (not_built_ && not_built_->which == each) {
       why = not_built_->reason;

@@ -8,9 +8,9 @@
 //   lpm          rules are prefixes of one field and otherwise the same, a longer one above every
 //                shorter one in priority
 //   direct       "long": up to 48 rows of rules
-//   exact, lpm   with rules apart: at most 16 rows of rules that take other bits, or are no
-//   prefixes
-//                of the field or not the same otherwise, compared as those of a direct table
+//   exact, lpm   with rules apart: at most 16 rows of rules that are unlike the others, compared
+//                as those of a direct table; they take other bits, or are no prefixes of the
+//                field, or are not the same otherwise
 //   decomposed   rules fall into small sets by the values of some fields (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
@@ -122,7 +122,8 @@ class template_keeper {
   static std::size_t wait_of(const table_shape& shape);
   /// As now(), by what the rules are.
   template_choice as_it_is(const table_shape& shape) const;
-  /// It serves as long as its own prerequisite holds, where that is more than what it became so by.
+  /// What it has serves as long as its own prerequisite holds, which may be longer than that of
+  /// `best`, and nothing is gained by the other.
   bool outlasts(const template_choice& best, const table_shape& shape) const;
   /// Whether one that costs less than now() has been waited for long enough.
   bool is_due(const template_choice& better, const table_shape& shape) const;

@@ -518,7 +518,7 @@ TEST(choose_template, a_few_rules_beside_prefixes_are_apart) {
   rules.push_back(rule_of(to_tcp_port(99), 300));
   EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
   EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)),
-            "more than 16 rows of rules (17) that differ in more than nw_dst");
+            "more than 16 rows of rules (17) that are no prefixes of nw_dst or differ in more");
   rules.pop_back();
   rules.push_back(route(7U << 24, 8, 15));
   EXPECT_EQ(why_not(table_template::lpm, shape_of(rules)),
@@ -556,6 +556,8 @@ TEST(choose_template, many_groups_of_rules_come_and_go_beside_prefixes) {
     change(recent, &table_shape::add);
     EXPECT_EQ(choose_template(shape).which, table_template::classifier)
         << "they were too many to be told apart";
+    EXPECT_EQ(why_not(table_template::lpm, shape),
+              "rules differ in more than nw_dst in too many ways, or did when they came");
     change(old, &table_shape::remove);
     change(recent, &table_shape::remove);
     EXPECT_EQ(shape.n_rules(), 0U);
@@ -584,7 +586,7 @@ TEST(choose_template, none_is_apart_once_too_many_rules_were_added) {
   rules.front().id = recorded_ids;
   EXPECT_EQ(choice_of(rules, {}).which, table_template::classifier);
   EXPECT_EQ(why_not(table_template::exact, shape_of(rules)),
-            "a rule takes other bits than most, and too many were added to tell which is older");
+            "a rule is unlike most, and too many were added to tell which is older");
   rules.pop_back();
   EXPECT_EQ(choice_of(rules, {}).which, table_template::exact);
 }
@@ -627,8 +629,9 @@ TEST(template_keeper, rules_beside_prefixes_come_and_go_and_nothing_is_built) {
   EXPECT_TRUE(table.asked.empty());
   EXPECT_TRUE(table.add(odd(32)));
   EXPECT_EQ(table.now().which, table_template::classifier);
-  EXPECT_EQ(table.why_not_cheaper()[2],
-            "lpm: more than 16 rows of rules (33) that differ in more than nw_dst");
+  EXPECT_EQ(
+      table.why_not_cheaper()[2],
+      "lpm: more than 16 rows of rules (33) that are no prefixes of nw_dst or differ in more");
   for (std::uint64_t n = 32; n >= 16; --n) EXPECT_FALSE(table.remove(odd(n)));
   EXPECT_EQ(table.why_not_cheaper()[2],
             "lpm: would serve; 53 more changes of rules until it is built");
@@ -651,6 +654,7 @@ TEST(template_keeper, an_exact_table_with_rules_apart_is_not_made_lpm_with_such)
   ASSERT_EQ(choose_template(table.shape()).which, table_template::lpm);
   EXPECT_EQ(table.now().which, table_template::exact);
   EXPECT_TRUE(table.now().has_apart);
+  EXPECT_EQ(table.why_not_cheaper().back(), "lpm: rules differ in more than nw_dst");
 }
 
 /// Exact with rules apart would cost more than what these have.

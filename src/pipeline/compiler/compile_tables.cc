@@ -100,21 +100,36 @@ table_template pipeline_compiler::wanted(table_id table) const {
     const key_layout layout = layout_of(table, table_template::exact);
     if (!exact_store::takes(layout)) return table_template::classifier;
   }
+  // What it has may be kept past that, if nothing else could be built.
+  if (by_rules == table_template::lpm && !tables_[table].keeper.still_serves(tables_[table].shape))
+    return table_template::classifier;
   return by_rules;
 }
 
 /// Rules come that it would take, but not serve.
 bool pipeline_compiler::breaks(table_id table, const rule_changes& changes) const {
-  const table_template has = tables_[table].form->kind();
+  const table_state& of = tables_[table];
+  const table_template has = of.form->kind();
   if (has != table_template::exact && has != table_template::lpm) return false;
-  return n_coming(changes) != 0 && !keepers_before_.at(table).still_serves(tables_[table].shape);
+  if (n_coming(changes) == 0) return false;
+  const template_keeper& before = keepers_before_.at(table);
+  if (!before.still_serves(of.shape)) return true;
+  // Of prefixes the order is known of those that are most.
+  const match* main = before.find_main(of.shape);
+  return has == table_template::lpm && (main == nullptr || !of.form->is_for(*main));
 }
 
-bool pipeline_compiler::is_inside_out(table_id table) const {
+bool pipeline_compiler::is_inside_out(table_id table, const rule_changes& changes) const {
   const table_state& of = tables_[table];
-  if (!of.keeper.now().has_apart && !of.form->has_rules_apart()) return false;
+  if (n_coming(changes) == 0 && !of.form->has_rules_apart()) return false;
   const match* main = of.keeper.find_main(of.shape);
-  return main != nullptr && of.form->is_apart(*main);
+  return main != nullptr && !of.form->is_for(*main);
+}
+
+bool pipeline_compiler::has_other_field(table_id table) const {
+  const auto* prefixes = dynamic_cast<const prefix_form*>(tables_[table].form.get());
+  const auto& wanted = tables_[table].keeper.now().prefix_field;
+  return prefixes != nullptr && wanted && prefixes->which() != *wanted;
 }
 
 pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
@@ -126,11 +141,12 @@ pipeline_compiler::building pipeline_compiler::how_to_build(table_id table,
   if (of.form == nullptr || !fits || breaks(table, changes)) return building::must;
   // What the rules ask for it has already, mostly; else whether their keys fit is worked out.
   const table_template has = of.form->kind();
-  const bool is_other = has != of.keeper.now().which && has != wanted(table);
+  const bool is_other =
+      (has != of.keeper.now().which && has != wanted(table)) || has_other_field(table);
   const bool splits_anew = has == table_template::decomposed &&
                            of.keeper.now().parts != keepers_before_.at(table).now().parts;
-  return is_other || splits_anew || is_inside_out(table) ? building::would_be_better
-                                                         : building::none;
+  return is_other || splits_anew || is_inside_out(table, changes) ? building::would_be_better
+                                                                  : building::none;
 }
 
 bool pipeline_compiler::is_quick(std::span<const operation> operations) {

@@ -40,6 +40,7 @@ struct exact_places {
   };
 
   bool has(const match& what) const { return store->has_key_of(what); }
+  bool are_for(const match& most) const { return has(most); }
   /// None: it takes other bits.
   std::optional<where> of(const match& what) const {
     const auto key = store->key_of(what, table);

@@ -138,7 +138,9 @@ class pipeline_compiler {
   static result<void> change_form(table_form& form, const rule_changes& changes);
   bool breaks(table_id table, const rule_changes& changes) const;
   /// The rules that are most of the table now are those that are apart.
-  bool is_inside_out(table_id table) const;
+  bool is_inside_out(table_id table, const rule_changes& changes) const;
+  /// It is of prefixes, and to be of those of another field.
+  bool has_other_field(table_id table) const;
   static void put_in_order(rule_changes& changes);
   /// Whether a table is built anew: what it has does not take the changes, or something cheaper
   /// would serve it.

@@ -4,8 +4,8 @@
 // catch-all. Rules without a place are apart, in a direct table: they come and go without the
 // others being touched.
 //
-// `Places` is a store of rule_places, and says besides whether a match has a place, has(match), and
-// which `Places::where` it is: of(match).
+// `Places` is a store of rule_places, and says besides whether a match has a place, has(match),
+// which `Places::where` it is, of(match), and whether rules like one have places, are_for(match).
 #pragma once
 
 #include "pipeline/compiler/direct_form.h"
@@ -56,6 +56,7 @@ class placed_form : public table_form {
     return !comes_any || (!is_outgrown() && n_rows <= direct_table::rows_max);
   }
   bool is_apart(const match& what) const final { return !what.is_any() && !places_.has(what); }
+  bool is_for(const match& most) const final { return places_.are_for(most); }
   unsigned n_rows_apart() const final { return apart_->n_rows(); }
   std::uint64_t bytes() const final {
     return bytes_of_places() + (has_rules_apart() ? apart_->bytes() : 0);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/compiler/prefix_form.h"
 
-#include "pipeline/compiler/table_shape.h"
-
 namespace coua::pipeline {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "base/reclaimer.h"
 #include "pipeline/compiler/placed_form.h"
+#include "pipeline/compiler/table_shape.h"
 
 namespace coua::pipeline {
 
@@ -18,6 +19,7 @@ struct prefix_places {
   };
 
   bool has(const match& what) const { return of(what).has_value(); }
+  bool are_for(const match& most) const { return same_but_for{which}(like, most); }
   /// None: it is no prefix, or asks something else besides.
   std::optional<where> of(const match& what) const;
   record_id head(const where& at) const;
@@ -25,14 +27,15 @@ struct prefix_places {
   void erase(const where& at);
 
   field which;
-  match like;  // one of the rules
+  match like;  // one of the rules, but for what it asks of the field
   prefix_table table{};
 };
 
 class prefix_form final : public placed_form<prefix_places> {
  public:
-  /// For the rules of a table, about `n_rules` of them, of which `like` is one that is not apart.
-  /// Errors: no_memory.
+  field which() const { return places_.which; }
+  /// For rules of a table that are like that one but for the field, and some others: about
+  /// `n_rules`. Errors: no_memory.
   static result<std::shared_ptr<prefix_form>> create(compile_context& in, table_id table,
                                                      field which, const match& like,
                                                      std::size_t n_rules, reclaimer& reclaim);

@@ -52,6 +52,8 @@ class table_form : public std::enable_shared_from_this<table_form> {
   virtual std::uint64_t bytes() const = 0;
   /// A rule with this match would be apart from most (choose_template.h).
   virtual bool is_apart(const match& /*what*/) const { return false; }
+  /// It is made for rules like this one, but for those of them that are apart.
+  virtual bool is_for(const match& /*most*/) const { return true; }
   /// Of rules apart, also of those that were until a grace period ago.
   virtual unsigned n_rows_apart() const { return 0; }
   bool has_rules_apart() const { return n_rows_apart() != 0; }

@@ -80,8 +80,10 @@ class prefix_shape {
   /// it does not.
   std::string why_unordered(const main_rules& of) const;
   bool is_ordered(const main_rules& of) const { return !find_overlap(groups_.at(*of.of)); }
-  /// Rules are different in more than the field, if only in which of them match it.
-  bool has_groups() const { return groups_.size() + n_more_ > 1; }
+  /// Of rules that are the same but for the field.
+  std::size_t n_groups() const { return groups_.size(); }
+  /// There were so many groups that of some rules it is not known in which they are.
+  bool has_uncounted() const { return n_more_ > 0; }
 
  private:
   struct group {

@@ -59,7 +59,8 @@ class exact_store {
   }
 
   // Writer.
-  /// Not: it takes other bits than those of the layout, or not all of them.
+  /// Not: it takes other bits than those of the layout, or not all of them. How the key is made is
+  /// kept for the next one.
   bool has_key_of(const match& what);
   /// The key of a rule. None: it has none.
   std::optional<key> key_of(const match& what, std::uint8_t table);
