@@ -2,9 +2,9 @@
 //
 // Any bytes through the compiled datapath and the oracle: outputs, packet-ins and counters must be
 // the same, and neither reads beyond the frame. Of the first byte, the low bits pick a pipeline,
-// the others the port; what follows is the frame. There is a pipeline for each template, whose
-// rules ask for few bits of a field, so that any frame with the header meets some; and two that
-// write.
+// the others the port; what follows is the frame. There is a pipeline for each template, exact and
+// lpm with rules apart, whose rules ask for few bits of a field, so that any frame with the header
+// meets some; and two that write.
 #include <memory>
 
 #include "checked_pipeline.h"
@@ -59,9 +59,20 @@ rules direct_rules() {
   return made;
 }
 
+/// Above, between and below the others.
+constexpr unsigned n_apart = 3;
+void add_rules_apart(rules& to) {
+  to.add(9, {ipv4(), exact(field::ip_proto, 6), {field::tcp_dst, 0, 1}});
+  to.add(3, {{field::eth_dst, 1, 1}});
+  to.add(0, {exact(field::eth_type, 0x0806), exact(field::arp_op, 1)});
+}
+
 rules exact_rules() {
   rules made;
-  for (unsigned i = 0; i < 40; ++i) made.add(1, {ipv4(), {field::ipv4_dst, i, 63}});
+  for (unsigned i = 0; i < 64; ++i) {
+    made.add(static_cast<std::uint16_t>(1 + i % 6), {ipv4(), {field::ipv4_dst, i, 63}});
+  }
+  add_rules_apart(made);
   return made;
 }
 
@@ -134,24 +145,28 @@ std::vector<operation> writes_between_tables() {
           add_rule(3, 0, {}, mark(2))};
 }
 
-std::unique_ptr<checked_pipeline> make(const std::vector<operation>& all, table_template kind) {
-  auto made = std::make_unique<checked_pipeline>();
+std::unique_ptr<checked_pipeline> make(const std::vector<operation>& all, table_template kind,
+                                       unsigned n_rows_apart = 0) {
+  const template_limits limits = n_rows_apart == 0 ? no_mixed_tables : template_limits();
+  auto made = std::make_unique<checked_pipeline>(compiler_params{.limits = limits});
   std::vector<operation> ports;
   for (port_no i = 1; i <= n_ports; ++i) ports.emplace_back(add_port(i));
   COUA_CHECK(made->apply(ports));
   COUA_CHECK(made->apply(all));
-  COUA_CHECK(made->bridge().compiler().form(0)->kind() == kind);
+  const table_form& form = *made->bridge().compiler().form(0);
+  COUA_CHECK(form.kind() == kind && form.n_rows_apart() == n_rows_apart);
   return made;
 }
 
 std::vector<std::unique_ptr<checked_pipeline>> make_pipelines() {
   rules ipv4_prefixes, ipv6_prefixes;
   add_prefixes(ipv4_prefixes, ipv4(), field::ipv4_dst);
+  add_rules_apart(ipv4_prefixes);
   add_prefixes(ipv6_prefixes, ipv6(), field::ipv6_dst);
   std::vector<std::unique_ptr<checked_pipeline>> made;
   made.push_back(make(direct_rules().all, table_template::direct));
-  made.push_back(make(exact_rules().all, table_template::exact));
-  made.push_back(make(ipv4_prefixes.all, table_template::lpm));
+  made.push_back(make(exact_rules().all, table_template::exact, n_apart));
+  made.push_back(make(ipv4_prefixes.all, table_template::lpm, n_apart));
   made.push_back(make(ipv6_prefixes.all, table_template::lpm));
   made.push_back(make(decomposed_rules().all, table_template::decomposed));
   made.push_back(make(classifier_rules().all, table_template::classifier));

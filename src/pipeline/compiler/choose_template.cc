@@ -92,6 +92,7 @@ std::string why_not_exact(const table_shape& shape, const template_limits& limit
 std::string why_not_lpm(const table_shape& shape, const prefix_shape& of, std::size_t most_rows) {
   const std::string name = info(of.which()).name;
   if (!of.is_matched()) return "no rule matches " + name;
+  if (serves_lpm(shape, of, most_rows)) return {};
   const auto main = of.find_main(shape.n_rules());
   if (of.has_uncounted()) {
     return "rules differ in more than " + name + " in too many ways, or did when they came";

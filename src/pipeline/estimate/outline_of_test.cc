@@ -187,6 +187,37 @@ TEST_F(outline, tables_that_share_a_store_are_apart_but_one_call) {
   EXPECT_EQ(stage(got, 1).lines[0].area, stage(got, 2).lines[0].area);
 }
 
+/// Beside entries and prefixes they are a direct table, and the table is looked up alone.
+TEST_F(outline, rules_apart_cost_what_those_of_direct_do) {
+  const auto add_rules = [&](table_id table, bool some_apart) {
+    std::vector<operation> rules;
+    for (unsigned i = 0; i < 60; ++i) {
+      const unsigned length = 16 + i % 8;
+      const match_term prefix{field::ipv4_dst, (i << 24) & ~ones(32 - length),
+                              ones(32) & ~ones(32 - length)};
+      rules.emplace_back(
+          table == 1 ? add_rule(1, 5, where({exact(field::eth_dst, mac(i))}), apply({output(2)}))
+                     : add_rule(2, static_cast<std::uint16_t>(length), where({ipv4(), prefix}),
+                                apply({output(2)})));
+    }
+    if (some_apart) {
+      rules.emplace_back(
+          add_rule(table, 90, where({exact(field::in_port, 1)}), apply({output(2)})));
+    }
+    return rules;
+  };
+  for (const table_id table : {table_id{1}, table_id{2}}) {
+    const atom others = table == 1 ? atom::exact : atom::lpm;
+    for (const bool some_apart : {false, true}) {
+      must(add_rules(table, some_apart));
+      must({add_rule(0, 1, {}, go(table))});
+      const pipeline_outline got = of();
+      EXPECT_EQ(most(stage(got, table), others), 1);
+      EXPECT_EQ(most(stage(got, table), atom::direct), some_apart ? 1 : 0);
+    }
+  }
+}
+
 TEST_F(outline, working_sets_grow_with_the_rules) {
   std::uint64_t before = 0;
   for (const unsigned n : {20, 200, 2000}) {
