@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <span>
 
 #include "checked_pipeline.h"
 #include "net/wire.h"
@@ -53,24 +54,31 @@ class rules_apart : public ::testing::Test {
     for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(i, table, priority));
     must(bundle);
   }
-  /// Frames to known and unknown addresses, of all kinds, from all ports.
-  void see() {
+  /// Six bursts of frames from all ports: of all kinds, and in every other one of `some`. `give`:
+  /// addresses.
+  template <class Give>
+  void see_frames(std::span<const std::vector<std::uint8_t>> some, Give give) {
     std::mt19937_64 random(7);
     for (int round = 0; round < 6; ++round) {
       std::vector<packet> burst;
       for (unsigned i = 0; i < executor::burst_max; ++i) {
-        const auto& some = pipeline::test::frames();
-        packet one = pipeline::test::from_port_1(some[random() % some.size()]);
+        const auto from = round % 2 == 0 ? std::span(all_) : some;
+        packet one = pipeline::test::from_port_1(from[random() % from.size()]);
         one.in_port = 1 + i % 3;
-        if (one.bytes.size() >= net::ethernet_header_bytes) {
-          net::store_mac(one.bytes.data(), first_mac + random() % (n_macs + 10));
-          net::store_mac(one.bytes.data() + 6, first_mac + random() % 4);
-        }
+        give(one, random);
         burst.push_back(std::move(one));
       }
       in_.receive(burst);
     }
     in_.check_counters();
+  }
+  /// Frames to known and unknown addresses.
+  void see() {
+    see_frames(all_, [](packet& one, auto& random) {
+      if (one.bytes.size() < net::ethernet_header_bytes) return;
+      net::store_mac(one.bytes.data(), first_mac + random() % (n_macs + 10));
+      net::store_mac(one.bytes.data() + 6, first_mac + random() % 4);
+    });
   }
   const table_form* form(table_id table = 0) { return in_.bridge().compiler().form(table); }
   unsigned n_rows_apart() { return form()->n_rows_apart(); }
@@ -78,6 +86,7 @@ class rules_apart : public ::testing::Test {
     return in_.bridge().compiler().published().root.load()->batch_of[table];
   }
 
+  const std::vector<std::vector<std::uint8_t>> all_ = pipeline::test::frames();
   checked_pipeline in_{params};
 };
 
@@ -298,28 +307,16 @@ class routes_apart : public rules_apart {
     must(bundle);
     ASSERT_EQ(form()->kind(), table_template::lpm);
   }
-  /// Frames of all kinds, those of IPv4 to known addresses and some others.
+  /// Those of IPv4 to known addresses and some others; in every other burst are these and ARP
+  /// alone.
   void see() {
-    std::mt19937_64 random(7);
-    for (int round = 0; round < 6; ++round) {
-      std::vector<packet> burst;
-      for (unsigned i = 0; i < executor::burst_max; ++i) {
-        const auto& some = pipeline::test::frames();
-        const auto n_kinds = static_cast<unsigned>(round % 2 == 0 ? some.size() : 3);
-        packet one = pipeline::test::from_port_1(some[random() % n_kinds]);
-        one.in_port = 1 + i % 3;
-        const auto n = static_cast<std::uint32_t>(one.bytes.size());
-        const net::layers layers =
-            net::parse({one.bytes.data(), n, n, 0}, net::parse_depth::network);
-        if (layers.has(net::layer::ipv4)) {
-          net::store_be32(one.bytes.data() + layers.network + 16,
-                          first_address + static_cast<std::uint32_t>(random() % 280));
-        }
-        burst.push_back(std::move(one));
-      }
-      in_.receive(burst);
-    }
-    in_.check_counters();
+    see_frames(std::span(all_).subspan(2, 7), [](packet& one, auto& random) {
+      const auto n = static_cast<std::uint32_t>(one.bytes.size());
+      const net::layers layers = net::parse({one.bytes.data(), n, n, 0}, net::parse_depth::network);
+      if (!layers.has(net::layer::ipv4)) return;
+      net::store_be32(one.bytes.data() + layers.network + net::wire::ipv4::destination,
+                      first_address + static_cast<std::uint32_t>(random() % 280));
+    });
   }
 };
 
@@ -458,7 +455,8 @@ TEST_F(routes_apart, may_be_of_another_field_in_the_end) {
   std::vector<packet> burst;
   for (unsigned i = 0; i < 20; ++i) {
     packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);  // TCP in IPv4
-    net::store_be32(one.bytes.data() + net::ethernet_header_bytes + 16, 0x1400'0109 + (i << 16));
+    net::store_be32(one.bytes.data() + net::ethernet_header_bytes + net::wire::ipv4::destination,
+                    0x1400'0109 + (i << 16));
     burst.push_back(std::move(one));
   }
   in_.receive(burst);
