@@ -148,7 +148,8 @@ std::vector<operation> writes_between_tables() {
 std::unique_ptr<checked_pipeline> make(const std::vector<operation>& all, table_template kind,
                                        unsigned n_rows_apart = 0) {
   const template_limits limits = n_rows_apart == 0 ? no_mixed_tables : template_limits();
-  auto made = std::make_unique<checked_pipeline>(compiler_params{.limits = limits});
+  auto made =
+      std::make_unique<checked_pipeline>(compiler_params{.limits = limits, .share_from = 1});
   std::vector<operation> ports;
   for (port_no i = 1; i <= n_ports; ++i) ports.emplace_back(add_port(i));
   COUA_CHECK(made->apply(ports));

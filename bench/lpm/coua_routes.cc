@@ -45,7 +45,7 @@ class coua_routes final : public route_table {
     const lpm_table<Address>* tables[most];
     Address addresses[most];
     lpm_slot slots[most];
-    std::uint32_t handles[most];
+    pipeline::lpm_handle handles[most];
     std::uint64_t sum = 0;
     for (std::size_t at = 0; at < n; at += batch_) {
       const std::size_t size = std::min(batch_, n - at);

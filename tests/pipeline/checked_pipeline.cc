@@ -308,11 +308,11 @@ void checked_pipeline::check_nothing_stays() {
   }
   const compiler_usage left = bridge_->compiler().usage();
   if (left == compiler_usage{}) return;
-  throw std::runtime_error("of what is gone there are " + std::to_string(left.records) +
-                           " records, " + std::to_string(left.counters) + " counters, " +
-                           std::to_string(left.shapes) + " shapes, " +
-                           std::to_string(left.action_lists) + " action lists, " +
-                           std::to_string(left.stores) + " stores");
+  throw std::runtime_error(
+      "of what is gone there are " + std::to_string(left.records) + " records, " +
+      std::to_string(left.counters) + " counters, " + std::to_string(left.shapes) + " shapes, " +
+      std::to_string(left.action_lists) + " action lists, " + std::to_string(left.stores) +
+      " stores, " + std::to_string(left.shared) + " shared records");
 }
 
 void checked_pipeline::check_counters() {

@@ -13,8 +13,10 @@
 
 namespace coua::test {
 
-/// Tables of tests are small, and to be decomposed or a classifier's all the same.
-inline constexpr pipeline::compiler_params no_mixed{.limits = pipeline::no_mixed_tables};
+/// Tables of tests are small. They are to be decomposed or a classifier's, and their rules to share
+/// records, all the same.
+inline constexpr pipeline::compiler_params no_mixed{.limits = pipeline::no_mixed_tables,
+                                                    .share_from = 1};
 
 class checked_pipeline {
  public:

@@ -116,6 +116,26 @@ TEST_F(failed_version, leaves_what_was_in_a_store_that_grew) {
   in_.check_nothing_stays();
 }
 
+TEST_F(failed_version, leaves_rules_the_records_that_they_share) {
+  add_macs(0, 60);
+  add_macs(1, 60);
+  see(0, 60);
+  see(0, 0);
+  const std::size_t n_shared = in_.bridge().compiler().usage().shared;
+  ASSERT_EQ(n_shared, n_ports);
+  rule_mod changed = mac_rule(0, 7, 5);
+  changed.command = rule_command::modify_strict;
+  for (int i = 0; i < 2; ++i) {
+    fail_with({changed, removal(0, 8), mac_rule(0, 9, 3, 20), mac_rule(1, 70, 2), removal(1, 3)});
+    see(0, 80);
+  }
+  for (int i = 0; i < 3; ++i) see(0, 0);
+  EXPECT_EQ(in_.bridge().compiler().usage().shared, n_shared);
+  must({changed, removal(0, 8), mac_rule(0, 9, 3, 20), mac_rule(1, 70, 2), removal(1, 3)});
+  see(0, 80);
+  in_.check_nothing_stays();
+}
+
 TEST_F(failed_version, forgets_a_rule_that_it_added_and_changed) {
   add_macs(0, 3);
   rule_mod changed = mac_rule(0, 9, 4);

@@ -25,7 +25,7 @@ using pipeline::test::where;
 constexpr std::uint64_t first_mac = 0x0200'0000'0000;
 constexpr unsigned n_macs = 40;
 /// However few rules there are.
-constexpr compiler_params params{.limits = {.direct_long = 0}};
+constexpr compiler_params params{.limits = {.direct_long = 0}, .share_from = 1};
 
 match to_mac(unsigned which) { return where({exact(field::eth_dst, first_mac + which)}); }
 rule_mod mac_rule(unsigned which, table_id table = 0, std::uint16_t priority = 10) {

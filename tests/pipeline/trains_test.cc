@@ -160,7 +160,7 @@ class trains : public ::testing::TestWithParam<kind> {
     in_.check_counters();
   }
 
-  checked_pipeline in_{compiler_params{.limits = GetParam().limits}};
+  checked_pipeline in_{compiler_params{.limits = GetParam().limits, .share_from = 1}};
 };
 
 TEST_P(trains, find_what_each_of_their_packets_finds) {

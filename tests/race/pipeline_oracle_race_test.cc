@@ -59,7 +59,8 @@ class oracle_race {
  public:
   oracle_race(profile is, std::uint64_t number) : is_(is), random_(number) {
     constexpr template_limits limits[] = {{}, no_mixed_tables, {.direct_long = 0}};
-    auto made = running_bridge::create(params, {.limits = limits[number / 2 % std::size(limits)]});
+    auto made = running_bridge::create(
+        params, {.limits = limits[number / 2 % std::size(limits)], .share_from = 1});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     apply(way_through(is));

@@ -34,6 +34,10 @@ struct raced {
   /// So many of them come and go that the store grows and shrinks.
   bool grows = false;
   template_limits limits = no_mixed_tables;
+  /// Batches go on between bundles, so that rules of one number share records.
+  bool shares = false;
+  /// Rules stay, and what they count is compared.
+  bool stays = false;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
 
@@ -134,7 +138,7 @@ class race {
     bridge_params params;
     params.n_tables = 2;
     params.rules_max = 4096;
-    auto made = running_bridge::create(params, {.limits = of.limits});
+    auto made = running_bridge::create(params, {.limits = of.limits, .share_from = 1});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
@@ -166,9 +170,10 @@ class race {
         swing(number);
       } else if (of_.grows) {
         grow(number);
-        while (number % 16 == 15 && bridge_->reclaim() != 0 && !stop.load()) {
-          std::this_thread::yield();
-        }
+        if (number % 16 == 15) let_batches_go_on(stop);
+      } else if (of_.shares) {
+        let_batches_go_on(stop);
+        if (bridge_->compiler().usage().shared > 1) ++n_swings_;  // not decoys alone
       } else {
         come_and_go(random);
       }
@@ -191,6 +196,7 @@ class race {
       for (std::size_t i = 0; i < n; ++i) {
         std::vector<std::uint8_t> bytes = frame;
         if (!is_train) flow = static_cast<unsigned>(random() % n_flows);
+        ++n_of_flow_[flow];
         net::store_mac(bytes.data(), static_cast<std::uint64_t>(mac_of(flow)));
         net::store_be32(bytes.data() + 30, static_cast<std::uint32_t>(address_of(flow)));
         burst.push_back({buffers_.make(bytes), 1});
@@ -218,12 +224,29 @@ class race {
     }
   }
 
+  /// Each rule has counted the packets of its flow. Afterwards nobody reads.
+  void check_counters() {
+    bridge_->collect(1);
+    for (unsigned flow = 0; flow < n_flows; ++flow) {
+      for (const table_id table : {0, 1}) {
+        const rule_mod of = rule_of(rule_command::add, table, flow, 0);
+        const auto* one = bridge_->model().tables()[table].find(of.priority, of.match);
+        ASSERT_NE(one, nullptr);
+        EXPECT_EQ(one->state.counted.packets, n_of_flow_[flow]) << "table " << int{table};
+      }
+    }
+  }
+
   table_template kind(table_id table) const { return bridge_->compiler().form(table)->kind(); }
   std::uint64_t n_swings() const { return n_swings_.load(); }
   std::uint64_t n_bundles() const { return done_.load(); }
   std::atomic<std::uint64_t> n_packets = 0;
 
  private:
+  void let_batches_go_on(const std::atomic<bool>& stop) {
+    while (bridge_->reclaim() != 0 && !stop.load()) std::this_thread::yield();
+  }
+
   void come_and_go(std::mt19937_64& random) {
     for (int i = 0; i < 3; ++i) {
       rule_mod one = decoy(of_, static_cast<table_id>(random() % 2), random());
@@ -317,7 +340,7 @@ class race {
     for (table_id table = 0; table < 2; ++table, how >>= 2) {
       if (table == 1 && of_.grouped) {
         bundle.emplace_back(group_of(mod_command::modify, flow, number));
-      } else if (how % 4 == 0) {
+      } else if (how % 4 == 0 && !of_.stays) {
         bundle.emplace_back(rule_of(rule_command::remove_strict, table, flow, number));
         bundle.emplace_back(rule_of(rule_command::add, table, flow, number));
       } else {
@@ -329,7 +352,8 @@ class race {
 
   const raced of_;
   std::unique_ptr<running_bridge> bridge_;
-  test_buffers buffers_;  // the reader's
+  test_buffers buffers_;                   // the reader's
+  std::uint64_t n_of_flow_[n_flows] = {};  // likewise
   std::atomic<std::uint64_t> begun_{0}, done_{0}, n_swings_{0};
   table_template kinds_[2]{};
   const exact_store* store_ = nullptr;
@@ -350,7 +374,8 @@ TEST_P(pipeline_race, packets_see_whole_bundles) {
   std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
   std::thread writer([&] { all.write(stop, std::mt19937_64(2)); });
   constexpr std::uint64_t bundles = 20, packets = 500;
-  const std::uint64_t swings = GetParam().swings ? 16 : GetParam().grows ? 4 : 0;
+  const raced& is = GetParam();
+  const std::uint64_t swings = is.swings || is.shares ? 16 : is.grows ? 4 : 0;
   rest_until([&] {
     return all.n_bundles() > bundles && all.n_packets > packets && all.n_swings() >= swings;
   });
@@ -361,6 +386,7 @@ TEST_P(pipeline_race, packets_see_whole_bundles) {
   EXPECT_GT(all.n_bundles(), bundles);
   EXPECT_GT(all.n_packets.load(), packets);
   EXPECT_GE(all.n_swings(), swings);
+  if (is.stays) all.check_counters();
 }
 
 /// The pipeline is the L2 switch and nothing else, at every second version only.
@@ -418,6 +444,14 @@ TEST(pipeline_all_normal_race, is_said_only_while_it_is_so) {
   EXPECT_EQ(bridge.model().tables()[0].matches, n_normal.load());
 }
 
+constexpr raced sharing(const char* name, shape rules, bool stays) {
+  raced made{name, rules, false};
+  if (rules == shape::exact_and_apart) made.limits = {.direct_long = 0};
+  made.shares = true;
+  made.stays = stays;
+  return made;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     all, pipeline_race,
     ::testing::Values(
@@ -431,7 +465,11 @@ INSTANTIATE_TEST_SUITE_P(
         raced{"classifier", shape::classifier, false}, raced{"exact_grouped", shape::exact, true},
         raced{"swinging", shape::exact, false, true},
         raced{"swinging_long", shape::exact, false, true, false, {.apart = 0}},
-        raced{"growing", shape::exact, false, false, true}),
+        raced{"growing", shape::exact, false, false, true}, sharing("sharing", shape::exact, false),
+        sharing("sharing_counted", shape::exact, true),
+        sharing("sharing_and_apart", shape::exact_and_apart, true),
+        sharing("sharing_routes", shape::lpm, false),
+        sharing("sharing_routes_counted", shape::lpm, true)),
     [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

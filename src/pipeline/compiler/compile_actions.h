@@ -61,8 +61,9 @@ class action_compiler {
   stored_ops compile_set(const action_list& list) const;
   stored_ops compile_list(const action_list& list, packet_in_reason reason,
                           std::uint64_t cookie) const;
-  /// A shape that compile() gave, once for each time.
+  /// A shape that compile() gave, once for each time that it did, or was held.
   void release(const action_shape* shape);
+  void hold(const action_shape* shape) { ++shapes_.at(*shape); }
 
   /// What a worker has taken values for. Null: no op refers to it any more.
   std::shared_ptr<const learning> find_learning(std::uint64_t id) const;

@@ -18,6 +18,7 @@ result<void> compile_context::number(const rule_ptr& one) {
   if (number >= rules_.size()) rules_.resize(number + 1);
   rules_[number] = one;
   numbers_[one->id] = number;
+  records_.rule_of(number) = static_cast<std::uint32_t>(one->id);
   return {};
 }
 
@@ -77,14 +78,52 @@ result<record_id> compile_context::make_gone(record_id previous) {
   return id;
 }
 
-rule_ptr compile_context::rule_of(record_id id) const {
-  if (id == 0 || records_[id].shape == nullptr) return nullptr;
-  return rules_[records_[id].counters];
+rule_ptr compile_context::rule_of(rule_head head) const {
+  const action_record& record = records_[head.record];
+  if (head.record == 0 || record.shape == nullptr) return nullptr;
+  return rules_[record.is_shared() ? head.counters : record.counters];
 }
 
-bool compile_context::is_of(record_id id, rule_id one) const {
-  const rule_ptr of = rule_of(id);
+bool compile_context::is_of(rule_head head, rule_id one) const {
+  const rule_ptr of = rule_of(head);
   return of != nullptr && of->id == one;
+}
+
+result<record_id> compile_context::copy(record_id of) {
+  const result<record_id> id = take();
+  if (!id) return id;
+  action_record& made = records_[*id];
+  made = records_[of];
+  made.from = 0;
+  made.previous = 0;
+  actions.hold(made.shape);
+  held_[*id] = held_[of];
+  return id;
+}
+
+record_id compile_context::join_shared(record_id one) {
+  const shared_records::effect what(records_[one]);
+  if (const record_id there = shared_.join(what); there != 0) return there;
+  if (!shared_.is_worth_it(what, records_[one].counters)) return 0;
+  const result<record_id> made = copy(one);
+  if (!made) return 0;
+  records_[*made].counters = action_record::shared_counters;
+  shared_.add(what, *made);
+  return *made;
+}
+
+result<record_id> compile_context::give_own(rule_head head) {
+  if (head.record == 0 || !is_shared(head.record)) return head.record;
+  const result<record_id> made = copy(head.record);
+  if (!made) return made;
+  records_[*made].counters = head.counters;
+  records_[*made].rule = records_.rule_of(head.counters);
+  leave_shared(head.record, 1);
+  return made;
+}
+
+void compile_context::leave_shared(record_id shared, std::size_t n_rules) {
+  if (shared_.leave(shared_records::effect(records_[shared]), n_rules)) retire(shared);
 }
 
 void compile_context::retire(record_id id) {

@@ -15,6 +15,7 @@
 
 #include "pipeline/compiler/compile_actions.h"
 #include "pipeline/compiler/count_book.h"
+#include "pipeline/compiler/shared_records.h"
 
 namespace coua::pipeline {
 
@@ -29,7 +30,8 @@ class compile_context {
         n_reserved_(n_reserved) {}
 
   version_no making = 0;
-  bool recovering = false;  // then the reserve may be taken
+  bool recovering = false;     // then the reserve may be taken
+  std::size_t share_from = 0;  // compiler_params
   count_book counts;
   action_compiler actions;
   std::vector<std::function<void()>> garbage;  // run after a grace period
@@ -55,21 +57,34 @@ class compile_context {
   result<record_id> make(const rule& of, record_id previous);
   /// That says that the rule before is gone.
   result<record_id> make_gone(record_id previous);
-  /// The rule of which it is. Null: none.
-  rule_ptr rule_of(record_id id) const;
-  bool is_of(record_id id, rule_id one) const;
+  /// The rule that counts in the newest version. Null: none.
+  rule_ptr rule_of(rule_head head) const;
+  bool is_of(rule_head head, rule_id one) const;
+  /// The record that rules share which do the same as that one, for one rule more; no batch is at a
+  /// version from before it. 0: it stays as it is.
+  record_id join_shared(record_id one);
+  /// A record of its own for the rule of a head that leads to a shared one, as it was at all
+  /// versions so far. Any other head has its own: that. Errors: no_room.
+  result<record_id> give_own(rule_head head);
+  /// So many rules do not lead to it any more.
+  void leave_shared(record_id shared, std::size_t n_rules);
+  bool is_shared(record_id id) const { return records_[id].is_shared(); }
   /// That are in use.
   std::size_t n_records() const { return records_.max_size() - 1 - n_left(); }
+  std::size_t n_shared_records() const { return shared_.size(); }
   /// Nobody will find it any more who does not have it already.
   void retire(record_id id);
 
  private:
   result<record_id> take();
+  /// One that does the same.
+  result<record_id> copy(record_id of);
   std::size_t n_left() const {
     return free_.size() + records_.max_size() - std::max<std::size_t>(held_.size(), 1);
   }
 
   action_records records_;
+  shared_records shared_;
   const std::size_t n_reserved_;
   std::vector<std::shared_ptr<const stored_ops>> held_;  // by record
   std::vector<record_id> free_;

@@ -257,7 +257,7 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
   // A batch that comes here is at a version that has none of those that are gone.
   const bool is_whole =
       (*made)->take_from(*from.store, [&](std::uint8_t table, std::uint64_t head) {
-        return moved.contains(table) && context_.rule_of(static_cast<record_id>(head)) != nullptr;
+        return moved.contains(table) && context_.rule_of(rule_head::of(head)) != nullptr;
       });
   if (!is_whole) return fail(errc::no_room, "hash table", "no room for an entry");
   const auto to = std::make_shared<shared_store>(std::move(*made));
@@ -265,6 +265,7 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
   for (const table_id each : moved) {
     auto& old = dynamic_cast<exact_form&>(*tables_[each].form);
     install(each, std::make_shared<exact_form>(old, to));
+    tables_[each].form->share_later();
   }
   return {};
 }

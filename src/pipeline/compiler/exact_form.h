@@ -46,9 +46,9 @@ struct exact_places {
     const auto key = store->key_of(what, table);
     return key ? std::optional(where{*key}) : std::nullopt;
   }
-  record_id head(const where& at) const { return static_cast<record_id>(store->find(at.key)); }
-  result<void> put(const where& at, record_id head) {
-    if (store->put(at.key, head)) return {};
+  rule_head head(const where& at) const { return rule_head::of(store->find(at.key)); }
+  result<void> put(const where& at, rule_head head) {
+    if (store->put(at.key, head.word())) return {};
     return fail(errc::no_room, "hash table", "no room for an entry");
   }
   void erase(const where& at) { store->erase(at.key); }
@@ -66,6 +66,7 @@ class exact_form final : public placed_form<exact_places> {
   const std::shared_ptr<shared_store>& store() const { return store_; }
 
  private:
+  bool has_many() const override { return store_->store->size() >= in_.share_from; }
   /// The store may be other tables', too.
   std::uint64_t bytes_of_places() const override { return 0; }
 

@@ -51,7 +51,11 @@ result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
   if (model.params().rules_max > forwarded_rules_max) {
     return fail(errc::invalid, "rules_max", "must be at most 2^26 in a bridge that forwards");
   }
-  auto records = action_records::create(records_for(model.params(), params));
+  if (records_for(model.params(), params) > rule_head::numbers_max) {
+    return fail(errc::invalid, "spare_records", "there are at most 2^28 records");
+  }
+  auto records =
+      action_records::create(records_for(model.params(), params), numbers_for(model.params()));
   if (!records) return tl::unexpected(std::move(records.error()));
   auto counts = count_book::create(params.n_workers, numbers_for(model.params()));
   if (!counts) return tl::unexpected(std::move(counts.error()));
@@ -70,6 +74,7 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}),
       groups_(model) {
+  context_.share_from = params.share_from;
   published_.records = &context_.records();
   for (table_state& each : tables_) each.keeper = template_keeper(params.limits);
   ports_ = std::make_unique<port_list>();
@@ -288,8 +293,10 @@ void pipeline_compiler::defer_garbage() {
   if (context_.garbage.empty()) return;
   auto all = std::make_shared<std::vector<std::function<void()>>>(std::move(context_.garbage));
   context_.garbage.clear();
-  reclaimer_.defer([all] {
+  n_deferred_ += all->size();
+  reclaimer_.defer([this, all] {
     for (const auto& each : *all) each();
+    n_deferred_ -= all->size();
   });
 }
 
@@ -338,8 +345,12 @@ void pipeline_compiler::collect_changed(bridge& model, change_list& done, time_n
 }
 
 compiler_usage pipeline_compiler::usage() const {
-  return {context_.n_records(), context_.counts.n_taken(), context_.actions.n_shapes(),
-          context_.actions.n_shared(), stores_.size()};
+  return {context_.n_records(),
+          context_.counts.n_taken(),
+          context_.actions.n_shapes(),
+          context_.actions.n_shared(),
+          stores_.size(),
+          context_.n_shared_records()};
 }
 
 std::uint64_t pipeline_compiler::bytes(table_id table) const {

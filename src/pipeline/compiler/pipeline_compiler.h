@@ -39,6 +39,9 @@ struct compiler_params {
   /// Beside three for each rule: for what was replaced while workers may still use it.
   std::size_t spare_records = std::size_t{1} << 16;
   template_limits limits = {};
+  /// Entries of a table (exact ones: of all that are in one store) from which on rules that do the
+  /// same share records. With fewer, records stay in a second-level cache as they are.
+  std::size_t share_from = 4096;
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -48,6 +51,7 @@ struct compiler_usage {
   std::size_t shapes = 0;        // of rules
   std::size_t action_lists = 0;  // shared
   std::size_t stores = 0;        // of exact tables
+  std::size_t shared = 0;        // of the records, those that rules share
   bool operator==(const compiler_usage&) const = default;
 };
 
@@ -85,6 +89,8 @@ class pipeline_compiler {
 
   /// Frees what workers have left; never waits. Returns how much is still held.
   std::size_t reclaim();
+  /// What is to be done when batches have gone on.
+  std::size_t n_deferred() const { return n_deferred_ + context_.garbage.size(); }
   /// Adds what workers counted since the last time to the model.
   void collect(bridge& model, time_ns now);
   /// After the changes were done: what workers counted until then of rules that are gone goes to
@@ -200,6 +206,7 @@ class pipeline_compiler {
   std::set<table_id> touched_clauses_;                  // likewise
   std::map<table_id, template_keeper> keepers_before_;  // of tables that change
   std::set<const shared_store*> leaving_;
+  std::size_t n_deferred_ = 0;  // actions that the reclaimer has
 };
 
 }  // namespace coua::pipeline

@@ -31,7 +31,31 @@ class placed_form : public table_form {
     const place where = places_.of(one->match);
     return where ? rules_.remove(places_, *this, *where, one) : apart_->remove(one);
   }
-  result<void> finish() final { return apart_->finish(); }
+  result<void> finish() final {
+    share_later();
+    return apart_->finish();
+  }
+  sharing shared() const final { return {rules_.n_sharing(), rules_.n_shared_records()}; }
+  void share_later() final {
+    if (share_is_due_) return;
+    if (!has_many()) {
+      rules_.forget_young();
+      knows_young_ = false;
+      return;
+    }
+    if (!std::exchange(knows_young_, true)) rules_.make_all_young();
+    if (!rules_.has_young()) return;
+    share_is_due_ = true;
+    in_.garbage.emplace_back([form = weak_from_this(), until = in_.making] {
+      if (const auto there = form.lock()) there->share_records(until);
+    });
+  }
+  void share_records(version_no until) final {
+    share_is_due_ = false;
+    const auto place_of = [this](const match& what) { return *places_.of(what); };
+    rules_.share(places_, place_of, until, shared_at_once);
+    share_later();  // what is left, and what has come meanwhile
+  }
   void bury(record_id gone) final {
     rules_.bury(places_, gone);
     catch_all_.bury(rest_, gone);
@@ -70,9 +94,9 @@ class placed_form : public table_form {
       : placed_form(from.in_, from.kind(), from.stage().table, std::move(places), from.apart_) {
     rules_.take_over(from.rules_);
     catch_all_.take_over(from.catch_all_);
-    const record_id head = rest_.head({});
-    const record_id other = from.rest_.head({});
-    if (head == 0 && in_.rule_of(other) != nullptr) (void)rest_.put({}, other);
+    const rule_head head = rest_.head({});
+    const rule_head other = from.rest_.head({});
+    if (head.record == 0 && in_.rule_of(other) != nullptr) (void)rest_.put({}, other);
     from.is_taken_over_ = true;
   }
 
@@ -85,14 +109,19 @@ class placed_form : public table_form {
               std::shared_ptr<direct_form> apart)
       : table_form(in, kind, table),
         places_(std::move(places)),
-        rules_(in),
+        rules_(in, true),
         catch_all_(in),
         apart_(std::move(apart)) {
     stage_.apart = &apart_->stage().direct;
   }
 
+  /// Rules that come to share records after one grace period: some milliseconds.
+  static constexpr std::size_t shared_at_once = 16 * 1024;
+
   /// It was made for fewer rules.
   virtual bool is_outgrown() const { return false; }
+  /// So many that it pays that they share records.
+  virtual bool has_many() const = 0;
   virtual std::uint64_t bytes_of_places() const = 0;
 
   catch_all_store rest_{stage_.catch_all};
@@ -100,6 +129,8 @@ class placed_form : public table_form {
   rule_places<catch_all_place> catch_all_;
   std::shared_ptr<direct_form> apart_;
   bool is_taken_over_ = false;  // the rules apart are another's
+  bool share_is_due_ = false;
+  bool knows_young_ = false;  // else any rule may be
 };
 
 }  // namespace coua::pipeline

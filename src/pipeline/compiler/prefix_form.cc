@@ -13,18 +13,18 @@ ipv6_number ipv6_of(value128 prefix) {
 }
 
 template <class Lpm, class Address>
-record_id head_in(const Lpm& table, Address prefix, unsigned length) {
+rule_head head_in(const Lpm& table, Address prefix, unsigned length) {
   const lpm_slot slot = table.find(prefix, length);
-  return slot == 0 ? 0 : table.handle(slot);
+  return rule_head::of_short(slot == 0 ? 0 : table.handle(slot));
 }
 
 template <class Lpm, class Address>
-result<void> put_in(Lpm& table, Address prefix, unsigned length, record_id head) {
+result<void> put_in(Lpm& table, Address prefix, unsigned length, rule_head head) {
   if (const lpm_slot slot = table.find(prefix, length); slot != 0) {
-    table.set_handle(slot, head);
+    table.set_handle(slot, head.short_word());
     return {};
   }
-  const auto made = table.insert(prefix, length, head);
+  const auto made = table.insert(prefix, length, head.short_word());
   if (!made) return tl::unexpected(made.error());
   return {};
 }
@@ -39,11 +39,11 @@ std::optional<prefix_places::where> prefix_places::of(const match& what) const {
   if (!length) return std::nullopt;
   return where{term->value, *length};
 }
-record_id prefix_places::head(const where& at) const {
+rule_head prefix_places::head(const where& at) const {
   return table.is_ipv4() ? head_in(*table.ipv4, ipv4_of(at.prefix), at.length)
                          : head_in(*table.ipv6, ipv6_of(at.prefix), at.length);
 }
-result<void> prefix_places::put(const where& at, record_id head) {
+result<void> prefix_places::put(const where& at, rule_head head) {
   return table.is_ipv4() ? put_in(*table.ipv4, ipv4_of(at.prefix), at.length, head)
                          : put_in(*table.ipv6, ipv6_of(at.prefix), at.length, head);
 }

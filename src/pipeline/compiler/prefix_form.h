@@ -22,8 +22,8 @@ struct prefix_places {
   bool are_for(const match& most) const { return same_but_for{which}(like, most); }
   /// None: it is no prefix, or asks something else besides.
   std::optional<where> of(const match& what) const;
-  record_id head(const where& at) const;
-  result<void> put(const where& at, record_id head);
+  rule_head head(const where& at) const;
+  result<void> put(const where& at, rule_head head);
   void erase(const where& at);
 
   field which;
@@ -43,6 +43,7 @@ class prefix_form final : public placed_form<prefix_places> {
  private:
   prefix_form(compile_context& in, table_id table, field which, const match& like);
   bool is_outgrown() const override;
+  bool has_many() const override { return size() >= in_.share_from; }
   std::uint64_t bytes_of_places() const override;
   std::size_t size() const;
 

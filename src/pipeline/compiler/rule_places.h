@@ -8,10 +8,17 @@
 //
 // `Store` is where the heads are: head(where), put(where, head) -> result<void>, erase(where);
 // `Where` names a place, and is ordered.
+//
+// Where there are many, rules that do the same share records (compiler/shared_records.h): once no
+// batch is at a version from before a rule, its place leads to a shared one. Before the place
+// changes again, the rule gets a record of its own back, as what counted before. Rules whose
+// records may yet be shared are called young.
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -22,11 +29,13 @@ namespace coua::pipeline {
 template <class Where>
 class rule_places {
  public:
-  explicit rule_places(compile_context& in) : in_(in) {}
+  /// `may_share`: the owner will call share().
+  explicit rule_places(compile_context& in, bool may_share = false)
+      : in_(in), may_share_(may_share) {}
 
   template <class Store>
   result<void> add(Store& store, const Where& where, const rule_ptr& one) {
-    const record_id head = store.head(where);
+    const rule_head head = store.head(where);
     if (const rule_ptr counts = in_.rule_of(head)) {
       std::vector<rule_ptr>& others = waiting_[where];
       if (one->priority < counts->priority) {
@@ -40,7 +49,7 @@ class rule_places {
 
   template <class Store>
   result<void> replace(Store& store, const Where& where, const rule_ptr& one) {
-    const record_id head = store.head(where);
+    const rule_head head = store.head(where);
     if (in_.is_of(head, one->id)) return change(store, where, head, *one);
     for (rule_ptr& each : waiting_[where]) {
       if (each->id == one->id) each = one;
@@ -50,7 +59,7 @@ class rule_places {
 
   template <class Store>
   result<void> remove(Store& store, table_form& of, const Where& where, const rule_ptr& one) {
-    const record_id head = store.head(where);
+    const rule_head head = store.head(where);
     const auto others = waiting_.find(where);
     if (!in_.is_of(head, one->id)) {
       std::erase_if(others->second, [&](const rule_ptr& each) { return each->id == one->id; });
@@ -66,9 +75,11 @@ class rule_places {
       if (others->second.empty()) waiting_.erase(others);
       return change(store, where, head, *counts);
     }
-    const result<record_id> gone = in_.make_gone(head);
+    const result<record_id> before = give_own(head);
+    if (!before) return tl::unexpected(before.error());
+    const result<record_id> gone = in_.make_gone(*before);
     if (!gone) return tl::unexpected(gone.error());
-    if (auto good = put(store, where, head, *gone); !good) return good;
+    if (auto good = put(store, where, *before, {*gone, head.counters}); !good) return good;
     burials_.add(in_, of, *gone, where);
     return {};
   }
@@ -84,7 +95,11 @@ class rule_places {
 
   void retire() {
     for (const record_id each : heads_) in_.retire(each);
+    for (const auto& [record, n_rules] : shared_) in_.leave_shared(record, n_rules);
     heads_.clear();
+    shared_.clear();
+    n_sharing_ = 0;
+    young_.clear();
     waiting_.clear();
     (void)burials_.clear();  // they are heads, too
   }
@@ -93,38 +108,89 @@ class rule_places {
   void take_over(rule_places& from) {
     heads_.swap(from.heads_);
     waiting_.swap(from.waiting_);
+    shared_.swap(from.shared_);
+    std::swap(n_sharing_, from.n_sharing_);
     for (const record_id gone : from.burials_.clear()) {
       heads_.erase(gone);
       from.heads_.insert(gone);
     }
+    from.young_.clear();
   }
 
-  /// Places with an entry, those of rules that are gone but not buried included.
-  std::size_t size() const { return heads_.size(); }
+  bool has_young() const { return !young_.empty(); }
+  void forget_young() { young_.clear(); }
+  void make_all_young() { young_.assign(heads_.begin(), heads_.end()); }
+  /// Up to `n` rules that no batch is from before: those of versions up to `until`.
+  /// `place_of(match)` is where a rule is.
+  template <class Store, class PlaceOf>
+  void share(Store& store, PlaceOf place_of, version_no until, std::size_t n) {
+    for (; n != 0 && !young_.empty(); --n) {
+      const record_id one = young_.front();
+      if (heads_.contains(one)) {
+        // Its id may have gone to a later record.
+        if (in_.records()[one].from > until) return;
+        if (const rule_ptr of = in_.rule_of({one, 0})) share_one(store, place_of(of->match), one);
+      }
+      young_.pop_front();
+    }
+  }
+
+  /// Places that lead to shared records, and how many records these are.
+  std::size_t n_sharing() const { return n_sharing_; }
+  std::size_t n_shared_records() const { return shared_.size(); }
 
  private:
   template <class Store>
-  result<void> change(Store& store, const Where& where, record_id head, const rule& to) {
-    const result<record_id> made = in_.make(to, head);
+  result<void> change(Store& store, const Where& where, rule_head head, const rule& to) {
+    const result<record_id> before = give_own(head);
+    if (!before) return tl::unexpected(before.error());
+    const result<record_id> made = in_.make(to, *before);
     if (!made) return tl::unexpected(made.error());
-    return put(store, where, head, *made);
+    if (may_share_) young_.push_back(*made);
+    return put(store, where, *before, {*made, in_.records()[*made].counters});
+  }
+
+  /// The record of a place, to which no other leads.
+  result<record_id> give_own(rule_head head) {
+    const result<record_id> made = in_.give_own(head);
+    if (!made || *made == head.record) return made;
+    heads_.insert(*made);
+    const auto shared = shared_.find(head.record);
+    if (--shared->second == 0) shared_.erase(shared);
+    --n_sharing_;
+    return made;
   }
 
   template <class Store>
-  result<void> put(Store& store, const Where& where, record_id head, record_id next) {
-    heads_.insert(next);
+  result<void> put(Store& store, const Where& where, record_id before, rule_head next) {
+    heads_.insert(next.record);
     if (auto good = store.put(where, next); !good) return good;
-    if (head != 0) {
-      (void)burials_.take(head);
-      heads_.erase(head);
-      in_.retire(head);
+    if (before != 0) {
+      (void)burials_.take(before);
+      heads_.erase(before);
+      in_.retire(before);
     }
     return {};
   }
 
+  template <class Store>
+  void share_one(Store& store, const Where& where, record_id one) {
+    const record_id shared = in_.join_shared(one);
+    if (shared == 0) return;
+    (void)store.put(where, {shared, in_.records()[one].counters});  // it is there: it has room
+    ++shared_[shared];
+    ++n_sharing_;
+    heads_.erase(one);
+    in_.retire(one);
+  }
+
   compile_context& in_;
+  const bool may_share_;
   std::map<Where, std::vector<rule_ptr>> waiting_;
-  std::unordered_set<record_id> heads_;
+  std::unordered_set<record_id> heads_;                // of one place each
+  std::unordered_map<record_id, std::size_t> shared_;  // others, and of how many places
+  std::size_t n_sharing_ = 0;                          // places of these
+  std::deque<record_id> young_;
   burials<Where> burials_;
 };
 
@@ -134,9 +200,9 @@ struct catch_all_place {
 };
 struct catch_all_store {
   std::atomic<record_id>& of;
-  record_id head(catch_all_place) const { return of.load(std::memory_order_relaxed); }
-  result<void> put(catch_all_place, record_id head) {
-    of.store(head, std::memory_order_release);  // with the acquire of executor::catch_all_of
+  rule_head head(catch_all_place) const { return {of.load(std::memory_order_relaxed), 0}; }
+  result<void> put(catch_all_place, rule_head head) {
+    of.store(head.record, std::memory_order_release);  // with the acquire of take_catch_alls
     return {};
   }
   void erase(catch_all_place) { of.store(0, std::memory_order_release); }

@@ -44,6 +44,15 @@ class table_form : public std::enable_shared_from_this<table_form> {
   virtual result<void> remove(const rule_ptr& one) = 0;
   /// After the changes of a version, before it is published.
   virtual result<void> finish() { return {}; }
+  /// So many rules lead to records that they share, and to so many of these.
+  struct sharing {
+    std::uint64_t rules = 0, records = 0;
+  };
+  virtual sharing shared() const { return {}; }
+  /// After a grace period, rules that do the same share a record, where it pays.
+  virtual void share_later() {}
+  /// Those of versions up to `until`, from before which no batch is.
+  virtual void share_records(version_no /*until*/) {}
   /// Takes out what remove() left, if it is still there.
   virtual void bury(record_id gone) = 0;
   /// Another form serves the table, or none: all records go.

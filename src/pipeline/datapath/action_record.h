@@ -14,6 +14,11 @@
 //
 // A record without a shape says that the rule is gone from that version on: the look-up goes on to
 // what matches next.
+//
+// Rules of large tables that do the same share a record, once no batch is at a version from before
+// them (compiler/shared_records.h): a million addresses behind ten ports are then no million lines
+// of memory. A shared record counts from the beginning of time, has nothing before it and is the
+// first of its place; whose packets it takes only the place knows (rule_head).
 #pragma once
 
 #include <bit>
@@ -81,18 +86,62 @@ struct alignas(64) action_record {
     const op* shared;  // instead, as its shape says
   };
 
+  /// Of `counters`: rules share the record.
+  static constexpr std::uint32_t shared_counters = ~std::uint32_t{0};
+
   const op* ops() const noexcept { return shape->ops_apart ? shared : own; }
+  bool is_shared() const noexcept { return counters == shared_counters; }
 };
 static_assert(sizeof(action_record) == 64);
+
+/// What a place of rules leads to: the first of its records, and where packets are counted if that
+/// one counts. Only a shared record does not say it, too; a catch-all leaves it out.
+struct rule_head {
+  record_id record = 0;
+  std::uint32_t counters = 0;
+
+  /// Records of a bridge, and numbers under which its rules count, are below it.
+  static constexpr unsigned number_bits = 28;
+  static constexpr std::uint32_t numbers_max = std::uint32_t{1} << number_bits;
+
+  /// As one word: readers find both of one moment.
+  constexpr std::uint64_t word() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
+  static constexpr rule_head of(std::uint64_t word) noexcept {
+    return std::bit_cast<rule_head>(word);
+  }
+  /// As a word below 2^56.
+  constexpr std::uint64_t short_word() const noexcept {
+    return std::uint64_t{counters} << number_bits | record;
+  }
+  static constexpr rule_head of_short(std::uint64_t word) noexcept {
+    return {static_cast<record_id>(word % numbers_max),
+            static_cast<std::uint32_t>(word >> number_bits)};
+  }
+};
+
+/// What a look-up finds. A shared record does not say where it counts.
+struct met_rule {
+  const action_record* record = nullptr;  // null: none matches
+  std::uint32_t counters = 0;
+
+  static met_rule of(const action_record* one) noexcept {
+    return {one, one != nullptr ? one->counters : 0};
+  }
+  bool operator==(const met_rule&) const = default;
+};
 
 /// All records of a bridge, by number. Numbers are given out by the compiler.
 class action_records {
  public:
-  static result<action_records> create(std::size_t n_max) {
+  /// `n_numbers` under which rules are counted. Errors: no_memory (address space).
+  static result<action_records> create(std::size_t n_max, std::size_t n_numbers) {
     auto memory = reserved_array<action_record>::create(n_max);
     if (!memory) return tl::unexpected(std::move(memory.error()));
+    auto rules = reserved_array<std::uint32_t>::create(n_numbers);
+    if (!rules) return tl::unexpected(std::move(rules.error()));
     action_records made;
     made.memory_ = std::move(*memory);
+    made.rules_ = std::move(*rules);
     return made;
   }
 
@@ -109,9 +158,24 @@ class action_records {
     }
     return nullptr;
   }
+  /// The same, with where it counts.
+  met_rule at(rule_head head, version_no v) const noexcept {
+    const action_record& newest = memory_[head.record];  // 0 is one without a shape
+    if (newest.from <= v && newest.shape != nullptr) [[likely]]
+      return {&newest, head.counters};
+    return met_rule::of(at(head.record, v));
+  }
+
+  /// As action_record::rule, by the number under which it is counted. Written before a version with
+  /// the rule is published.
+  std::uint32_t& rule_of(std::uint32_t counters) const noexcept { return rules_[counters]; }
+  std::uint32_t rule_of(const met_rule& one) const noexcept {
+    return one.record->is_shared() ? rules_[one.counters] : one.record->rule;
+  }
 
  private:
   reserved_array<action_record> memory_;
+  reserved_array<std::uint32_t> rules_;
 };
 
 }  // namespace coua::pipeline

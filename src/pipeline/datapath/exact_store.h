@@ -7,8 +7,8 @@
 //
 //   key     the words of the layout, and the number of the table in a byte that they leave free;
 //           where there is none, in a word of its own
-//   value   the record of the entry (action_record.h); of a decomposed table, which has a store of
-//           its own, a set of rules (rule_set.h)
+//   value   the head of the rules of the entry (action_record.h, rule_head); of a decomposed
+//           table, which has a store of its own, a set of rules (rule_set.h)
 #pragma once
 
 #include <compare>

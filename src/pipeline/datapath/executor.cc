@@ -210,26 +210,26 @@ void executor::run_pending() noexcept {
     take_pending(static_cast<table_id>(64 * word + std::countr_zero(pending_tables_[word])), list);
     word = 0;  // a table further on may be of the batch of an earlier one
     const table_id table = table_[list.at[0]];
-    const action_record* records[burst_max];
+    met_rules found;
     if (const table_stage* stage = plan_->tables[table]) {
       if (is_train_) [[unlikely]] {
-        look_up_train(*stage, list, records);
+        look_up_train(*stage, list, found);
       } else {
-        look_up(*stage, list, records);
+        look_up(*stage, list, found);
       }
     } else {
-      std::fill_n(records, list.n, nullptr);
+      found.clear(list.n);
     }
     if (is_special_) [[unlikely]]
-      look_up_specially(table, list, records);
-    execute(list, records);
+      look_up_specially(table, list, found);
+    execute(list, found);
   }
 }
 
-std::uint32_t executor::count(const packet_list& list, const action_record* const* records,
-                              work& all, alike& are) noexcept {
+std::uint32_t executor::count(const packet_list& list, const met_rules& found, work& all,
+                              alike& are) noexcept {
   const worker_counts::cells cells = counts_.all();
-  const action_record* const first = records[0];
+  const action_record* const first = found.records[0];
   const action_shape* const shape = first != nullptr ? first->shape : nullptr;
   const record_traits traits = first != nullptr ? first->traits : record_traits{};
   const unsigned n = list.n;
@@ -238,12 +238,12 @@ std::uint32_t executor::count(const packet_list& list, const action_record* cons
   std::uint32_t traits_differ = 0;
   const auto each = [&](auto ops_apart) {
     for (unsigned k = 0; k < n; ++k) {
-      const action_record* const one = records[k];
+      const action_record* const one = found.records[k];
       if (one == nullptr) [[unlikely]] {
         missed |= std::uint32_t{1} << k;
         continue;
       }
-      cells.add(one->counters, frame_bytes_[list.at[k]]);
+      cells.add(found.counters[k], frame_bytes_[list.at[k]]);
       shape_differs |=
           reinterpret_cast<std::uintptr_t>(one->shape) ^ reinterpret_cast<std::uintptr_t>(shape);
       traits_differ |= one->traits.bits() ^ traits.bits();
@@ -292,30 +292,31 @@ void executor::miss(slot at) noexcept {
   }
 }
 
-std::uint32_t executor::meter_all(const packet_list& list, const action_record* const* records,
+std::uint32_t executor::meter_all(const packet_list& list, const met_rules& found,
                                   std::uint32_t which) noexcept {
   std::uint32_t dropped = 0;
   for (std::uint32_t left = which; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
-    if (!records[k]->traits.is_metered || pass_meter(list.at[k], records[k]->ops()[0])) continue;
+    const action_record& one = *found.records[k];
+    if (!one.traits.is_metered || pass_meter(list.at[k], one.ops()[0])) continue;
     dropped |= std::uint32_t{1} << k;
   }
   return dropped;
 }
 
-void executor::execute(const packet_list& list, const action_record* const* records) noexcept {
+void executor::execute(const packet_list& list, const met_rules& found) noexcept {
   alike are;
   work all;
-  const bool is_one = may_be_one_record(records, list.n) && count_as_one(list, records, all, are);
-  const std::uint32_t missed = is_one ? 0 : count(list, records, all, are);
+  const bool is_one = may_be_one_rule(found, list.n) && count_as_one(list, found, all, are);
+  const std::uint32_t missed = is_one ? 0 : count(list, found, all, are);
   if (are.shapes && !are.metered) [[likely]]
-    return run_shape(*records[0]->shape, all);
+    return run_shape(*found.records[0]->shape, all);
   std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << list.n) - 1) & ~missed;
-  if (are.metered) left &= ~meter_all(list, records, left);
+  if (are.metered) left &= ~meter_all(list, found, left);
   // Without branches that depend on shapes: which packet has which is hard to predict.
   const action_shape* shapes[burst_max];
   for (unsigned k = 0; k < list.n; ++k) {
-    shapes[k] = (left >> k & 1) != 0 ? records[k]->shape : nullptr;
+    shapes[k] = (left >> k & 1) != 0 ? found.records[k]->shape : nullptr;
   }
   while (left != 0) {
     const action_shape& shape = *shapes[std::countr_zero(left)];
@@ -325,7 +326,7 @@ void executor::execute(const packet_list& list, const action_record* const* reco
     work some;
     for (; same != 0; same &= same - 1) {
       const int k = std::countr_zero(same);
-      some.add(list.at[k], *records[k]);
+      some.add(list.at[k], *found.records[k]);
     }
     run_shape(shape, some);
   }

@@ -211,6 +211,22 @@ class executor {
     explicit packet_list(slot packet) : n(1) { at[0] = packet; }
   };
 
+  /// Of the packets of a list, in its order.
+  struct met_rules {
+    const action_record* records[burst_max];  // null: none matches
+    std::uint32_t counters[burst_max];        // 0 for those
+
+    met_rule at(unsigned k) const noexcept { return {records[k], counters[k]}; }
+    void put(unsigned k, const met_rule& one) noexcept {
+      records[k] = one.record;
+      counters[k] = one.counters;
+    }
+    void clear(unsigned n) noexcept {
+      std::fill_n(records, n, nullptr);
+      std::fill_n(counters, n, 0);
+    }
+  };
+
   /// What records of a list have in common.
   struct alike {
     bool shapes = false;   // all have one
@@ -255,15 +271,15 @@ class executor {
   void run_tables() noexcept;
   void run_pending() noexcept;
   void take_pending(table_id batch, packet_list& out) noexcept;
-  void execute(const packet_list& list, const action_record* const* records) noexcept;
+  void execute(const packet_list& list, const met_rules& found) noexcept;
   /// Counts those that have a record. Bits of the others, by their place in the list. `all`: what
   /// there is to do, where all have one and are alike.
-  std::uint32_t count(const packet_list& list, const action_record* const* records, work& all,
+  std::uint32_t count(const packet_list& list, const met_rules& found, work& all,
                       alike& are) noexcept;
   void count_tables(const packet_list& list, std::uint32_t missed) noexcept;
   void miss(slot at) noexcept;
   /// Meters come before all other ops. Bits of those that they drop.
-  std::uint32_t meter_all(const packet_list& list, const action_record* const* records,
+  std::uint32_t meter_all(const packet_list& list, const met_rules& found,
                           std::uint32_t which) noexcept;
   void run_shape(const action_shape& shape, work& all) noexcept;
   void send_on(const work& all) noexcept;
@@ -283,8 +299,7 @@ class executor {
   void show_in_ports(const packet_list& list) noexcept;
   void leave_out_returned(work& all) noexcept;
   /// After a look-up: conjunctions, and ports that only it was to see.
-  void look_up_specially(table_id table, const packet_list& list,
-                         const action_record** records) noexcept;
+  void look_up_specially(table_id table, const packet_list& list, met_rules& found) noexcept;
   bool has_clauses(table_id table) const noexcept {
     return some_clauses_ && plan_->clauses[table] != nullptr;
   }
@@ -298,17 +313,15 @@ class executor {
   };
   /// What is beyond is not met.
   static constexpr std::uint32_t met_conjunctions_max = 1 << 16;
-  void look_up_conjunctions(table_id table, const packet_list& list,
-                            const action_record** records) noexcept;
-  const action_record* find_conjunction(table_id table, slot at, const action_record* other,
-                                        const std::uint64_t* key, record_id head,
-                                        std::uint32_t rank) noexcept;
+  void look_up_conjunctions(table_id table, const packet_list& list, met_rules& found) noexcept;
+  met_rule find_conjunction(table_id table, slot at, const action_record* other,
+                            const std::uint64_t* key, record_id head, std::uint32_t rank) noexcept;
   void meet(const action_record& clause) noexcept;
-  const action_record* settle_conjunctions(table_id table, slot at) noexcept;
+  met_rule settle_conjunctions(table_id table, slot at) noexcept;
 
   // executor_train.cc
-  /// Fewer packets are looked up sooner than it is found out whether they are one flow's, or have
-  /// one record.
+  /// Fewer packets are looked up sooner than it is found out whether they are one flow's, or meet
+  /// one rule.
   static constexpr unsigned train_min = 12;
   bool may_be_one_flow() const noexcept;
   bool is_one_key(const table_stage& of, const packet_list& list) noexcept;
@@ -316,55 +329,48 @@ class executor {
   bool is_one_key(const prefix_table& prefixes, const packet_list& list) noexcept;
   /// look_up(), where is_train_ is set.
   [[gnu::noinline]] void look_up_train(const table_stage& of, const packet_list& list,
-                                       const action_record** records) noexcept;
-  /// All have one record, as far as every fourth of them tells.
-  static bool may_be_one_record(const action_record* const* records, unsigned n) noexcept {
-    const auto first = reinterpret_cast<std::uintptr_t>(records[0]);
-    std::uintptr_t differs = first == 0 || n < train_min;
-    for (unsigned k = 0; k < n; k += 4) {
-      differs |= reinterpret_cast<std::uintptr_t>(records[k]) ^ first;
-    }
+                                       met_rules& found) noexcept;
+  /// All have one rule, as far as every fourth of them tells.
+  static bool may_be_one_rule(const met_rules& found, unsigned n) noexcept {
+    std::uint32_t differs = found.records[0] == nullptr || n < train_min;
+    for (unsigned k = 0; k < n; k += 4) differs |= found.counters[k] ^ found.counters[0];
     return differs == 0;
   }
-  /// As count(). False: they have not one record, and nothing was counted.
-  [[gnu::noinline]] bool count_as_one(const packet_list& list, const action_record* const* records,
-                                      work& all, alike& are) noexcept;
+  /// As count(). False: they meet not one rule, and nothing was counted.
+  [[gnu::noinline]] bool count_as_one(const packet_list& list, const met_rules& found, work& all,
+                                      alike& are) noexcept;
 
-  // executor_look_up.cc: the record of each packet's rule, null where none matches.
-  void look_up(const table_stage& of, const packet_list& list,
-               const action_record** records) noexcept;
-  void look_up_direct(const table_stage& of, const packet_list& list,
-                      const action_record** records) noexcept;
-  void look_up_exact(const table_stage& of, const packet_list& list,
-                     const action_record** records) noexcept;
+  // executor_look_up.cc: the rule that each packet meets.
+  void look_up(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
+  void look_up_direct(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
+  void look_up_exact(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   class asked;
   /// Bits of the rows that match, of each that was asked.
   void find_rows(const direct_table& table, const asked& which, std::uint64_t* matched) noexcept;
   const action_record* record_of(const direct_table& table, unsigned rule) const noexcept;
   template <class Find>
-  bool find_records(const packet_list& list, const asked& which, const action_record** records,
-                    Find find) const noexcept;
-  void take_catch_alls(const packet_list& list, const action_record** records) const noexcept;
+  bool find_rules(const packet_list& list, const asked& which, met_rules& found,
+                  Find find) const noexcept;
+  met_rule to_count(const action_record* one) const noexcept;
+  void take_catch_alls(const packet_list& list, met_rules& found) const noexcept;
   template <class Address>
-  void look_up_prefixes(const table_stage& of, const packet_list& list,
-                        const action_record** records) noexcept;
+  void look_up_prefixes(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   template <class Address>
   void take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                      const lpm_table<Address>* const* tables, const lpm_slot* slots,
-                     const record_id* heads, const action_record** records) noexcept;
-  void look_up_rest(const table_stage& of, const packet_list& list, const action_record** records,
+                     const lpm_handle* heads, met_rules& found) noexcept;
+  void look_up_rest(const table_stage& of, const packet_list& list, met_rules& found,
                     bool has_all) noexcept;
   void look_up_decomposed(const table_stage& of, const packet_list& list,
-                          const action_record** records) noexcept;
+                          met_rules& found) noexcept;
   struct ranked;
   ranked best_of(const direct_table& table, std::uint64_t rows, ranked so_far) const noexcept;
   void look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept;
   void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;
-  /// The records of rules apart that are above those that were found.
+  /// Rules apart that are above those that were found.
   void look_up_beside(const direct_table& table, const packet_list& list,
-                      const action_record** records) noexcept;
-  void look_up_wildcard(const table_stage& of, const packet_list& list,
-                        const action_record** records) noexcept;
+                      met_rules& found) noexcept;
+  void look_up_wildcard(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
 
   // executor_ops.cc
   /// Whether anything is done with the packet, as it is now, after an op or a list.

@@ -12,7 +12,7 @@
 namespace coua::pipeline {
 
 void executor::look_up_conjunctions(table_id table, const packet_list& list,
-                                    const action_record** records) noexcept {
+                                    met_rules& found) noexcept {
   const wildcard_table* const clauses = plan_->clauses[table];
   const std::size_t stride = clauses->stride();
   const asked which(list, packets_, clauses->layout().needs());
@@ -24,22 +24,23 @@ void executor::look_up_conjunctions(table_id table, const packet_list& list,
   for (unsigned i = 0; i < which.n(); ++i) {
     if (heads[i] == 0) continue;
     const unsigned k = which.which(i);
-    const action_record* found = find_conjunction(table, list.at[k], records[k],
-                                                  clause_keys_ + i * stride, heads[i], ranks[i]);
-    if (found != nullptr) records[k] = found;
+    const met_rule one = find_conjunction(table, list.at[k], found.records[k],
+                                          clause_keys_ + i * stride, heads[i], ranks[i]);
+    if (one.record != nullptr) found.put(k, one);
   }
 }
 
-const action_record* executor::find_conjunction(table_id table, slot at, const action_record* other,
-                                                const std::uint64_t* key, record_id head,
-                                                std::uint32_t rank) noexcept {
+met_rule executor::find_conjunction(table_id table, slot at, const action_record* other,
+                                    const std::uint64_t* key, record_id head,
+                                    std::uint32_t rank) noexcept {
   const wildcard_table& clauses = *plan_->clauses[table];
   std::uint32_t priority = rank >> 16;
   n_conjunctions_ = 0;
   for (; head != 0; head = clauses.look_up_below(worker_, key, rank)) {
     if (other != nullptr && rank >> 16 <= other->traits.priority) break;
     if (rank >> 16 != priority) {
-      if (const action_record* found = settle_conjunctions(table, at)) return found;
+      const met_rule one = settle_conjunctions(table, at);
+      if (one.record != nullptr) return one;
       priority = rank >> 16;
       n_conjunctions_ = 0;
     }
@@ -64,7 +65,7 @@ void executor::meet(const action_record& clause) noexcept {
   }
 }
 
-const action_record* executor::settle_conjunctions(table_id table, slot at) noexcept {
+met_rule executor::settle_conjunctions(table_id table, slot at) noexcept {
   const auto end = conjunctions_.data() + n_conjunctions_;
   auto complete = std::partition(conjunctions_.data(), end, [](const met_conjunction& one) {
     return static_cast<unsigned>(std::popcount(one.clauses)) == one.n_clauses;
@@ -75,13 +76,13 @@ const action_record* executor::settle_conjunctions(table_id table, slot at) noex
                      return a.id < b.id;
                    }));
     const packet_list alone(at);
-    const action_record* record[1];
+    met_rules found;
     packets_[at].conj_id = from->id;
-    look_up(*plan_->tables[table], alone, record);
+    look_up(*plan_->tables[table], alone, found);
     packets_[at].conj_id = 0;
-    if (record[0] != nullptr) return record[0];
+    if (found.records[0] != nullptr) return found.at(0);
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace coua::pipeline

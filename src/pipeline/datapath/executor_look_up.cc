@@ -8,52 +8,54 @@
 
 namespace coua::pipeline {
 
-/// The records of those that were asked; of others none. True: all have one.
+/// The rules of those that were asked; of others none. True: all meet one.
 template <class Find>
-bool executor::find_records(const packet_list& list, const asked& which,
-                            const action_record** records, Find find) const noexcept {
+bool executor::find_rules(const packet_list& list, const asked& which, met_rules& found,
+                          Find find) const noexcept {
   const unsigned n = which.n();
-  const worker_counts::cell* const counters = counts_.place(0);
   unsigned n_missed = 0;
   const auto each = [&](auto place) {
     for (unsigned i = 0; i < n; ++i) {
-      const action_record* found = find(i);
-      if (found != nullptr) [[likely]] {
-        prefetch_to_write(&counters[found->counters]);
-      } else {
-        ++n_missed;
-      }
-      records[place(i)] = found;
+      const met_rule one = find(i);
+      n_missed += one.record == nullptr;
+      found.put(place(i), one);
     }
   };
   if (n == list.n) [[likely]] {
     each([](unsigned i) { return i; });
     return n_missed == 0;
   }
-  std::fill_n(records, list.n, nullptr);
+  found.clear(list.n);
   each([&which](unsigned i) { return which.which(i); });
   return false;
 }
 
-void executor::take_catch_alls(const packet_list& list,
-                               const action_record** records) const noexcept {
+/// With its counter on the way.
+inline met_rule executor::to_count(const action_record* one) const noexcept {
+  if (one == nullptr) [[unlikely]]
+    return {};
+  prefetch_to_write(counts_.place(one->counters));
+  return {one, one->counters};
+}
+
+void executor::take_catch_alls(const packet_list& list, met_rules& found) const noexcept {
   for (unsigned k = 0; k < list.n; ++k) {
-    if (records[k] != nullptr) continue;
+    if (found.records[k] != nullptr) continue;
     const table_stage& of = *plan_->tables[table_[list.at[k]]];
-    records[k] = follows_.records->at(of.catch_all.load(std::memory_order_acquire), version_);
+    const record_id head = of.catch_all.load(std::memory_order_acquire);
+    found.put(k, met_rule::of(follows_.records->at(head, version_)));
   }
 }
 
-void executor::look_up(const table_stage& of, const packet_list& list,
-                       const action_record** records) noexcept {
+void executor::look_up(const table_stage& of, const packet_list& list, met_rules& found) noexcept {
   switch (of.kind) {
-    case table_template::direct: return look_up_direct(of, list, records);
-    case table_template::exact: return look_up_exact(of, list, records);
+    case table_template::direct: return look_up_direct(of, list, found);
+    case table_template::exact: return look_up_exact(of, list, found);
     case table_template::lpm:
-      return of.prefixes->is_ipv4() ? look_up_prefixes<ipv4_number>(of, list, records)
-                                    : look_up_prefixes<ipv6_number>(of, list, records);
-    case table_template::decomposed: return look_up_decomposed(of, list, records);
-    case table_template::classifier: return look_up_wildcard(of, list, records);
+      return of.prefixes->is_ipv4() ? look_up_prefixes<ipv4_number>(of, list, found)
+                                    : look_up_prefixes<ipv6_number>(of, list, found);
+    case table_template::decomposed: return look_up_decomposed(of, list, found);
+    case table_template::classifier: return look_up_wildcard(of, list, found);
   }
 }
 
@@ -73,22 +75,22 @@ const action_record* executor::record_of(const direct_table& table, unsigned rul
 }
 
 void executor::look_up_direct(const table_stage& of, const packet_list& list,
-                              const action_record** records) noexcept {
+                              met_rules& found) noexcept {
   const direct_table& table = *of.direct.load(std::memory_order_acquire);
   const asked which(list, packets_, table.layout.needs());
   std::uint64_t matched[burst_max];
   find_rows(table, which, matched);
-  if (which.n() != list.n) std::fill_n(records, list.n, nullptr);
+  if (which.n() != list.n) found.clear(list.n);
   // Counters of so few rules are near: nothing is fetched.
   const auto take = [&](auto record) {
     for (unsigned i = 0; i < which.n(); ++i) {
-      const action_record* found = nullptr;
+      const action_record* one = nullptr;
       for (std::uint64_t rows = matched[i]; rows != 0; rows &= rows - 1) {
-        found = record(static_cast<unsigned>(std::countr_zero(rows)));
-        if (found != nullptr) [[likely]]
+        one = record(static_cast<unsigned>(std::countr_zero(rows)));
+        if (one != nullptr) [[likely]]
           break;
       }
-      records[which.which(i)] = found;
+      found.put(which.which(i), met_rule::of(one));
     }
   };
   const auto of_row = [&](unsigned row) { return record_of(table, table.rule_of[row]); };
@@ -99,7 +101,7 @@ void executor::look_up_direct(const table_stage& of, const packet_list& list,
 }
 
 void executor::look_up_exact(const table_stage& of, const packet_list& list,
-                             const action_record** records) noexcept {
+                             met_rules& found) noexcept {
   const exact_store& store = *of.exact;
   const asked which(list, packets_, store.layout().needs());
   store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
@@ -113,20 +115,22 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   const action_records& all = *follows_.records;
   for (unsigned i = 0; i < which.n(); ++i) {
     heads[i] = (hits >> i & 1) != 0 ? heads[i] : 0;
-    __builtin_prefetch(&all[static_cast<record_id>(heads[i])]);
+    const rule_head head = rule_head::of(heads[i]);
+    __builtin_prefetch(&all[head.record]);
+    prefetch_to_write(counts_.place(head.counters));
   }
-  const auto find = [&](unsigned i) { return all.at(static_cast<record_id>(heads[i]), version_); };
-  const bool has_all = find_records(list, which, records, find);
-  look_up_rest(of, list, records, has_all);
+  const auto find = [&](unsigned i) { return all.at(rule_head::of(heads[i]), version_); };
+  const bool has_all = find_rules(list, which, found, find);
+  look_up_rest(of, list, found, has_all);
 }
 
 template <class Address>
 void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
-                                const action_record** records) noexcept {
+                                met_rules& found) noexcept {
   const lpm_table<Address>* tables[burst_max];
   Address addresses[burst_max];
   lpm_slot slots[burst_max];
-  record_id heads[burst_max];
+  lpm_handle heads[burst_max];
   if (!list.is_mixed) {
     const prefix_table& prefixes = *of.prefixes;
     const asked which(list, packets_, {prefixes.place.needs, 0});
@@ -136,7 +140,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
       }
       prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads, &(*follows_.records)[0]);
       std::fill_n(tables, which.n(), prefixes.of<Address>());
-      return take_prefixes(of, list, which, tables, slots, heads, records);
+      return take_prefixes(of, list, which, tables, slots, heads, found);
     }
   }
   const auto prefixes_at = [&](slot at) -> const prefix_table& {
@@ -149,18 +153,19 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
     addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
   }
   lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &(*follows_.records)[0]);
-  take_prefixes(of, list, which, tables, slots, heads, records);
+  take_prefixes(of, list, which, tables, slots, heads, found);
 }
 
 /// Where a prefix does not count at this version, a shorter one may.
 template <class Address>
-[[gnu::noinline, gnu::cold]] static const action_record* shorter_prefix(
-    const action_records& all, const lpm_table<Address>& table, lpm_slot slot,
-    version_no version) noexcept {
-  const action_record* found = nullptr;
-  while (found == nullptr && slot != 0) {
+[[gnu::noinline, gnu::cold]] static met_rule shorter_prefix(const action_records& all,
+                                                            const lpm_table<Address>& table,
+                                                            lpm_slot slot,
+                                                            version_no version) noexcept {
+  met_rule found;
+  while (found.record == nullptr && slot != 0) {
     slot = table.parent(slot);
-    if (slot != 0) found = all.at(table.handle(slot), version);
+    if (slot != 0) found = all.at(rule_head::of_short(table.handle(slot)), version);
   }
   return found;
 }
@@ -168,16 +173,20 @@ template <class Address>
 template <class Address>
 void executor::take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
-                             const record_id* heads, const action_record** records) noexcept {
+                             const lpm_handle* heads, met_rules& found) noexcept {
   const action_records& all = *follows_.records;
   const version_no version = version_;
+  for (unsigned i = 0; i < which.n(); ++i) {
+    prefetch_to_write(counts_.place(rule_head::of_short(heads[i]).counters));
+  }
   const auto find = [&](unsigned i) {
-    const action_record* found = all.at(heads[i], version);
-    return found != nullptr || slots[i] == 0 ? found
-                                             : shorter_prefix(all, *tables[i], slots[i], version);
+    met_rule one = all.at(rule_head::of_short(heads[i]), version);
+    if (one.record == nullptr && slots[i] != 0) [[unlikely]]
+      one = shorter_prefix(all, *tables[i], slots[i], version);
+    return one;
   };
-  const bool has_all = find_records(list, which, records, find);
-  look_up_rest(of, list, records, has_all);
+  const bool has_all = find_rules(list, which, found, find);
+  look_up_rest(of, list, found, has_all);
 }
 
 /// The best rule so far; without one, the rank is 0.
@@ -249,41 +258,41 @@ void executor::look_up_apart(const direct_table& table, const packet_list& list,
 }
 
 /// What is beside entries and prefixes. Tables that are looked up together have no rules apart.
-inline void executor::look_up_rest(const table_stage& of, const packet_list& list,
-                                   const action_record** records, bool has_all) noexcept {
+inline void executor::look_up_rest(const table_stage& of, const packet_list& list, met_rules& found,
+                                   bool has_all) noexcept {
   if (plan_->has_apart[of.table] && !list.is_mixed) [[unlikely]] {
-    if (const direct_table* apart = of.rules_apart()) look_up_beside(*apart, list, records);
+    if (const direct_table* apart = of.rules_apart()) look_up_beside(*apart, list, found);
   }
-  if (!has_all) take_catch_alls(list, records);
+  if (!has_all) take_catch_alls(list, found);
 }
 
 void executor::look_up_beside(const direct_table& table, const packet_list& list,
-                              const action_record** records) noexcept {
+                              met_rules& found) noexcept {
   const asked which(list, packets_, table.layout.needs());
   std::uint64_t matched[burst_max];
   find_rows(table, which, matched);
   for (unsigned i = 0; i < which.n(); ++i) {
-    const action_record*& so_far = records[which.which(i)];
-    const rule_rank rank = so_far != nullptr ? rank_of(*so_far) : 0;
-    so_far = best_of(table, matched[i], {so_far, rank}).record;
+    if (matched[i] == 0) continue;
+    const unsigned k = which.which(i);
+    const met_rule so_far = found.at(k);
+    const rule_rank rank = so_far.record != nullptr ? rank_of(*follows_.records, so_far) : 0;
+    const ranked best = best_of(table, matched[i], {so_far.record, rank});
+    if (best.record != so_far.record) found.put(k, met_rule::of(best.record));
   }
 }
 
 void executor::look_up_decomposed(const table_stage& of, const packet_list& list,
-                                  const action_record** records) noexcept {
+                                  met_rules& found) noexcept {
   ranked best[burst_max];
   std::fill_n(best, list.n, ranked{nullptr, 0});
   look_up_sets(of, list, best);
   const direct_table& apart = *of.decomposed->apart->load(std::memory_order_acquire);
   if (apart.n_rules != 0) look_up_apart(apart, list, best);
-  for (unsigned k = 0; k < list.n; ++k) {
-    records[k] = best[k].record;
-    if (records[k] != nullptr) prefetch_to_write(counts_.place(records[k]->counters));
-  }
+  for (unsigned k = 0; k < list.n; ++k) found.put(k, to_count(best[k].record));
 }
 
 void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
-                                const action_record** records) noexcept {
+                                met_rules& found) noexcept {
   const wildcard_table& table = *of.wildcard;
   const std::size_t stride = table.stride();
   const asked which(list, packets_, table.layout().needs());
@@ -293,13 +302,13 @@ void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
   table.look_up(worker_, keys_, which.n(), heads, ranks);
   const action_records& all = *follows_.records;
   for (unsigned i = 0; i < which.n(); ++i) __builtin_prefetch(&all[heads[i]]);
-  (void)find_records(list, which, records, [&](unsigned i) {
-    const action_record* found = all.at(heads[i], version_);
-    for (record_id head = heads[i]; found == nullptr && head != 0;) {
+  (void)find_rules(list, which, found, [&](unsigned i) {
+    const action_record* one = all.at(heads[i], version_);
+    for (record_id head = heads[i]; one == nullptr && head != 0;) {
       head = table.look_up_below(worker_, keys_ + i * stride, ranks[i]);
-      found = all.at(head, version_);
+      one = all.at(head, version_);
     }
-    return found;
+    return to_count(one);
   });
 }
 

@@ -130,11 +130,11 @@ bool executor::step_nested(slot at) noexcept {
   pending_[batch] &= ~bit;
   pending_tables_[batch / 64] &= ~(std::uint64_t{pending_[batch] == 0} << batch % 64);
   const packet_list alone(at);
-  const action_record* record[1];
-  record[0] = nullptr;
-  if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, record);
-  if (is_special_) look_up_specially(table, alone, record);
-  execute(alone, record);
+  met_rules found;
+  found.clear(1);
+  if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, found);
+  if (is_special_) look_up_specially(table, alone, found);
+  execute(alone, found);
   return true;
 }
 
@@ -149,10 +149,10 @@ void executor::leave_out_returned(work& all) noexcept {
 }
 
 void executor::look_up_specially(table_id table, const packet_list& list,
-                                 const action_record** records) noexcept {
+                                 met_rules& found) noexcept {
   // Clauses lead to other rules only.
   if (has_clauses(table) && plan_->tables[table] != nullptr) {
-    look_up_conjunctions(table, list, records);
+    look_up_conjunctions(table, list, found);
   }
   if (disguised_ != 0) show_in_ports(list);
 }

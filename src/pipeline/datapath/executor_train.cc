@@ -78,20 +78,23 @@ bool executor::is_one_key(const table_stage& of, const packet_list& list) noexce
 }
 
 void executor::look_up_train(const table_stage& of, const packet_list& list,
-                             const action_record** records) noexcept {
-  if (list.n < train_min || !is_one_key(of, list)) return look_up(of, list, records);
-  look_up(of, packet_list(list.at[0]), records);
-  std::fill_n(records + 1, list.n - 1, records[0]);
+                             met_rules& found) noexcept {
+  if (list.n < train_min || !is_one_key(of, list)) return look_up(of, list, found);
+  look_up(of, packet_list(list.at[0]), found);
+  std::fill_n(found.records + 1, list.n - 1, found.records[0]);
+  std::fill_n(found.counters + 1, list.n - 1, found.counters[0]);
 }
 
-bool executor::count_as_one(const packet_list& list, const action_record* const* records, work& all,
+bool executor::count_as_one(const packet_list& list, const met_rules& found, work& all,
                             alike& are) noexcept {
-  const action_record* const first = records[0];
-  if (!std::all_of(records, records + list.n, [&](const auto* one) { return one == first; }))
-    return false;
+  const action_record* const first = found.records[0];
+  const std::uint32_t number = found.counters[0];
+  for (unsigned k = 0; k < list.n; ++k) {
+    if (found.records[k] != first || found.counters[k] != number) return false;
+  }
   std::uint64_t n_bytes = 0;
   for (unsigned k = 0; k < list.n; ++k) n_bytes += frame_bytes_[list.at[k]];
-  counts_.add(first->counters, n_bytes, list.n);
+  counts_.add(number, n_bytes, list.n);
   counts_.add_table(table_[list.at[0]], list.n, list.n);
   all.n = list.n;
   all.is_in_a_row = list.is_in_a_row;

@@ -15,7 +15,7 @@ namespace coua::pipeline {
 // Insertion.
 
 template <class Address>
-result<lpm_slot> lpm_table<Address>::insert(Address prefix, unsigned length, std::uint32_t handle) {
+result<lpm_slot> lpm_table<Address>::insert(Address prefix, unsigned length, lpm_handle handle) {
   if (length > Address::n_bits) {
     return fail(errc::invalid, "/" + std::to_string(length),
                 "addresses have " + std::to_string(Address::n_bits) + " bits");
@@ -29,7 +29,7 @@ result<lpm_slot> lpm_table<Address>::insert(Address prefix, unsigned length, std
     parent = longest_up_to(prefix, length);
     where = locate(prefix, length);
   }
-  if (length == 0 ? default_ != 0 : slots_[parent].length == length) {
+  if (length == 0 ? default_ != 0 : slots_[parent].length() == length) {
     return fail(errc::exists, "/" + std::to_string(length), "the prefix is in the table");
   }
   const bool for_group = length > 0 && where.kind == place::apart;
@@ -45,12 +45,12 @@ result<lpm_slot> lpm_table<Address>::insert(Address prefix, unsigned length, std
 
 template <class Address>
 void lpm_table<Address>::link(const place& where, lpm_slot slot) {
-  const unsigned length = slots_[slot].length;
+  const unsigned length = slots_[slot].length();
   switch (where.kind) {
     case place::in_node: fill(where.at, slot); break;
     case place::in_entry:
       if (const lpm_slot there = *where.entry;
-          is_inside(where.at, there, slots_[slot].prefix) && slots_[there].length > length) {
+          is_inside(where.at, there, slots_[slot].prefix) && slots_[there].length() > length) {
         move_children(there, length, slot);
       } else {
         store_release(where.entry, slot);
@@ -66,10 +66,10 @@ void lpm_table<Address>::fill(const node& at, lpm_slot slot) {
   const slot_data& added = slots_[slot];
   const std::uint32_t first = index(at, added.prefix);
   std::uint32_t before = 0;
-  for (std::uint32_t i = first; i < first + n_entries(at, added.length); ++i) {
+  for (std::uint32_t i = first; i < first + n_entries(at, added.length()); ++i) {
     const std::uint32_t word = at.entries[i];
-    if (is_group(word) || (is_own(at, i, word) && slots_[word].length > added.length)) {
-      if (word != before) move_children(word, added.length, slot);
+    if (is_group(word) || (is_own(at, i, word) && slots_[word].length() > added.length())) {
+      if (word != before) move_children(word, added.length(), slot);
       before = word;
     } else {
       store_release(&at.entries[i], slot);
@@ -78,7 +78,7 @@ void lpm_table<Address>::fill(const node& at, lpm_slot slot) {
   if (at.group == 0) return;
   // From a shorter one the way to the ancestors is shorter, too.
   const slot_data& now = slots_[representative_[at.group]];
-  if (added.length < now.length && added.covers(now.prefix)) represent(at, slot);
+  if (added.length() < now.length() && added.covers(now.prefix)) represent(at, slot);
 }
 
 /// Puts a group between an entry and what it leads to, for a prefix that parts from it.
@@ -91,16 +91,16 @@ void lpm_table<Address>::branch(const place& where, lpm_slot slot) {
   const node made{groups_[group].entries, 8 * byte, 8 * byte + 8, group};
 
   const auto put = [&](lpm_slot one) {
-    std::fill_n(made.entries + index(made, slots_[one].prefix), n_entries(made, slots_[one].length),
-                one);
+    std::fill_n(made.entries + index(made, slots_[one].prefix),
+                n_entries(made, slots_[one].length()), one);
   };
   // Of what has been there, the prefixes that cover its place in the group.
   lpm_slot covering[8] = {};
   unsigned n = 0;
   lpm_slot top = inner;
-  for (lpm_slot one = inner; slots_[one].length > made.base; one = slots_[one].parent) {
+  for (lpm_slot one = inner; slots_[one].length() > made.base; one = slots_[one].parent) {
     top = one;
-    if (slots_[one].length <= made.end) covering[n++] = one;
+    if (slots_[one].length() <= made.end) covering[n++] = one;
   }
   representative_[group] = top;
   std::fill_n(made.entries, 256, top);
@@ -120,7 +120,7 @@ void lpm_table<Address>::move_children(std::uint32_t word, unsigned length, lpm_
   const node in = node_of(word);
   const lpm_slot top = top_below(representative_[in.group], length);
   set_parent(top, to);
-  if (slots_[top].length <= in.base) return;  // it covers all others
+  if (slots_[top].length() <= in.base) return;  // it covers all others
   std::uint32_t before = 0;
   for (unsigned i = 0; i < 256; ++i) {
     if (in.entries[i] != before) move_children(in.entries[i], length, to);
@@ -156,14 +156,14 @@ template <class Address>
 void lpm_table<Address>::orphan(const place& where, lpm_slot slot) {
   const slot_data& gone = slots_[slot];
   if (where.kind != place::in_node) {
-    if (*where.entry != slot) move_children(*where.entry, gone.length, gone.parent);
+    if (*where.entry != slot) move_children(*where.entry, gone.length(), gone.parent);
     return;
   }
   const std::uint32_t first = index(where.at, gone.prefix);
   std::uint32_t before = 0;
-  for (std::uint32_t i = first; i < first + n_entries(where.at, gone.length); ++i) {
+  for (std::uint32_t i = first; i < first + n_entries(where.at, gone.length()); ++i) {
     const std::uint32_t word = where.at.entries[i];
-    if (word != slot && word != before) move_children(word, gone.length, gone.parent);
+    if (word != slot && word != before) move_children(word, gone.length(), gone.parent);
     before = word;
   }
 }
@@ -174,9 +174,9 @@ void lpm_table<Address>::unlink(const place& where, lpm_slot slot) {
   const node& at = where.at;
   const slot_data& gone = slots_[slot];
   lpm_slot next = gone.parent;
-  if (slots_[next].length <= at.base) next = at.group == 0 ? 0 : representative_[at.group];
+  if (slots_[next].length() <= at.base) next = at.group == 0 ? 0 : representative_[at.group];
   const std::uint32_t first = index(at, gone.prefix);
-  for (std::uint32_t i = first; i < first + n_entries(at, gone.length); ++i) {
+  for (std::uint32_t i = first; i < first + n_entries(at, gone.length()); ++i) {
     if (at.entries[i] == slot) store_release(&at.entries[i], next);
   }
   if (at.group != 0) collapse(where);
@@ -194,16 +194,16 @@ void lpm_table<Address>::collapse(const place& where) {
     if (is_group(word)) {
       if (inner != 0) return;
       inner = word;
-    } else if (is_own(at, i, word) && slots_[word].length > slots_[longest].length) {
+    } else if (is_own(at, i, word) && slots_[word].length() > slots_[longest].length()) {
       longest = word;
     }
   }
   const slot_data& path = slots_[inner != 0 ? representative_[group_of(inner)] : longest];
-  const unsigned path_length = inner != 0 ? 8 * byte_of(inner) : path.length;
+  const unsigned path_length = inner != 0 ? 8 * byte_of(inner) : path.length();
   for (std::uint32_t i = 0; i < 256; ++i) {
     const std::uint32_t word = at.entries[i];
     if (is_group(word) || !is_own(at, i, word)) continue;
-    if (slots_[word].length > path_length || !slots_[word].covers(path.prefix)) return;
+    if (slots_[word].length() > path_length || !slots_[word].covers(path.prefix)) return;
   }
   store_release(where.link, inner != 0 ? inner : longest);
   free_group_later(at.group);
@@ -217,11 +217,11 @@ void lpm_table<Address>::replace_representatives(lpm_slot gone) {
   const slot_data& from = slots_[gone];
   node path[Address::n_bits / 8];
   unsigned n = 0;
-  for (node at = root(); at.end < from.length;) {
+  for (node at = root(); at.end < from.length();) {
     const std::uint32_t word = at.entries[index(at, from.prefix)];
     if (!is_group(word)) break;
     at = node_of(word);
-    if (at.base >= from.length) break;
+    if (at.base >= from.length()) break;
     path[n++] = at;
   }
   // From the last, since those before may choose what represents it.

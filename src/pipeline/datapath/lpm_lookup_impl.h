@@ -84,14 +84,15 @@ struct lpm_table<Address>::lookup_batch {
   }
 
   /// What becomes of the addresses that no longer prefix covers, and the handles.
-  [[gnu::always_inline]] void finish(std::uint32_t* handles, const void* lines) noexcept {
+  [[gnu::always_inline]] void finish(lpm_handle* handles, const void* lines) noexcept {
     const auto first = reinterpret_cast<std::uintptr_t>(lines);
     for (unsigned i = 0; i < n; ++i) {
       if (slots[i] == 0) fetch_slot(i, load_acquire(&tables[i]->default_));
       if (handles == nullptr) continue;
-      const std::uint32_t handle = load_acquire(&slot[i]->handle);
+      const lpm_handle handle = slot[i]->handle();
       handles[i] = handle;
-      __builtin_prefetch(reinterpret_cast<const void*>(first + std::size_t{handle} * line_bytes));
+      const lpm_handle line = handle % (lpm_handle{1} << line_number_bits);
+      __builtin_prefetch(reinterpret_cast<const void*>(first + line * line_bytes));
     }
   }
 };
@@ -101,7 +102,7 @@ template <class Tables>
 [[gnu::always_inline]] inline void lpm_table<Address>::lookup_some(Tables tables,
                                                                    const Address* addresses,
                                                                    std::size_t n, lpm_slot* slots,
-                                                                   std::uint32_t* handles,
+                                                                   lpm_handle* handles,
                                                                    const void* lines) noexcept {
   lookup_batch<Tables> batch(tables, addresses, n, slots);
   batch.descend();
@@ -111,7 +112,7 @@ template <class Tables>
 
 template <class Address>
 void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* addresses,
-                                std::size_t n, lpm_slot* slots, std::uint32_t* handles,
+                                std::size_t n, lpm_slot* slots, lpm_handle* handles,
                                 const void* lines) noexcept {
   constexpr std::size_t max = lookup_batch<many>::max;
   for (std::size_t at = 0; at < n; at += max) {
@@ -122,7 +123,7 @@ void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* a
 
 template <class Address>
 void lpm_table<Address>::lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-                                std::uint32_t* handles, const void* lines) const noexcept {
+                                lpm_handle* handles, const void* lines) const noexcept {
   constexpr std::size_t max = lookup_batch<one>::max;
   for (std::size_t at = 0; at < n; at += max) {
     lookup_some(one{this}, addresses + at, n - at, slots + at,

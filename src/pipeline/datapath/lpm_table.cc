@@ -74,7 +74,7 @@ typename lpm_table<Address>::place lpm_table<Address>::locate(Address prefix,
     if (!is_group(word)) {
       if (!is_inside(at, word, prefix)) return {place::in_entry, at, link, entry, 0};
       const unsigned common = prefix.common(slots_[word].prefix);
-      const bool is_chain = common >= std::min(length, slots_[word].length);
+      const bool is_chain = common >= std::min(length, slots_[word].length());
       return {is_chain ? place::in_entry : place::apart, at, link, entry, common};
     }
     const node next = node_of(word);
@@ -91,7 +91,7 @@ template <class Address>
 lpm_slot lpm_table<Address>::longest_up_to(Address prefix, unsigned length) const {
   std::uint32_t word = root_[prefix.top(root_bits_)];
   while (is_group(word)) word = groups_[group_of(word)].entries[prefix.byte(byte_of(word))];
-  while (slots_[word].length > length || !slots_[word].covers(prefix)) word = slots_[word].parent;
+  while (slots_[word].length() > length || !slots_[word].covers(prefix)) word = slots_[word].parent;
   return word;
 }
 
@@ -100,13 +100,13 @@ lpm_slot lpm_table<Address>::find(Address prefix, unsigned length) const {
   if (length > Address::n_bits || prefix.first(length) != prefix) return 0;
   if (length == 0) return default_;
   const lpm_slot found = longest_up_to(prefix, length);
-  return slots_[found].length == length ? found : 0;
+  return slots_[found].length() == length ? found : 0;
 }
 
 /// Of a chain, the last one that is longer.
 template <class Address>
 lpm_slot lpm_table<Address>::top_below(lpm_slot from, unsigned length) const {
-  while (slots_[slots_[from].parent].length > length) from = slots_[from].parent;
+  while (slots_[slots_[from].parent].length() > length) from = slots_[from].parent;
   return from;
 }
 
@@ -114,7 +114,7 @@ lpm_slot lpm_table<Address>::top_below(lpm_slot from, unsigned length) const {
 template <class Address>
 bool lpm_table<Address>::is_there(const node& at, std::uint32_t i, lpm_slot slot) const {
   const std::uint32_t first = index(at, slots_[slot].prefix);
-  return i >= first && i - first < n_entries(at, slots_[slot].length);
+  return i >= first && i - first < n_entries(at, slots_[slot].length());
 }
 
 /// The entry is not left to the ancestors of the node.
@@ -127,7 +127,7 @@ bool lpm_table<Address>::is_own(const node& at, std::uint32_t i, lpm_slot slot) 
 /// The slot lies within the entry of the node that the prefix belongs to.
 template <class Address>
 bool lpm_table<Address>::is_inside(const node& at, lpm_slot slot, Address prefix) const {
-  return slots_[slot].length > at.end && slots_[slot].prefix.agrees(prefix, at.end);
+  return slots_[slot].length() > at.end && slots_[slot].prefix.agrees(prefix, at.end);
 }
 
 // Memory.
@@ -159,7 +159,7 @@ result<void> lpm_table<Address>::make_room(bool for_group) {
 }
 
 template <class Address>
-lpm_slot lpm_table<Address>::take_slot(Address prefix, unsigned length, std::uint32_t handle,
+lpm_slot lpm_table<Address>::take_slot(Address prefix, unsigned length, lpm_handle handle,
                                        lpm_slot parent) {
   lpm_slot slot = free_slot_;
   if (slot != 0) {
@@ -167,7 +167,7 @@ lpm_slot lpm_table<Address>::take_slot(Address prefix, unsigned length, std::uin
   } else {
     slot = static_cast<lpm_slot>(slots_used_++);
   }
-  slots_[slot] = {prefix, length, handle, parent};
+  slots_[slot] = {prefix, parent, slot_data::word_of(length, handle)};
   ++n_prefixes_;
   return slot;
 }

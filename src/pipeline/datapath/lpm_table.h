@@ -12,7 +12,7 @@
 //                                             |slot|slot|  group ...
 //                                             +--|-+----+----+----
 //                                                v
-//   slot: prefix, length, handle    10.1.2.0/24 --parent--> 10.0.0.0/8 --parent--> 0
+//   slot: prefix, parent, handle    10.1.2.0/24 --parent--> 10.0.0.0/8 --parent--> 0
 //
 // Where prefixes do not branch, nothing is stored but their slots: an entry is the longest prefix
 // of a chain that lies in its part of the address space, however long that is, and a group is for
@@ -86,6 +86,10 @@ namespace coua::pipeline {
 /// A prefix's place in its table, until it is erased; 0: none.
 using lpm_slot = std::uint32_t;
 
+/// Whatever a prefix stands for: a number below 2^56.
+using lpm_handle = std::uint64_t;
+inline constexpr unsigned lpm_handle_bits = 56;
+
 struct lpm_params {
   unsigned root_bits = 16;  // or 8, for small tables
   std::uint32_t prefixes_max = (std::uint32_t{1} << 31) - 2;
@@ -114,16 +118,14 @@ class lpm_table {
 
   /// Errors: invalid (longer than an address, or bits beyond the length), exists, no_memory,
   /// no_room (prefixes_max, those that wait included). Nothing is changed then.
-  result<lpm_slot> insert(Address prefix, unsigned length, std::uint32_t handle);
+  result<lpm_slot> insert(Address prefix, unsigned length, lpm_handle handle);
   /// 0: not there.
   lpm_slot find(Address prefix, unsigned length) const;
-  void set_handle(lpm_slot slot, std::uint32_t handle) {
-    store_release(&slots_[slot].handle, handle);
-  }
+  void set_handle(lpm_slot slot, lpm_handle handle) { slots_[slot].set_handle(handle); }
   /// False: not there.
   bool erase(Address prefix, unsigned length);
   Address prefix(lpm_slot slot) const { return slots_[slot].prefix; }
-  unsigned length(lpm_slot slot) const { return slots_[slot].length; }
+  unsigned length(lpm_slot slot) const { return slots_[slot].length(); }
   lpm_stats stats() const;
   unsigned root_bits() const { return root_bits_; }
 
@@ -131,19 +133,20 @@ class lpm_table {
 
   /// For each address the slot of the longest prefix that covers it in its own table; 0: none.
   /// Their handles too, for nothing, if asked: none has 0. `lines`: an array of cache lines, of
-  /// which those that the handles number are fetched.
+  /// which those are fetched that the lower `line_number_bits` of the handles number.
   static void lookup(const lpm_table* const* tables, const Address* addresses, std::size_t n,
-                     lpm_slot* slots, std::uint32_t* handles = nullptr,
+                     lpm_slot* slots, lpm_handle* handles = nullptr,
                      const void* lines = nullptr) noexcept;
   /// The same where all are of this table.
   void lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-              std::uint32_t* handles = nullptr, const void* lines = nullptr) const noexcept;
-  std::uint32_t handle(lpm_slot slot) const noexcept { return load_acquire(&slots_[slot].handle); }
+              lpm_handle* handles = nullptr, const void* lines = nullptr) const noexcept;
+  static constexpr unsigned line_number_bits = 28;
+  lpm_handle handle(lpm_slot slot) const noexcept { return slots_[slot].handle(); }
   /// The longest shorter prefix that covers it; 0: none.
   lpm_slot parent(lpm_slot slot) const noexcept {
     const slot_data& from = slots_[slot];
     const lpm_slot up = load_acquire(&from.parent);
-    return up != 0 || from.length == 0 ? up : load_acquire(&default_);
+    return up != 0 || from.length() == 0 ? up : load_acquire(&default_);
   }
   /// A prefix covers it that the slot stands for.
   bool covers(lpm_slot slot, Address address) const noexcept {
@@ -153,12 +156,22 @@ class lpm_table {
  private:
   struct slot_data {
     Address prefix;
-    std::uint32_t length;
-    std::uint32_t handle;
-    lpm_slot parent;  // 0: none but the prefix of length 0; while free: the next free one
+    lpm_slot parent;     // 0: none but the prefix of length 0; while free: the next free one
+    std::uint64_t word;  // the length, which never changes, above the handle
 
-    bool covers(Address address) const noexcept { return prefix.agrees(address, length); }
+    static std::uint64_t word_of(unsigned length, lpm_handle handle) {
+      return std::uint64_t{length} << lpm_handle_bits | handle;
+    }
+    unsigned length() const noexcept {
+      return static_cast<unsigned>(load_relaxed(&word) >> lpm_handle_bits);
+    }
+    lpm_handle handle() const noexcept {
+      return load_acquire(&word) & ((lpm_handle{1} << lpm_handle_bits) - 1);
+    }
+    void set_handle(lpm_handle handle) noexcept { store_release(&word, word_of(length(), handle)); }
+    bool covers(Address address) const noexcept { return prefix.agrees(address, length()); }
   };
+  static_assert(sizeof(slot_data) <= 32, "none straddles two lines");
   struct group_data {
     std::uint32_t entries[256];  // while free: [0] is the next free one
   };
@@ -195,7 +208,7 @@ class lpm_table {
   static constexpr std::size_t line_bytes = 64;
   template <class Tables>
   static void lookup_some(Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
-                          std::uint32_t* handles, const void* lines) noexcept;
+                          lpm_handle* handles, const void* lines) noexcept;
 
   // Entries that are groups. Byte 0 is always the root's.
   static bool is_group(std::uint32_t word) noexcept { return word >> 31 != 0; }
@@ -220,7 +233,7 @@ class lpm_table {
   bool is_inside(const node& at, lpm_slot slot, Address prefix) const;
 
   result<void> make_room(bool for_group);
-  lpm_slot take_slot(Address prefix, unsigned length, std::uint32_t handle, lpm_slot parent);
+  lpm_slot take_slot(Address prefix, unsigned length, lpm_handle handle, lpm_slot parent);
   std::uint32_t take_group();
   void free_later(lpm_slot slot);
   void free_group_later(std::uint32_t group);

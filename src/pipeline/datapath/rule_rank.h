@@ -20,8 +20,8 @@ inline rule_rank rank_of(const rule& one) { return rank_of(one.priority, one.id)
 
 /// Records know the ids below: of such a rule, its rank.
 inline constexpr rule_id recorded_ids = rule_id{1} << 32;
-inline rule_rank rank_of(const action_record& one) {
-  return rank_of(one.traits.priority, one.rule);
+inline rule_rank rank_of(const action_records& in, const met_rule& one) {
+  return rank_of(one.record->traits.priority, in.rule_of(one));
 }
 
 }  // namespace coua::pipeline

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t rules_looked_at = 1024;  // of a table
 constexpr double line_size = 64;
+constexpr double record_size = sizeof(action_record);
 constexpr double burst_size = 32;
 
 /// What is known of the rules of a table: of some of them, shares of the packets.
@@ -150,7 +151,14 @@ class outliner {
     }
     const direct_table* const rules_apart = stage.rules_apart();
     if (rules_apart != nullptr) add_direct(one, *rules_apart);
-    one.lines.push_back({area(n * sizeof(action_record)), 1});
+    const table_form::sharing shared = from_.compiler().form(id)->shared();
+    const double n_sharing = static_cast<double>(shared.rules);
+    if (n_sharing < n)
+      one.lines.push_back({area((n - n_sharing) * record_size), 1 - n_sharing / n});
+    if (n_sharing > 0) {
+      const auto n_records = static_cast<double>(shared.records);
+      one.lines.push_back({area(n_records * record_size), n_sharing / n});
+    }
     // Counters are written: what is not kept goes back to where it came from.
     one.lines.push_back({area(n * sizeof(worker_counts::cell)), 2});
     if (mix.apart > 0) {

@@ -52,6 +52,13 @@ class outline : public ::testing::Test {
     bridge_->collect(0);
   }
 
+  void batches_go_on() {
+    for (int i = 0; i < 4; ++i) {
+      worker_->rest();
+      bridge_->reclaim();
+    }
+  }
+
   pipeline_outline of() const { return outline_of(*bridge_); }
   static const stage_outline& stage(const pipeline_outline& in, table_id table) {
     const auto found = std::find_if(in.stages.begin(), in.stages.end(),
@@ -234,6 +241,25 @@ TEST_F(outline, working_sets_grow_with_the_rules) {
     EXPECT_GE(sum, n * (64 + 16 + 24 + 8U));
     before = sum;
   }
+}
+
+TEST_F(outline, records_that_rules_share_are_few) {
+  constexpr unsigned n = 5000;
+  std::vector<operation> rules;
+  for (unsigned i = 0; i < n; ++i) {
+    rules.emplace_back(
+        add_rule(0, 1, where({exact(field::eth_dst, mac(i))}), apply({output(2 + i / (n / 2))})));
+  }
+  must(rules);
+  const auto bytes = [&] {
+    std::uint64_t sum = 0;
+    for (const memory_area& each : of().areas) sum += each.bytes;
+    return sum;
+  };
+  const std::uint64_t before = bytes();
+  batches_go_on();
+  ASSERT_EQ(bridge_->compiler().usage().shared, 2U);
+  EXPECT_EQ(bytes(), before - (n - 4) * 64);
 }
 
 TEST_F(outline, long_lists_of_ops_are_memory_once_for_all_who_have_them) {
