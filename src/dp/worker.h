@@ -123,12 +123,15 @@ class worker {
   }
 
   // worker.cc: transmit side
+  /// Before something comes into its buffer.
+  void note_filling(unsigned port) noexcept {
+    if (tx_[port].n != 0) return;
+    if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
+    dirty_ |= port_bit(port);
+  }
   void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
     tx_buffer& buffer = tx_[port];
-    if (buffer.n == 0) {
-      if (dirty_ == 0) flush_at_ = now_ + params_.tx_flush_cycles;
-      dirty_ |= port_bit(port);
-    }
+    note_filling(port);
     buffer.mbufs[buffer.n] = frame;
     buffer.bytes += bytes;
     if (++buffer.n >= params_.burst) flush(port);
@@ -190,6 +193,7 @@ class worker {
   void run_pipeline(worker_bridge& bridge, burst& b) noexcept;
   rte_mbuf* take_frame(rte_mbuf* frame, unsigned port) noexcept;
   void deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexcept;
+  bool deliver_to_one(const worker_bridge& bridge, unsigned port, unsigned n) noexcept;
   void send_to_port(const worker_bridge& bridge, unsigned from, pipeline::port_no to,
                     rte_mbuf* frame) noexcept;
   void send_packet_outs(worker_bridge& bridge) noexcept;

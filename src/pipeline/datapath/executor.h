@@ -101,6 +101,19 @@ class executor {
   void each_delivery(Sent sent, Call call) const {
     each_sent_or_delivered([&](unsigned i) { sent(sent_to(i), packet_of(i)); }, call);
   }
+  /// Where all that came of the last run is that each of its packets goes to one and the same port:
+  /// that one. 0: something else did.
+  port_no only_port() const noexcept {
+    const std::uint32_t first = first_[0];
+    std::uint32_t differs = n_ == 0 || (first & sent_bit) == 0;
+    for (unsigned i = 0; i < n_; ++i) differs |= first_[i] ^ first;
+    return differs == 0 ? first & ~sent_bit : 0;
+  }
+  /// Calls `call(owned_packet)` for each packet of the last run, in order.
+  template <class Call>
+  void each_packet(Call call) const {
+    for (unsigned i = 0; i < n_; ++i) call(packet_of(i));
+  }
   /// Packets of the last run that go nowhere.
   std::span<const owned_packet> left_over() const { return {left_over_.data(), n_left_over_}; }
 
