@@ -101,6 +101,41 @@ TEST_F(no_copies, count_as_deliveries_of_the_burst) {
   EXPECT_EQ(drops(pipeline_drop::too_many), executor::burst_max * 1000);
 }
 
+TEST_F(lone_executor, tells_where_all_of_a_burst_goes) {
+  EXPECT_EQ(worker_->only_port(), 0U);  // there was none
+  send({output(2)});
+  EXPECT_EQ(worker_->only_port(), 2U);
+  send({change, output(3)});
+  EXPECT_EQ(worker_->only_port(), 3U);
+  send({output(2), output(3)});
+  EXPECT_EQ(worker_->only_port(), 0U);
+  send({output(port_controller)});
+  EXPECT_EQ(worker_->only_port(), 0U);
+  send({});  // dropped
+  EXPECT_EQ(worker_->only_port(), 0U);
+  send({output(2)}, 0);
+  EXPECT_EQ(worker_->only_port(), 0U);
+}
+
+TEST_F(lone_executor, tells_of_no_port_where_one_packet_goes_elsewhere) {
+  must({add_rule(0, 1, {}, pipeline::test::apply({output(2)})),
+        add_rule(0, 2, pipeline::test::where({exact(field::in_port, 3)}),
+                 pipeline::test::apply({output(1)}))});
+  std::vector<executor::arrival> burst;
+  for (port_no from : {1, 1, 3}) {
+    burst.push_back({buffers_.make(pipeline::test::frames()[3]), from});
+  }
+  worker_->run(burst, 0);
+  EXPECT_EQ(worker_->only_port(), 0U);
+  burst[2].in_port = 2;  // where it would go: it is dropped
+  worker_->run(burst, 0);
+  EXPECT_EQ(worker_->only_port(), 0U);
+  burst[2].in_port = 1;
+  worker_->run(burst, 0);
+  EXPECT_EQ(worker_->only_port(), 2U);
+  for (const executor::arrival& each : burst) buffers_.give_back(each.what);
+}
+
 // As they are at the action: later changes, and earlier bursts, leave nothing in them.
 TEST_F(lone_executor, tells_the_controller_the_registers) {
   const auto set = [](field which, std::uint32_t value) { return act::set(which, value); };

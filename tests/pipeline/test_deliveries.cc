@@ -2,6 +2,7 @@
 #include "test_deliveries.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace coua::test {
 namespace {
@@ -47,7 +48,21 @@ void test_buffers::give_back(const owned_packet& copy) noexcept {
   --n_out;
 }
 
+/// What goes to one port only is what each_delivery() has.
+static void check_only_port(const executor& from) {
+  const port_no only = from.only_port();
+  if (only == 0) return;
+  std::vector<const std::uint8_t*> got, expected;
+  from.each_packet([&](const owned_packet& what) { got.push_back(what.buffer.bytes); });
+  from.each_delivery([&](const delivery& one, const owned_packet& what) {
+    const bool is_one = one.to == delivery::kind::port && one.port == only;
+    expected.push_back(is_one ? what.buffer.bytes : nullptr);
+  });
+  if (got != expected) throw std::runtime_error("not all goes to port " + port_name(only));
+}
+
 std::vector<delivered> take_deliveries(const executor& from, test_buffers& buffers) {
+  check_only_port(from);
   std::vector<delivered> all;
   from.each_delivery([&](const delivery& one, const owned_packet& what) {
     all.push_back({one, test_buffers::bytes_of(what)});
