@@ -2,6 +2,7 @@
 //
 // The switch under OpenFlow rules. What rules mean is tested elsewhere (tests/pipeline compares the
 // datapath with its oracle); here it is what becomes of frames, ports and counters.
+#include "dp/bench_hooks.h"
 #include "dp/test_pipeline.h"
 
 namespace coua::dp {
@@ -55,6 +56,49 @@ TEST_F(pipeline_test, can_begin_without_rules) {
   ASSERT_TRUE(a.send(make_frame(broadcast, host(1))));
   EXPECT_TRUE(counts("a", "drop_pipeline", 1));
   EXPECT_TRUE(b.silent());
+}
+
+/// Frames that all leave by one port, more of them than a transmit buffer holds: none is lost,
+/// those of a port keep their order, and each is counted once.
+TEST_F(pipeline_test, bursts_leave_by_one_port) {
+  for (const unsigned burst : {1U, 7U, 32U, 64U}) {
+    switch_config config;
+    config.burst = burst;
+    start(config);
+    const std::string suffix = std::to_string(burst);
+    auto& a = access("a" + suffix);
+    auto& b = access("b" + suffix);
+    auto& c = access("c" + suffix);
+    clear();
+    must({add_rule(0, 10, {}, apply({output(number("c" + suffix))}))});
+    const auto frame_of = [](unsigned from, unsigned i) {
+      frame_bytes made = make_frame(host(2), host(from));
+      made[20] = static_cast<std::uint8_t>(i);
+      return made;
+    };
+    constexpr unsigned n_a = 50, n_b = 45;
+    set_paused(*switch_, true);
+    for (unsigned i = 0; i < n_a; ++i) ASSERT_TRUE(a.send(frame_of(10, i)));
+    for (unsigned i = 0; i < n_b; ++i) ASSERT_TRUE(b.send(frame_of(11, i)));
+    set_paused(*switch_, false);
+    unsigned next_a = 0, next_b = 0;
+    while (next_a + next_b < n_a + n_b) {
+      const auto got = c.receive();
+      ASSERT_TRUE(got) << next_a << " " << next_b;
+      if (next_a < n_a && *got == frame_of(10, next_a)) {
+        ++next_a;
+      } else {
+        ASSERT_EQ(*got, frame_of(11, next_b));
+        ++next_b;
+      }
+    }
+    EXPECT_TRUE(c.silent());
+    EXPECT_TRUE(counts("a" + suffix, "forwarded", n_a));
+    EXPECT_TRUE(counts("b" + suffix, "forwarded", n_b));
+    EXPECT_TRUE(counts("c" + suffix, "tx_packets", n_a + n_b));
+    EXPECT_TRUE(counts("c" + suffix, "tx_bytes", (n_a + n_b) * frame_of(10, 0).size()));
+    EXPECT_TRUE(eventually([&] { return packets_of(10, {}) == n_a + n_b; }));
+  }
 }
 
 TEST_F(pipeline_test, rules_change_frames_and_send_them) {

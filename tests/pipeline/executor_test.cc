@@ -51,9 +51,11 @@ class lone_executor : public ::testing::Test {
       burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
     worker_->run(burst, now);
     std::vector<port_no> ports;
-    worker_->each_delivery(
-        [&](const delivery& one, const owned_packet&) { ports.push_back(one.port); });
-    for (const executor::arrival& each : burst) buffers_.give_back(each.what);
+    worker_->each_delivery([&](const delivery& one, const owned_packet& what) {
+      ports.push_back(one.port);
+      buffers_.give_back(what);
+    });
+    for (const owned_packet& each : worker_->left_over()) buffers_.give_back(each);
     return ports;
   }
   std::uint64_t drops(pipeline_drop why) { return bridge_->compiler().counts(0).drops(why); }

@@ -252,21 +252,38 @@ TEST_F(shared_from_100, are_none_in_small_tables) {
   in.check_nothing_stays();
 }
 
-/// What counts are the entries of a store, whichever table they are of.
-TEST_F(shared_from_100, are_those_of_a_table_whose_neighbour_grows) {
-  add_macs(0, n_macs);
-  see();
-  ASSERT_EQ(usage().shared, 0U);
-  for (unsigned i = 0; i < 6 * n_macs; ++i) {
-    rule_mod other = mac_rule(i, 3);
-    other.table = 1;
-    must({other});
-  }
+/// What counts are the entries of a store, whichever table they are of, and when they came: before
+/// those of another table, along with them, or before there was another store.
+TEST_F(shared_from_100, are_those_of_all_tables_of_a_store) {
   const pipeline_compiler& compiler = in.bridge().compiler();
-  ASSERT_EQ(compiler.form(0)->stage().exact, compiler.form(1)->stage().exact);
-  see();
-  EXPECT_EQ(compiler.form(0)->shared().rules, n_macs - 1);
-  EXPECT_EQ(compiler.form(1)->shared().rules, 6 * n_macs - 1);
+  const auto in_table_1 = [](unsigned i) {
+    rule_mod made = mac_rule(i, 3);
+    made.table = 1;
+    return made;
+  };
+  for (const unsigned n_other : {n_macs, 6 * n_macs}) {
+    for (const bool at_once : {false, true}) {
+      std::vector<operation> bundle;
+      for (unsigned i = 0; i < n_other; ++i) bundle.emplace_back(in_table_1(i));
+      if (at_once) {
+        for (unsigned i = 0; i < n_macs; ++i) bundle.emplace_back(mac_rule(i));
+        must(bundle);
+      } else {
+        add_macs(0, n_macs);
+        see();
+        ASSERT_EQ(usage().shared, 0U);
+        for (const operation& each : bundle) must({each});
+      }
+      ASSERT_EQ(compiler.form(0)->stage().exact, compiler.form(1)->stage().exact);
+      see();
+      EXPECT_EQ(compiler.form(0)->shared().rules, n_macs - 1);
+      EXPECT_EQ(compiler.form(1)->shared().rules, n_other - 1);
+      for (const table_id table : {0, 1}) {
+        must({pipeline::test::change_rules(rule_command::remove, table, 0, {})});
+      }
+      see();
+    }
+  }
   in.check_nothing_stays();
 }
 

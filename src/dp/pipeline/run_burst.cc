@@ -56,8 +56,7 @@ rte_mbuf* worker::take_frame(rte_mbuf* frame, unsigned port) noexcept {
 
 /// The short way of deliver_all, for a burst that leaves as a whole. False: it does not, and
 /// nothing was done.
-inline bool worker::deliver_to_one(const worker_bridge& bridge, unsigned port,
-                                   unsigned n) noexcept {
+bool worker::deliver_to_one(const worker_bridge& bridge, unsigned port, unsigned n) noexcept {
   const of::executor& ran = *bridge.executor;
   const unsigned out = switch_port(ran.only_port());
   if ((up_in(bridge) & port_bit(out)) == 0) return false;

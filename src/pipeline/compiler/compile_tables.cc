@@ -265,9 +265,18 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
   for (const table_id each : moved) {
     auto& old = dynamic_cast<exact_form&>(*tables_[each].form);
     install(each, std::make_shared<exact_form>(old, to));
-    tables_[each].form->share_later();
   }
   return {};
+}
+
+/// Of all tables of a store that has come to have many entries, also those that do not change now.
+void pipeline_compiler::share_in_stores() {
+  for (const auto& each : stores_) {
+    const bool has_many = each->store->size() >= context_.share_from;
+    if (!std::exchange(each->has_many, has_many) && has_many) {
+      for (const table_id table : each->tables) tables_[table].form->share_later();
+    }
+  }
 }
 
 /// What stays, what goes and what comes. Where several rules have one place, the lowest goes first:

@@ -30,6 +30,7 @@ struct shared_store {
   std::unique_ptr<exact_store> store;
   std::set<table_id> tables;  // that are looked up here
   std::set<table_id> left;    // have gone, but their entries wait for a grace period
+  bool has_many = false;      // entries, in the version before
 };
 
 /// A table's keys in a store, as places.

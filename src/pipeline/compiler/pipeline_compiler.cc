@@ -243,6 +243,7 @@ static void set_batches(plan& of) {
 
 void pipeline_compiler::publish() {
   if (context_.making == 0) context_.making = 1;
+  share_in_stores();
   if (plan_ == nullptr || plan_->depth != depth_.deepest()) plan_changes_ = true;
   if (plan_changes_) {
     auto next = std::make_unique<plan>();

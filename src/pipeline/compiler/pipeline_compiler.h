@@ -165,6 +165,7 @@ class pipeline_compiler {
                              const std::map<table_id, rule_changes>& changes);
   result<void> resize(const shared_store& from, const std::set<table_id>& build,
                       const std::map<table_id, rule_changes>& changes);
+  void share_in_stores();
   result<void> build(const std::set<table_id>& tables);
   rules_by_keys exact_rules_of(const std::set<table_id>& tables) const;
   /// `exact`: of the tables that are built at once.

@@ -82,6 +82,16 @@ TEST(shared_records, differ_by_the_list_of_ops) {
   EXPECT_NE(effect(one), effect(other));
 }
 
+TEST(rule_head, is_what_it_was_after_each_kind_of_word) {
+  constexpr std::uint32_t most = rule_head::numbers_max - 1;
+  for (const rule_head one : {rule_head{}, rule_head{most, 0}, rule_head{0, most},
+                              rule_head{most, most}, rule_head{5, 7}}) {
+    EXPECT_EQ(rule_head::of(one.word()), one);
+    EXPECT_EQ(rule_head::of_short(one.short_word()), one);
+    EXPECT_LT(one.short_word(), std::uint64_t{1} << 56);
+  }
+}
+
 TEST(shared_records, are_bounded) {
   shared_records all;
   for (std::uint32_t i = 0; i < shared_records::n_max; ++i) all.add(effect(record_to(i)), i + 1);

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/reserved_array.h"
 #include "pipeline/datapath/op.h"
 #include "pipeline/datapath/versions.h"
@@ -111,12 +112,14 @@ struct rule_head {
   }
   /// As a word below 2^56.
   constexpr std::uint64_t short_word() const noexcept {
+    COUA_ASSERT(record < numbers_max && counters < numbers_max);
     return std::uint64_t{counters} << number_bits | record;
   }
   static constexpr rule_head of_short(std::uint64_t word) noexcept {
     return {static_cast<record_id>(word % numbers_max),
             static_cast<std::uint32_t>(word >> number_bits)};
   }
+  bool operator==(const rule_head&) const = default;
 };
 
 /// What a look-up finds. A shared record does not say where it counts.

@@ -12,7 +12,7 @@
 //                                             |slot|slot|  group ...
 //                                             +--|-+----+----+----
 //                                                v
-//   slot: prefix, parent, handle    10.1.2.0/24 --parent--> 10.0.0.0/8 --parent--> 0
+//   slot: prefix, length, handle    10.1.2.0/24 --parent--> 10.0.0.0/8 --parent--> 0
 //
 // Where prefixes do not branch, nothing is stored but their slots: an entry is the longest prefix
 // of a chain that lies in its part of the address space, however long that is, and a group is for
@@ -76,6 +76,7 @@
 
 #include "base/arena.h"
 #include "base/atomic_word.h"
+#include "base/check.h"
 #include "base/growing_array.h"
 #include "base/reclaimer.h"
 #include "base/result.h"
@@ -160,6 +161,7 @@ class lpm_table {
     std::uint64_t word;  // the length, which never changes, above the handle
 
     static std::uint64_t word_of(unsigned length, lpm_handle handle) {
+      COUA_ASSERT(handle >> lpm_handle_bits == 0);
       return std::uint64_t{length} << lpm_handle_bits | handle;
     }
     unsigned length() const noexcept {

@@ -24,14 +24,14 @@ class lpm_table_test : public testing::Test {
     return slot;
   }
   /// Handles of all prefixes that cover it, the longest first.
-  std::vector<std::uint32_t> all(ipv4_number address) const {
-    std::vector<std::uint32_t> handles;
+  std::vector<lpm_handle> all(ipv4_number address) const {
+    std::vector<lpm_handle> handles;
     for (lpm_slot at = look_up(address); at != 0; at = table_->parent(at)) {
       handles.push_back(table_->handle(at));
     }
     return handles;
   }
-  using list = std::vector<std::uint32_t>;
+  using list = std::vector<lpm_handle>;
 
   qsbr domain_;
   reclaimer reclaim_{domain_};
@@ -70,6 +70,23 @@ TEST_F(lpm_table_test, handles_change_in_place) {
   EXPECT_EQ(all(ip(10, 0, 0, 1)), list{2});
   EXPECT_EQ(table_->prefix(slot), ip(10, 0, 0, 0));
   EXPECT_EQ(table_->length(slot), 8u);
+}
+
+TEST_F(lpm_table_test, handles_have_56_bits) {
+  constexpr lpm_handle most = (lpm_handle{1} << lpm_handle_bits) - 1;
+  for (const unsigned length : {0U, 8U, 32U}) {
+    const ipv4_number prefix = length == 0 ? ip(0, 0, 0, 0) : ip(10, 0, 0, 0);
+    const lpm_slot slot = *table_->insert(prefix, length, most);
+    EXPECT_EQ(table_->handle(slot), most);
+    EXPECT_EQ(table_->length(slot), length);
+    for (const lpm_handle next : {lpm_handle{0}, most - 1}) {
+      table_->set_handle(slot, next);
+      EXPECT_EQ(table_->handle(slot), next);
+      EXPECT_EQ(table_->length(slot), length);
+      EXPECT_EQ(table_->find(prefix, length), slot);
+    }
+  }
+  EXPECT_EQ(all(ip(10, 0, 0, 0)), list(3, most - 1));
 }
 
 TEST_F(lpm_table_test, what_cannot_be_a_prefix_is_refused) {
