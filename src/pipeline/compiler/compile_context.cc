@@ -113,7 +113,7 @@ record_id compile_context::join_shared(record_id one) {
 }
 
 result<record_id> compile_context::give_own(rule_head head) {
-  if (head.record == 0 || !is_shared(head.record)) return head.record;
+  if (head.record == 0 || !records_[head.record].is_shared()) return head.record;
   const result<record_id> made = copy(head.record);
   if (!made) return made;
   records_[*made].counters = head.counters;

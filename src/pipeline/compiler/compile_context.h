@@ -21,17 +21,18 @@ namespace coua::pipeline {
 
 class compile_context {
  public:
-  /// Of the records, `n_reserved` are for recovery.
-  compile_context(action_records records, std::size_t n_reserved, count_book counts,
-                  op_references references)
-      : counts(std::move(counts)),
+  /// Of the records, `n_reserved` are for recovery. `share_from`: as compiler_params has it.
+  compile_context(action_records records, std::size_t n_reserved, std::size_t share_from,
+                  count_book counts, op_references references)
+      : share_from(share_from),
+        counts(std::move(counts)),
         actions(std::move(references)),
         records_(std::move(records)),
         n_reserved_(n_reserved) {}
 
   version_no making = 0;
-  bool recovering = false;     // then the reserve may be taken
-  std::size_t share_from = 0;  // compiler_params
+  bool recovering = false;  // then the reserve may be taken
+  const std::size_t share_from;
   count_book counts;
   action_compiler actions;
   std::vector<std::function<void()>> garbage;  // run after a grace period
@@ -68,7 +69,6 @@ class compile_context {
   result<record_id> give_own(rule_head head);
   /// So many rules do not lead to it any more.
   void leave_shared(record_id shared, std::size_t n_rules);
-  bool is_shared(record_id id) const { return records_[id].is_shared(); }
   /// That are in use.
   std::size_t n_records() const { return records_.max_size() - 1 - n_left(); }
   std::size_t n_shared_records() const { return shared_.size(); }

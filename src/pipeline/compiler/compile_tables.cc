@@ -269,13 +269,12 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
   return {};
 }
 
-/// Of all tables of a store that has come to have many entries, also those that do not change now.
+/// Of all tables of a store that has become large, also those that do not change now.
 void pipeline_compiler::share_in_stores() {
   for (const auto& each : stores_) {
-    const bool has_many = each->store->size() >= context_.share_from;
-    if (!std::exchange(each->has_many, has_many) && has_many) {
-      for (const table_id table : each->tables) tables_[table].form->share_later();
-    }
+    const bool is_large = each->is_large(context_);
+    if (std::exchange(each->was_large, is_large) || !is_large) continue;
+    for (const table_id table : each->tables) tables_[table].form->share_later();
   }
 }
 

@@ -20,6 +20,8 @@ struct shared_store {
     return store->room() > smallest && store->size() * 16 < store->room();
   }
   static constexpr std::uint64_t smallest = 256;  // entries
+  /// Its rules share records.
+  bool is_large(const compile_context& in) const { return store->size() >= in.share_from; }
 
   /// What a table left here that no batch is at any more.
   void purge(table_id table) {
@@ -30,7 +32,7 @@ struct shared_store {
   std::unique_ptr<exact_store> store;
   std::set<table_id> tables;  // that are looked up here
   std::set<table_id> left;    // have gone, but their entries wait for a grace period
-  bool has_many = false;      // entries, in the version before
+  bool was_large = false;     // in the version before
 };
 
 /// A table's keys in a store, as places.
@@ -67,7 +69,7 @@ class exact_form final : public placed_form<exact_places> {
   const std::shared_ptr<shared_store>& store() const { return store_; }
 
  private:
-  bool has_many() const override { return store_->store->size() >= in_.share_from; }
+  bool has_many() const override { return store_->is_large(in_); }
   /// The store may be other tables', too.
   std::uint64_t bytes_of_places() const override { return 0; }
 

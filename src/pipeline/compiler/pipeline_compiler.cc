@@ -52,7 +52,8 @@ result<std::unique_ptr<pipeline_compiler>> pipeline_compiler::create(
     return fail(errc::invalid, "rules_max", "must be at most 2^26 in a bridge that forwards");
   }
   if (records_for(model.params(), params) > rule_head::numbers_max) {
-    return fail(errc::invalid, "spare_records", "there are at most 2^28 records");
+    return fail(errc::invalid, "spare_records",
+                "must be at most 2^28 together with three for each of rules_max");
   }
   auto records =
       action_records::create(records_for(model.params(), params), numbers_for(model.params()));
@@ -70,11 +71,10 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
       n_workers_(params.n_workers),
       limits_(params.limits),
       reclaimer_(published_.grace),
-      context_(std::move(records), model.params().rules_max, std::move(counts),
+      context_(std::move(records), model.params().rules_max, params.share_from, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}),
       groups_(model) {
-  context_.share_from = params.share_from;
   published_.records = &context_.records();
   for (table_state& each : tables_) each.keeper = template_keeper(params.limits);
   ports_ = std::make_unique<port_list>();

@@ -35,7 +35,7 @@ class placed_form : public table_form {
     share_later();
     return apart_->finish();
   }
-  sharing shared() const final { return {rules_.n_sharing(), rules_.n_shared_records()}; }
+  sharing shared() const final { return rules_.shared(); }
   void share_later() final {
     if (share_is_due_) return;
     if (!has_many()) {

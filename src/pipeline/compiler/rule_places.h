@@ -98,7 +98,6 @@ class rule_places {
     for (const auto& [record, n_rules] : shared_) in_.leave_shared(record, n_rules);
     heads_.clear();
     shared_.clear();
-    n_sharing_ = 0;
     young_.clear();
     waiting_.clear();
     (void)burials_.clear();  // they are heads, too
@@ -109,7 +108,6 @@ class rule_places {
     heads_.swap(from.heads_);
     waiting_.swap(from.waiting_);
     shared_.swap(from.shared_);
-    std::swap(n_sharing_, from.n_sharing_);
     for (const record_id gone : from.burials_.clear()) {
       heads_.erase(gone);
       from.heads_.insert(gone);
@@ -135,9 +133,11 @@ class rule_places {
     }
   }
 
-  /// Places that lead to shared records, and how many records these are.
-  std::size_t n_sharing() const { return n_sharing_; }
-  std::size_t n_shared_records() const { return shared_.size(); }
+  table_form::sharing shared() const {
+    table_form::sharing made{0, shared_.size()};
+    for (const auto& [record, n_places] : shared_) made.rules += n_places;
+    return made;
+  }
 
  private:
   template <class Store>
@@ -157,7 +157,6 @@ class rule_places {
     heads_.insert(*made);
     const auto shared = shared_.find(head.record);
     if (--shared->second == 0) shared_.erase(shared);
-    --n_sharing_;
     return made;
   }
 
@@ -179,7 +178,6 @@ class rule_places {
     if (shared == 0) return;
     (void)store.put(where, {shared, in_.records()[one].counters});  // it is there: it has room
     ++shared_[shared];
-    ++n_sharing_;
     heads_.erase(one);
     in_.retire(one);
   }
@@ -189,7 +187,6 @@ class rule_places {
   std::map<Where, std::vector<rule_ptr>> waiting_;
   std::unordered_set<record_id> heads_;                // of one place each
   std::unordered_map<record_id, std::size_t> shared_;  // others, and of how many places
-  std::size_t n_sharing_ = 0;                          // places of these
   std::deque<record_id> young_;
   burials<Where> burials_;
 };

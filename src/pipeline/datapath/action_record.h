@@ -130,7 +130,6 @@ struct met_rule {
   static met_rule of(const action_record* one) noexcept {
     return {one, one != nullptr ? one->counters : 0};
   }
-  bool operator==(const met_rule&) const = default;
 };
 
 /// All records of a bridge, by number. Numbers are given out by the compiler.
