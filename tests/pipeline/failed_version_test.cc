@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "checked_pipeline.h"
-#include "net/wire.h"
-#include "pipeline/datapath/test_frames.h"
-#include "pipeline/model/test_model.h"
+#include "mac_rules.h"
 
 namespace coua::test {
 namespace {
@@ -19,13 +17,8 @@ using pipeline::test::change_rules;
 using pipeline::test::output;
 using pipeline::test::where;
 
-constexpr std::uint64_t first_mac = 0x0200'0000'0000;
 constexpr port_no n_ports = 6;
 
-match to_mac(unsigned which) { return where({exact(field::eth_dst, first_mac + which)}); }
-rule_mod mac_rule(table_id table, unsigned which, port_no port, std::uint16_t priority = 10) {
-  return add_rule(table, priority, to_mac(which), pipeline::test::apply({output(port)}));
-}
 rule_mod removal(table_id table, unsigned which, std::uint16_t priority = 10) {
   return change_rules(rule_command::remove_strict, table, priority, to_mac(which));
 }
@@ -33,10 +26,7 @@ rule_mod removal(table_id table, unsigned which, std::uint16_t priority = 10) {
 std::vector<packet> packets_to(unsigned first, unsigned n, port_no from = 1) {
   std::vector<packet> made;
   for (unsigned i = first; i < first + n; ++i) {
-    packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
-    net::store_mac(one.bytes.data(), first_mac + i);
-    one.in_port = from;
-    made.push_back(std::move(one));
+    made.push_back(packet_to(i, from));
   }
   return made;
 }

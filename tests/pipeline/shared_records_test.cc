@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "checked_pipeline.h"
-#include "net/wire.h"
-#include "pipeline/datapath/test_frames.h"
-#include "pipeline/model/test_model.h"
+#include "mac_rules.h"
 
 namespace coua::test {
 namespace {
@@ -17,18 +15,9 @@ using pipeline::test::add_rule;
 using pipeline::test::output;
 using pipeline::test::where;
 
-constexpr std::uint64_t first_mac = 0x0200'0000'0000;
 constexpr unsigned n_macs = 64;
 
-match to_mac(unsigned which) { return where({exact(field::eth_dst, first_mac + which)}); }
 instructions to_port(port_no port) { return pipeline::test::apply({output(port)}); }
-rule_mod mac_rule(unsigned which, port_no port = 2, std::uint16_t priority = 10) {
-  return add_rule(0, priority, to_mac(which), to_port(port));
-}
-rule_mod strict(rule_command command, rule_mod of) {
-  of.command = command;
-  return of;
-}
 
 class shared_records_test : public ::testing::Test {
  protected:
@@ -41,23 +30,22 @@ class shared_records_test : public ::testing::Test {
   void must(const std::vector<operation>& bundle) { ASSERT_TRUE(in.apply(bundle)); }
   void add_macs(unsigned first, unsigned n, port_no port = 2) {
     std::vector<operation> bundle;
-    for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(first + i, port));
+    for (unsigned i = 0; i < n; ++i) bundle.emplace_back(mac_rule(0, first + i, port));
     must(bundle);
   }
-  /// Packets to all, in bursts; grace periods pass.
-  void see(unsigned n = n_macs) {
+  /// Packets to all, in bursts; grace periods pass. `packet_of(i)`: one of `n`.
+  template <class PacketOf>
+  void see(unsigned n, PacketOf packet_of) {
     for (unsigned first = 0; first < n; first += executor::burst_max) {
       std::vector<packet> burst;
-      for (unsigned i = 0; i < executor::burst_max; ++i) burst.push_back(packet_to(first + i));
+      for (unsigned i = 0; i < executor::burst_max; ++i) burst.push_back(packet_of(first + i));
       in.receive(burst);
     }
     for (int i = 0; i < 5; ++i) in.receive({});
     in.check_counters();
   }
-  static packet packet_to(unsigned which) {
-    packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
-    net::store_mac(one.bytes.data(), first_mac + which);
-    return one;
+  void see(unsigned n = n_macs) {
+    see(n, [](unsigned i) { return packet_to(i); });
   }
   compiler_usage usage() { return in.bridge().compiler().usage(); }
 
@@ -99,14 +87,15 @@ TEST_F(shared_records_test, are_left_by_who_changes) {
   see();
   ASSERT_EQ(usage().shared, 1U);
   // In one version: packets that come before batches have gone on see it, too.
-  must({strict(rule_command::modify_strict, mac_rule(3, 3)), mac_rule(4, 3),
-        strict(rule_command::remove_strict, mac_rule(5)), mac_rule(6, 4, 20), mac_rule(7, 4, 5),
-        strict(rule_command::remove_strict, mac_rule(8)), mac_rule(8, 2)});
+  must({strict(rule_command::modify_strict, mac_rule(0, 3, 3)), mac_rule(0, 4, 3),
+        strict(rule_command::remove_strict, mac_rule(0, 5)), mac_rule(0, 6, 4, 20),
+        mac_rule(0, 7, 4, 5), strict(rule_command::remove_strict, mac_rule(0, 8)),
+        mac_rule(0, 8, 2)});
   see();
-  must({strict(rule_command::remove_strict, mac_rule(6, 4, 20)),
-        strict(rule_command::remove_strict, mac_rule(7))});
+  must({strict(rule_command::remove_strict, mac_rule(0, 6, 4, 20)),
+        strict(rule_command::remove_strict, mac_rule(0, 7))});
   see();
-  must({strict(rule_command::modify_strict, mac_rule(3, 2)), mac_rule(5)});
+  must({strict(rule_command::modify_strict, mac_rule(0, 3, 2)), mac_rule(0, 5)});
   see();
   // All of them, twice before any batch goes on.
   for (const port_no port : {3, 4}) {
@@ -114,7 +103,7 @@ TEST_F(shared_records_test, are_left_by_who_changes) {
   }
   see();
   for (unsigned i = 0; i < n_macs; ++i) {
-    must({strict(rule_command::remove_strict, mac_rule(i))});
+    must({strict(rule_command::remove_strict, mac_rule(0, i))});
     if (i % 16 == 0) see();
   }
   see();
@@ -178,7 +167,7 @@ TEST_F(shared_records_test, go_along_to_another_store) {
   EXPECT_LT(usage().records, 10U);
   std::vector<operation> bundle;
   for (unsigned i = n_macs; i < 1000; ++i) {
-    bundle.emplace_back(strict(rule_command::remove_strict, mac_rule(i)));
+    bundle.emplace_back(strict(rule_command::remove_strict, mac_rule(0, i)));
   }
   must(bundle);
   see(1000);
@@ -199,7 +188,7 @@ TEST_F(shared_records_test, go_with_the_template) {
   EXPECT_EQ(usage().shared, 0U);
   must({strict(rule_command::remove_strict, odd)});
   for (unsigned i = 0; i < n_macs; ++i) {
-    must({strict(rule_command::modify_strict, mac_rule(i, 3))});
+    must({strict(rule_command::modify_strict, mac_rule(0, i, 3))});
   }
   ASSERT_EQ(in.bridge().compiler().form(0)->kind(), table_template::exact);
   see();
@@ -242,7 +231,7 @@ TEST_F(shared_from_100, are_none_in_small_tables) {
   see();
   EXPECT_EQ(usage().shared, 0U);
   EXPECT_EQ(usage().records, n_macs);
-  for (unsigned i = n_macs; i < 2 * n_macs; ++i) must({mac_rule(i)});
+  for (unsigned i = n_macs; i < 2 * n_macs; ++i) must({mac_rule(0, i)});
   see(2 * n_macs);
   EXPECT_EQ(usage().shared, 1U);
   EXPECT_LT(usage().records, 4U);
@@ -256,17 +245,12 @@ TEST_F(shared_from_100, are_none_in_small_tables) {
 /// those of another table, along with them, or before there was another store.
 TEST_F(shared_from_100, are_those_of_all_tables_of_a_store) {
   const pipeline_compiler& compiler = in.bridge().compiler();
-  const auto in_table_1 = [](unsigned i) {
-    rule_mod made = mac_rule(i, 3);
-    made.table = 1;
-    return made;
-  };
   for (const unsigned n_other : {n_macs, 6 * n_macs}) {
     for (const bool at_once : {false, true}) {
       std::vector<operation> bundle;
-      for (unsigned i = 0; i < n_other; ++i) bundle.emplace_back(in_table_1(i));
+      for (unsigned i = 0; i < n_other; ++i) bundle.emplace_back(mac_rule(1, i, 3));
       if (at_once) {
-        for (unsigned i = 0; i < n_macs; ++i) bundle.emplace_back(mac_rule(i));
+        for (unsigned i = 0; i < n_macs; ++i) bundle.emplace_back(mac_rule(0, i));
         must(bundle);
       } else {
         add_macs(0, n_macs);
@@ -287,20 +271,13 @@ TEST_F(shared_from_100, are_those_of_all_tables_of_a_store) {
   in.check_nothing_stays();
 }
 
-class shared_with_few_records : public shared_records_test {
- protected:
-  shared_with_few_records()
-      : shared_records_test({.spare_records = 256, .limits = no_mixed_tables, .share_from = 1},
-                            n_macs) {}
-};
-
 /// While one rule or another changes all the time, what waits does not grow.
 TEST_F(shared_records_test, wait_once_for_each_grace_period) {
   add_macs(0, n_macs);
   see();
   std::size_t most = 0;
   for (unsigned i = 0; i < 500; ++i) {
-    must({strict(rule_command::modify_strict, mac_rule(i % n_macs, 2 + i % 3))});
+    must({strict(rule_command::modify_strict, mac_rule(0, i % n_macs, 2 + i % 3))});
     if (i % 4 == 0) in.receive({});
     most = std::max(most, in.bridge().compiler().n_deferred());
   }
@@ -319,17 +296,12 @@ class shared_routes : public shared_records_test {
                     to_port(port));
   }
   void see_routes(unsigned n) {
-    std::vector<packet> burst;
-    for (unsigned i = 0; i < n; ++i) {
-      packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
-      net::store_be32(one.bytes.data() + 30, 0x0a00'0001 + (i << 8));
-      burst.push_back(std::move(one));
-      if (burst.size() < executor::burst_max && i + 1 < n) continue;
-      in.receive(burst);
-      burst.clear();
-    }
-    for (int i = 0; i < 5; ++i) in.receive({});
-    in.check_counters();
+    see(n, [](unsigned i) {
+      packet one = packet_to(0);
+      net::store_be32(one.bytes.data() + net::ethernet_header_bytes + net::wire::ipv4::destination,
+                      0x0a00'0001 + (i << 8));
+      return one;
+    });
   }
 };
 
@@ -353,6 +325,13 @@ TEST_F(shared_routes, share_by_length_and_port) {
   in.check_nothing_stays();
 }
 
+class shared_with_few_records : public shared_records_test {
+ protected:
+  shared_with_few_records()
+      : shared_records_test({.spare_records = 256, .limits = no_mixed_tables, .share_from = 1},
+                            n_macs) {}
+};
+
 /// Each change takes records, of which none comes back while a batch may be anywhere.
 TEST_F(shared_with_few_records, change_until_there_are_none) {
   add_macs(0, n_macs);
@@ -360,13 +339,20 @@ TEST_F(shared_with_few_records, change_until_there_are_none) {
   ASSERT_EQ(usage().shared, 1U);
   for (unsigned i = 0; in.n_full == 0; ++i) {
     ASSERT_LT(i, 10 * n_macs + 256);
-    (void)in.apply({strict(rule_command::modify_strict, mac_rule(i % n_macs, 2 + i % 3))});
+    (void)in.apply({strict(rule_command::modify_strict, mac_rule(0, i % n_macs, 2 + i % 3))});
   }
   see();
   must({strict(rule_command::modify, add_rule(0, 0, {}, to_port(3)))});
   see();
   EXPECT_EQ(usage().shared, 1U);
   in.check_nothing_stays();
+}
+
+TEST(shared_records_bounds, no_record_has_more_than_28_bits) {
+  const auto made = running_bridge::create({}, {.spare_records = std::size_t{1} << 28});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message().find("spare_records: must be at most 2^28"), std::string::npos)
+      << made.error().message();
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "checked_pipeline.h"
-#include "net/wire.h"
-#include "pipeline/datapath/test_frames.h"
-#include "pipeline/model/test_model.h"
+#include "mac_rules.h"
 
 namespace coua::test {
 namespace {
@@ -16,20 +14,10 @@ using pipeline::test::add_rule;
 using pipeline::test::output;
 using pipeline::test::where;
 
-constexpr std::uint64_t first_mac = 0x0200'0000'0000;
 constexpr unsigned n_few = 20;  // more than a direct table takes
 
-rule_mod mac_rule(table_id table, unsigned which, port_no port = 2) {
-  return add_rule(table, 10, where({exact(field::eth_dst, first_mac + which)}),
-                  pipeline::test::apply({output(port)}));
-}
 rule_mod removal(table_id table) {
   return pipeline::test::change_rules(rule_command::remove, table, 0, {});
-}
-
-rule_mod strict_removal(rule_mod of) {
-  of.command = rule_command::remove_strict;
-  return of;
 }
 void must(checked_pipeline& in, const std::vector<operation>& bundle) {
   ASSERT_TRUE(in.apply(bundle));
@@ -42,7 +30,8 @@ void add_macs(checked_pipeline& in, table_id table, unsigned n) {
 /// Removes the others of `n`, in one bundle.
 void leave_few(checked_pipeline& in, table_id table, unsigned n) {
   std::vector<operation> bundle;
-  for (unsigned i = n_few; i < n; ++i) bundle.emplace_back(strict_removal(mac_rule(table, i)));
+  for (unsigned i = n_few; i < n; ++i)
+    bundle.emplace_back(strict(rule_command::remove_strict, mac_rule(table, i)));
   must(in, bundle);
 }
 /// A port for each table leads there.
@@ -58,10 +47,7 @@ void see(checked_pipeline& in) {
   for (int round = 0; round < 3; ++round) {
     std::vector<packet> burst;
     for (unsigned i = 0; i < executor::burst_max; ++i) {
-      packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
-      one.in_port = 1 + i % 3;
-      net::store_mac(one.bytes.data(), first_mac + i * (n_few + 4) / executor::burst_max);
-      burst.push_back(std::move(one));
+      burst.push_back(packet_to(i * (n_few + 4) / executor::burst_max, 1 + i % 3));
     }
     in.receive(burst);
   }
@@ -189,7 +175,8 @@ TEST(shared_store, takes_all_along_when_it_grows) {
   const exact_store* has = store_of(in, 1);
   while (n_moves < 3) {
     // Gone, but not buried when the store grows.
-    must(in, {strict_removal(mac_rule(2, number % n_few)), strict_removal(rest_rule(1, 3))});
+    must(in, {strict(rule_command::remove_strict, mac_rule(2, number % n_few)),
+              strict(rule_command::remove_strict, rest_rule(1, 3))});
     must(in, {mac_rule(1, ++number)});
     const exact_store* const now = store_of(in, 1);
     if (std::exchange(has, now) != now) {
@@ -197,9 +184,11 @@ TEST(shared_store, takes_all_along_when_it_grows) {
       EXPECT_EQ(store_of(in, 2), now);
       see(in);
       // What waited has its turn, and what counted then waits.
-      must(in, {strict_removal(mac_rule(1, n_moves)), strict_removal(mac_rule(2, n_moves + 1))});
+      must(in, {strict(rule_command::remove_strict, mac_rule(1, n_moves)),
+                strict(rule_command::remove_strict, mac_rule(2, n_moves + 1))});
       see(in);
-      must(in, {mac_rule(1, n_moves), mac_rule(2, n_moves + 1), strict_removal(rest_rule(2, 3))});
+      must(in, {mac_rule(1, n_moves), mac_rule(2, n_moves + 1),
+                strict(rule_command::remove_strict, rest_rule(2, 3))});
       see(in);
       must(in, {rest_rule(2, 1 + n_moves % 2)});
     }
