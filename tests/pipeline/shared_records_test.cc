@@ -260,8 +260,9 @@ TEST_F(shared_from_100, are_those_of_all_tables_of_a_store) {
       }
       ASSERT_EQ(compiler.form(0)->stage().exact, compiler.form(1)->stage().exact);
       see();
-      EXPECT_EQ(compiler.form(0)->shared().rules, n_macs - 1);
-      EXPECT_EQ(compiler.form(1)->shared().rules, n_other - 1);
+      // The first one has nobody to share with, but for one that was there before the removals.
+      EXPECT_GE(compiler.form(0)->shared().rules, n_macs - 1);
+      EXPECT_GE(compiler.form(1)->shared().rules, n_other - 1);
       for (const table_id table : {0, 1}) {
         must({pipeline::test::change_rules(rule_command::remove, table, 0, {})});
       }
