@@ -145,7 +145,7 @@ CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
   app->add_option("--size", out.which.size, "Bytes of a frame, with the check sequence")
       ->check(CLI::Range(64, 1518))
       ->capture_default_str();
-  sizes(*app, "--batch", "Packets to a burst", {"32"}, 1, pipeline::executor::burst_max,
+  sizes(*app, "--batch", "Packets to a burst", {"64"}, 1, pipeline::executor::burst_max,
         out.batches);
   add_simd(*app, out.simd);
   add_case_variants(*app, out.which);

@@ -37,7 +37,7 @@ struct forward_options {
   unsigned workers = 1;
   unsigned windows = 10;  // of a cold start
   unsigned pairs = 50;
-  unsigned burst = 32;
+  unsigned burst = 64;
   unsigned mbuf_bytes = 0;  // data room; 0: fits the frames
   bool testpmd = true;
   std::vector<ovs_caches> ovs;  // beside Open vSwitch (of use cases), a process for each

@@ -276,7 +276,7 @@ inline config whole() {
   t.fib_huge_pages = out.huge_pages != huge_page_mode::off;
   t.idle = *rc::gen::element(dp::idle_mode::spin, dp::idle_mode::yield, dp::idle_mode::sleep);
   t.tx_flush_us = number(0u, 10'001u, 50u);
-  t.burst = number(1u, 65u, 32u);
+  t.burst = number(1u, 65u, 64u);
   t.mbufs = number(0u, (1u << 26) + 1, 0u);
   t.mbuf_bytes = number(128u, 65408u, 0u);
   out.bridges = bridges();

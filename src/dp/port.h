@@ -35,7 +35,7 @@ namespace coua::dp {
 struct port_limits {
   std::span<const worker_place> places;  // workers: those of the port's node poll it
   unsigned workers_all = 1;              // all of them send
-  unsigned burst = 32;
+  unsigned burst = 64;
   // Gives the pool that all ports of a NUMA node share; empty: the port makes its own, of a size
   // computed from its queues.
   std::function<result<packet_pool*>(int numa_node, unsigned room)> shared_pool;

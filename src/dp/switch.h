@@ -151,7 +151,7 @@ struct switch_config {
   bool fib_huge_pages = true;  // false: never reserved ones; transparent ones where there are
   idle_mode idle = idle_mode::yield;
   unsigned tx_flush_us = 50;  // packets wait no longer than this in a transmit buffer
-  unsigned burst = 32;        // 1 to 64
+  unsigned burst = 64;        // 1 to 64
   unsigned mbufs = 0;         // per NUMA node, shared; 0: per port, computed from its queues
   unsigned mbuf_bytes = 0;    // data room; 0: fits the MTU
   std::vector<bridge_config> bridges = {bridge_config{}};  // at first; one at least

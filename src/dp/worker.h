@@ -64,7 +64,7 @@ struct worker_shared {
 struct worker_params {
   unsigned number = 0;
   unsigned core = 0;
-  unsigned burst = 32;
+  unsigned burst = 64;
   std::uint64_t tx_flush_cycles = 0;
   std::uint64_t suppress_cycles = 0;
   std::uint64_t suppress_move_cycles = 0;

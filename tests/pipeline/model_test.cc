@@ -18,10 +18,12 @@
 namespace coua::test {
 namespace {
 
+constexpr unsigned n_max = 32;
+
 struct step {
   enum kind { change, fill, thin, bundle, burst, out, collect, wait } what;
   std::uint64_t number;
-  unsigned n;  // operations of a bundle, packets of a burst
+  unsigned n;  // 1 to n_max: operations of a bundle, packets of a burst
 };
 std::ostream& operator<<(std::ostream& out, const step& one) {
   constexpr const char* names[] = {"change", "fill", "thin",    "bundle",
@@ -39,7 +41,7 @@ rc::Gen<step> arbitrary_step() {
                                                                            {2, step::collect},
                                                                            {1, step::wait}}),
                                      rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>()),
-                                     rc::gen::inRange(1U, 33U)),
+                                     rc::gen::inRange(1U, n_max + 1)),
                       [](const auto& parts) {
                         return step{std::get<0>(parts), std::get<1>(parts), std::get<2>(parts)};
                       });
@@ -132,13 +134,16 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
     case step::bundle: return apply(operations(1 + one.n % 4));
     case step::burst: {
       forms.note(in);
+      // Some are as long as bursts may be.
+      const unsigned n = one.number % 4 == 0 ? 2 * one.n : one.n;
+      static_assert(2 * n_max == pipeline::executor::burst_max);
       for (unsigned bursts = 1 + one.n / 8; bursts > 0; --bursts) {
         std::vector<pipeline::packet> packets;
-        for (unsigned i = 0; i < one.n; ++i) packets.push_back(random_packet(random()));
+        for (unsigned i = 0; i < n; ++i) packets.push_back(random_packet(random()));
         all.packets += packets.size();
         in.receive(packets);
       }
-      if (one.n >= pipeline::executor::burst_max / 2) in.receive(random_train(random, one.n));
+      if (n >= n_max / 2) in.receive(random_train(random, n));
       return;
     }
     case step::out: return in.packet_out(random_packet(random()), random_packet_out(random(), is));

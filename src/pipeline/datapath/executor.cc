@@ -61,7 +61,8 @@ void executor::begin(time_ns now) noexcept {
 
 void executor::load(std::span<const arrival> burst) noexcept {
   COUA_ASSERT(burst.size() <= burst_max);
-  n_ = n_slots_ = static_cast<unsigned>(burst.size());
+  n_ = static_cast<unsigned>(burst.size());
+  n_slots_ = burst_max;
   n_deliveries_ = n_numbers_ = 0;
   n_left_over_ = 0;
   n_learned_ = 0;
@@ -142,14 +143,14 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   finish();
 }
 
-std::uint64_t executor::admitted(std::span<const arrival> burst) noexcept {
-  std::uint64_t all = (std::uint64_t{1} << burst.size()) - 1;
+executor::packet_bits executor::admitted(std::span<const arrival> burst) noexcept {
+  packet_bits all = first_bits(n_);
   if ((port_states_ & port_list::receives_nothing) == 0) [[likely]]
     return all;
   for (unsigned i = 0; i < burst.size(); ++i) {
     if ((plan_->ports->states(burst[i].in_port) & port_list::receives_nothing) == 0) continue;
     counts_.add(pipeline_drop::port_closed);
-    all &= ~(std::uint64_t{1} << i);
+    all &= ~(packet_bits{1} << i);
   }
   return all;
 }
@@ -162,18 +163,18 @@ void executor::run_actions(const arrival& one, const op_list& actions, time_ns n
   finish();
 }
 
-void executor::send_to(std::uint64_t packets, table_id table) noexcept {
+void executor::send_to(packet_bits packets, table_id table) noexcept {
   const table_id batch = plan_->batch_of[table];
   pending_[batch] |= packets;
   pending_tables_[batch / 64] |= std::uint64_t{packets != 0} << batch % 64;
 }
 
 void executor::take_pending(table_id batch, packet_list& out) noexcept {
-  std::uint64_t packets = std::exchange(pending_[batch], 0);
+  packet_bits packets = std::exchange(pending_[batch], 0);
   pending_tables_[batch / 64] &= ~(std::uint64_t{1} << batch % 64);
   const table_id first = table_[std::countr_zero(packets)];
   table_id differs = 0;  // no wider than tables: so many are compared at a time
-  out.is_in_a_row = (packets & (packets + 1)) == 0 && packets >> burst_max == 0;
+  out.is_in_a_row = (packets & (packets + 1)) == 0;
   if (out.is_in_a_row) [[likely]] {
     // All of a burst, mostly.
     out.n = static_cast<unsigned>(std::countr_one(packets));
@@ -226,21 +227,21 @@ void executor::run_pending() noexcept {
   }
 }
 
-std::uint32_t executor::count(const packet_list& list, const met_rules& found, work& all,
-                              alike& are) noexcept {
+executor::packet_bits executor::count(const packet_list& list, const met_rules& found, work& all,
+                                      alike& are) noexcept {
   const worker_counts::cells cells = counts_.all();
   const action_record* const first = found.records[0];
   const action_shape* const shape = first != nullptr ? first->shape : nullptr;
   const record_traits traits = first != nullptr ? first->traits : record_traits{};
   const unsigned n = list.n;
-  std::uint32_t missed = 0;
+  packet_bits missed = 0;
   std::uintptr_t shape_differs = 0;
   std::uint32_t traits_differ = 0;
   const auto each = [&](auto ops_apart) {
     for (unsigned k = 0; k < n; ++k) {
       const action_record* const one = found.records[k];
       if (one == nullptr) [[unlikely]] {
-        missed |= std::uint32_t{1} << k;
+        missed |= packet_bits{1} << k;
         continue;
       }
       cells.add(found.counters[k], frame_bytes_[list.at[k]]);
@@ -271,8 +272,8 @@ std::uint32_t executor::count(const packet_list& list, const met_rules& found, w
   return missed;
 }
 
-void executor::count_tables(const packet_list& list, std::uint32_t missed) noexcept {
-  for (std::uint32_t some = missed; some != 0; some &= some - 1) {
+void executor::count_tables(const packet_list& list, packet_bits missed) noexcept {
+  for (packet_bits some = missed; some != 0; some &= some - 1) {
     miss(list.at[std::countr_zero(some)]);
   }
   if (!list.is_mixed) {
@@ -286,20 +287,20 @@ void executor::count_tables(const packet_list& list, std::uint32_t missed) noexc
 
 void executor::miss(slot at) noexcept {
   if (n_calls_[at] != 0) {
-    returned_ |= std::uint64_t{1} << at;
+    go_back(at);
   } else {
     counts_.add(pipeline_drop::no_rule);
   }
 }
 
-std::uint32_t executor::meter_all(const packet_list& list, const met_rules& found,
-                                  std::uint32_t which) noexcept {
-  std::uint32_t dropped = 0;
-  for (std::uint32_t left = which; left != 0; left &= left - 1) {
+executor::packet_bits executor::meter_all(const packet_list& list, const met_rules& found,
+                                          packet_bits which) noexcept {
+  packet_bits dropped = 0;
+  for (packet_bits left = which; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
     const action_record& one = *found.records[k];
     if (!one.traits.is_metered || pass_meter(list.at[k], one.ops()[0])) continue;
-    dropped |= std::uint32_t{1} << k;
+    dropped |= packet_bits{1} << k;
   }
   return dropped;
 }
@@ -308,10 +309,10 @@ void executor::execute(const packet_list& list, const met_rules& found) noexcept
   alike are;
   work all;
   const bool is_one = may_be_one_rule(found, list.n) && count_as_one(list, found, all, are);
-  const std::uint32_t missed = is_one ? 0 : count(list, found, all, are);
+  const packet_bits missed = is_one ? 0 : count(list, found, all, are);
   if (are.shapes && !are.metered) [[likely]]
     return run_shape(*found.records[0]->shape, all);
-  std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << list.n) - 1) & ~missed;
+  packet_bits left = first_bits(list.n) & ~missed;
   if (are.metered) left &= ~meter_all(list, found, left);
   // Without branches that depend on shapes: which packet has which is hard to predict.
   const action_shape* shapes[burst_max];
@@ -320,8 +321,8 @@ void executor::execute(const packet_list& list, const met_rules& found) noexcept
   }
   while (left != 0) {
     const action_shape& shape = *shapes[std::countr_zero(left)];
-    std::uint32_t same = 0;
-    for (unsigned k = 0; k < list.n; ++k) same |= std::uint32_t{shapes[k] == &shape} << k;
+    packet_bits same = 0;
+    for (unsigned k = 0; k < list.n; ++k) same |= packet_bits{shapes[k] == &shape} << k;
     left &= ~same;
     work some;
     for (; same != 0; same &= same - 1) {
@@ -366,6 +367,10 @@ void executor::send_on(const work& all) noexcept {
   table_id differs = 0;
   if (all.is_in_a_row && !all.next_differs) {
     std::fill_n(table_, n, next);
+  } else if (is_copy(all.at[0])) [[unlikely]] {
+    table_[all.at[0]] = next;
+    copy_waits_ = waits::at_table;
+    return;
   } else {
     const std::array<table_id, n_tables_max>& batch_of = plan_->batch_of;
     for (unsigned k = 0; k < n; ++k) {
@@ -374,9 +379,9 @@ void executor::send_on(const work& all) noexcept {
     }
   }
   if (differs == 0) [[likely]] {
-    return send_to(all.is_in_a_row ? (std::uint64_t{1} << n) - 1 : bits_of(all.at, n), next);
+    return send_to(all.is_in_a_row ? first_bits(n) : bits_of(all.at, n), next);
   }
-  for (unsigned k = 0; k < n; ++k) send_to(std::uint64_t{1} << all.at[k], all.next[k]);
+  for (unsigned k = 0; k < n; ++k) send_to(packet_bits{1} << all.at[k], all.next[k]);
 }
 
 void executor::end_of_pipeline(work& all) noexcept {

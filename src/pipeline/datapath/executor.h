@@ -27,7 +27,7 @@
 // Resubmit. A packet that a rule resubmits leaves its work, with a frame that says where it goes
 // on, and is pending at the other table, along with others. When it has come to an end there, it
 // has returned; those that return to the same op of the same shape go on together. Lists that are
-// not a rule's (buckets, packet-outs) wait for the packet instead: it goes alone.
+// not a rule's (buckets, packet-outs) wait for the packet instead: it goes alone, as all copies do.
 //
 // Trains. Where the whole burst is of one flow, one packet is looked up for all
 // (executor_train.cc).
@@ -61,11 +61,11 @@ namespace coua::pipeline {
 
 class executor {
  public:
-  static constexpr unsigned burst_max = 32;
+  static constexpr unsigned burst_max = 64;
   /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
   static constexpr std::uint32_t deliveries_max = 1 << 17;
   /// Rules that one burst leaves behind; what is beyond is counted (pipeline_drop::learn_too_many).
-  static constexpr unsigned learned_max = 256;
+  static constexpr unsigned learned_max = 512;
   /// One burst of so many is timed, the first one too: two looks at the clock of all of them would
   /// take up to 1 % of a short pipeline.
   static constexpr unsigned timed_each = 16;
@@ -163,9 +163,16 @@ class executor {
   void go_online() noexcept { grace_.online(); }
 
  private:
-  // A slot has a packet: those of the burst, and behind them copies that buckets work on, which
-  // live as long as their bucket.
+  // A slot has a packet: those of the burst, and from burst_max on copies that buckets work on,
+  // which live as long as their bucket.
   using slot = std::uint8_t;
+  static constexpr bool is_copy(slot at) noexcept { return at >= burst_max; }
+  /// A bit for each packet of a burst, by its slot, or by its place in a list.
+  using packet_bits = std::uint64_t;
+  static_assert(burst_max <= 64);
+  static constexpr packet_bits first_bits(unsigned n) noexcept {
+    return n < 64 ? (packet_bits{1} << n) - 1 : ~packet_bits{0};
+  }
   static constexpr unsigned n_slots = burst_max + group_depth_max + 1;
   /// 0, 1, 2...
   static constexpr auto first_slots = [] {
@@ -200,7 +207,7 @@ class executor {
       ops[n++] = record.ops();
     }
     /// Those whose bits are set, by their place here.
-    void leave_out(std::uint32_t some) noexcept {
+    void leave_out(packet_bits some) noexcept {
       unsigned n_left = 0;
       is_in_a_row = false;
       for (unsigned k = 0; k < n; ++k) {
@@ -277,9 +284,9 @@ class executor {
   void clear_state() noexcept;
   void finish() noexcept;
   /// Bits of those whose port may receive.
-  std::uint64_t admitted(std::span<const arrival> burst) noexcept;
+  packet_bits admitted(std::span<const arrival> burst) noexcept;
   /// Bits of slots, whose table it is already, or another one of its batch.
-  void send_to(std::uint64_t packets, table_id table) noexcept;
+  void send_to(packet_bits packets, table_id table) noexcept;
   /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
   void run_pending() noexcept;
@@ -287,13 +294,13 @@ class executor {
   void execute(const packet_list& list, const met_rules& found) noexcept;
   /// Counts those that have a record. Bits of the others, by their place in the list. `all`: what
   /// there is to do, where all have one and are alike.
-  std::uint32_t count(const packet_list& list, const met_rules& found, work& all,
-                      alike& are) noexcept;
-  void count_tables(const packet_list& list, std::uint32_t missed) noexcept;
+  packet_bits count(const packet_list& list, const met_rules& found, work& all,
+                    alike& are) noexcept;
+  void count_tables(const packet_list& list, packet_bits missed) noexcept;
   void miss(slot at) noexcept;
   /// Meters come before all other ops. Bits of those that they drop.
-  std::uint32_t meter_all(const packet_list& list, const met_rules& found,
-                          std::uint32_t which) noexcept;
+  packet_bits meter_all(const packet_list& list, const met_rules& found,
+                        packet_bits which) noexcept;
   void run_shape(const action_shape& shape, work& all) noexcept;
   void send_on(const work& all) noexcept;
   void end_of_pipeline(work& all) noexcept;
@@ -309,6 +316,12 @@ class executor {
   /// Goes and comes back before other packets do anything. False: it ended.
   bool run_nested(slot at, const op& how) noexcept;
   bool step_nested(slot at) noexcept;
+  void resume_nested(slot at, const call_frame& back) noexcept;
+  void look_up_nested(slot at) noexcept;
+  /// Where one that goes alone waits.
+  enum class waits : std::uint8_t { nowhere, at_table, returned };
+  waits take_alone(slot at) noexcept;
+  void go_back(slot at) noexcept;
   void show_in_ports(const packet_list& list) noexcept;
   void leave_out_returned(work& all) noexcept;
   /// After a look-up: conjunctions, and ports that only it was to see.
@@ -405,7 +418,7 @@ class executor {
   template <std::size_t Row>
   void run_row(work& all, unsigned index) noexcept;
   /// Those whose bits are set, by their place in the work.
-  void end_invalid_ttl(work& all, unsigned index, std::uint32_t some) noexcept;
+  void end_invalid_ttl(work& all, unsigned index, packet_bits some) noexcept;
 
   // executor_groups.cc
   void run_group(slot at, const versioned<group_version>& group, then after) noexcept;
@@ -471,7 +484,7 @@ class executor {
   time_ns now_ = 0;
   net::parse_depth depth_ = net::parse_depth::link;
   unsigned n_ = 0;              // packets
-  unsigned n_slots_ = 0;        // in use: copies are behind the burst
+  unsigned n_slots_ = 0;        // to the last copy
   bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
   bool some_state_ = false;   // what load() leaves as it is may be another one than 0
@@ -487,19 +500,22 @@ class executor {
   table_id table_[n_slots];
   std::vector<const action_set_ops*> sets_;  // n_tables_max for each slot
   std::uint64_t pending_tables_[4] = {};
-  std::uint64_t pending_[n_tables_max] = {};  // by batch: bits of slots
-  bool some_clauses_ = false;                 // of the plan
-  bool is_special_ = false;                   // look_up_specially() has to do
-  bool some_called_ = false;                  // some packet of the burst was resubmitted
+  packet_bits pending_[n_tables_max] = {};  // by batch
+  bool some_clauses_ = false;               // of the plan
+  bool is_special_ = false;                 // look_up_specially() has to do
+  bool some_called_ = false;                // some packet of the burst was resubmitted
   /// Some packet of the burst has written an action set, or lost a delivery: only then need those
   /// of which all were sent (work::all_sent) be looked at when they come to their end.
   bool ends_differ_ = false;
   bool is_train_ = false;  // the packets of the burst may be of one flow
   unsigned bucket_nesting_ = 0;
-  std::uint64_t returned_ = 0;   // bits of slots that go on where they were resubmitted
-  std::uint64_t disguised_ = 0;  // bits of slots whose in_port is another one for a look-up
+  packet_bits returned_ = 0;  // those that go on where they were resubmitted
+  /// Of copies the last one: those before wait for it, where their buckets are.
+  waits copy_waits_ = waits::nowhere;
   std::uint16_t n_resubmits_[burst_max];  // by packet of the burst
-  port_no in_ports_[n_slots];             // of those that are disguised
+  unsigned n_disguised_ = 0;              // their in_port is another one for a look-up
+  bool is_disguised_[n_slots] = {};
+  port_no in_ports_[n_slots];  // of those their own
   alignas(64) std::uint64_t clause_keys_[burst_max * key_words::max];
   reserved_array<met_conjunction> conjunctions_;
   std::uint32_t n_conjunctions_ = 0;

@@ -61,9 +61,9 @@ void executor::run_row(work& all, unsigned index) noexcept {
   constexpr std::size_t n_changes = sends ? row.n - 1 : row.n;
   if constexpr (n_changes != 0) own_frames(all);
   const port_list& ports = *plan_->ports;
-  std::uint32_t invalid = 0, sent_oddly = 0;
+  packet_bits invalid = 0, sent_oddly = 0;
   // Copies of packets, or many deliveries: one by one.
-  const bool oddly = n_slots_ != n_ || deliveries_max - n_deliveries_ < all.n;
+  const bool oddly = n_slots_ != burst_max || deliveries_max - n_deliveries_ < all.n;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     packet_state& p = packets_[at];
@@ -81,14 +81,14 @@ void executor::run_row(work& all, unsigned index) noexcept {
       (void)(... && change(std::integral_constant<std::size_t, I>()));
     }(std::make_index_sequence<n_changes>());
     if (!is_valid) [[unlikely]] {
-      invalid |= std::uint32_t{1} << k;
+      invalid |= packet_bits{1} << k;
       continue;
     }
     if constexpr (sends) {
       const port_no to = ops[n_changes].number;
       if (to == p.in_port || (ports.states_if_near(to) & port_list::sends) == 0 || oddly ||
           first_[at] != 0) [[unlikely]] {
-        sent_oddly |= std::uint32_t{1} << k;
+        sent_oddly |= packet_bits{1} << k;
         continue;
       }
       first_[at] = sent_bit | to;
@@ -96,7 +96,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
   }
   if constexpr (sends) {
     some_borrowed_ = true;
-    const std::uint32_t others = sent_oddly | invalid;
+    const packet_bits others = sent_oddly | invalid;
     n_deliveries_ += all.n - (others == 0 ? 0 : static_cast<unsigned>(std::popcount(others)));
     all.all_sent = others == 0;
     for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {

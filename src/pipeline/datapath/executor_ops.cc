@@ -175,18 +175,18 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
 void executor::run_decrement(work& all, unsigned index) noexcept {
   own_frames(all);
   const bool is_ip = all.ops[0][index].code == op_code::dec_ip_ttl;
-  std::uint32_t invalid = 0;
+  packet_bits invalid = 0;
   for (unsigned k = 0; k < all.n; ++k) {
     packet_state& p = packets_[all.at[k]];
     const rewrite_result done =
         is_ip ? dec_ip_ttl(p.buffer, p.layers) : dec_mpls_ttl(p.buffer, p.layers);
-    if (done == rewrite_result::invalid_ttl) invalid |= std::uint32_t{1} << k;
+    if (done == rewrite_result::invalid_ttl) invalid |= packet_bits{1} << k;
   }
   if (invalid != 0) end_invalid_ttl(all, index, invalid);
 }
 
-void executor::end_invalid_ttl(work& all, unsigned index, std::uint32_t some) noexcept {
-  for (std::uint32_t left = some; left != 0; left &= left - 1) {
+void executor::end_invalid_ttl(work& all, unsigned index, packet_bits some) noexcept {
+  for (packet_bits left = some; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
     counts_.add(pipeline_drop::invalid_ttl);
     output_controller(all.at[k], packet_in_reason::invalid_ttl, all.ops[k][index].value);
@@ -246,8 +246,9 @@ void executor::run_pipeline(slot at) noexcept {
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
   table_[*copy] = 0;
-  send_to(std::uint64_t{1} << *copy, 0);
-  run_tables();
+  copy_waits_ = waits::at_table;
+  while (step_nested(*copy)) {
+  }
   leave_slot(*copy);
 }
 

@@ -46,11 +46,16 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
   table_[at] = to;
   if (how.number != port_in_port) {
     is_special_ = true;
-    disguised_ |= std::uint64_t{1} << at;
+    ++n_disguised_;
+    is_disguised_[at] = true;
     in_ports_[at] = packets_[at].in_port;
     packets_[at].in_port = how.number;
   }
-  send_to(std::uint64_t{1} << at, to);
+  if (is_copy(at)) {
+    copy_waits_ = waits::at_table;
+  } else {
+    send_to(packet_bits{1} << at, to);
+  }
   return true;
 }
 
@@ -63,10 +68,11 @@ executor::call_frame executor::end_call(slot at) noexcept {
 
 void executor::show_in_ports(const packet_list& list) noexcept {
   for (unsigned k = 0; k < list.n; ++k) {
-    const std::uint64_t bit = std::uint64_t{1} << list.at[k];
-    if ((disguised_ & bit) == 0) continue;
-    packets_[list.at[k]].in_port = in_ports_[list.at[k]];
-    disguised_ &= ~bit;
+    const slot at = list.at[k];
+    if (!is_disguised_[at]) continue;
+    packets_[at].in_port = in_ports_[at];
+    is_disguised_[at] = false;
+    --n_disguised_;
   }
 }
 
@@ -74,18 +80,18 @@ void executor::resume_returned() noexcept {
   call_frame frames[burst_max];
   slot at[burst_max];
   unsigned n = 0;
-  for (std::uint64_t some = std::exchange(returned_, 0); some != 0; some &= some - 1) {
+  for (packet_bits some = std::exchange(returned_, 0); some != 0; some &= some - 1) {
     at[n] = static_cast<slot>(std::countr_zero(some));
     frames[n] = end_call(at[n]);
     ++n;
   }
-  for (std::uint32_t left = static_cast<std::uint32_t>((std::uint64_t{1} << n) - 1); left != 0;) {
+  for (packet_bits left = first_bits(n); left != 0;) {
     const call_frame& first = frames[std::countr_zero(left)];
     work all;
-    for (std::uint32_t some = left; some != 0; some &= some - 1) {
+    for (packet_bits some = left; some != 0; some &= some - 1) {
       const int i = std::countr_zero(some);
       if (frames[i].shape != first.shape || frames[i].index != first.index) continue;
-      left &= ~(std::uint32_t{1} << i);
+      left &= ~(packet_bits{1} << i);
       all.at[all.n] = at[i];
       all.next[all.n] = frames[i].next_table;
       all.next_differs |= all.next[all.n] != all.next[0];
@@ -111,39 +117,64 @@ bool executor::run_nested(slot at, const op& how) noexcept {
 
 /// One table of the packet, or its way back. False: it has come back to run_nested, or ended.
 bool executor::step_nested(slot at) noexcept {
-  const std::uint64_t bit = std::uint64_t{1} << at;
-  if ((returned_ & bit) != 0) {
-    returned_ &= ~bit;
-    const call_frame back = end_call(at);
-    if (back.shape == nullptr) return false;
-    work one;
-    one.n = 1;
-    one.at[0] = at;
-    one.next[0] = back.next_table;
-    one.ops[0] = back.ops;
-    run_calling(*back.shape, back.index, one);
-    return true;
+  switch (take_alone(at)) {
+    case waits::nowhere: return false;
+    case waits::at_table: look_up_nested(at); return true;
+    case waits::returned: break;
   }
+  const call_frame back = end_call(at);
+  if (back.shape == nullptr) return false;
+  resume_nested(at, back);
+  return true;
+}
+
+void executor::resume_nested(slot at, const call_frame& back) noexcept {
+  work one;
+  one.n = 1;
+  one.at[0] = at;
+  one.next[0] = back.next_table;
+  one.ops[0] = back.ops;
+  run_calling(*back.shape, back.index, one);
+}
+
+void executor::look_up_nested(slot at) noexcept {
   const table_id table = table_[at];
-  const table_id batch = plan_->batch_of[table];
-  if ((pending_[batch] & bit) == 0) return false;
-  pending_[batch] &= ~bit;
-  pending_tables_[batch / 64] &= ~(std::uint64_t{pending_[batch] == 0} << batch % 64);
   const packet_list alone(at);
   met_rules found;
   found.clear(1);
   if (const table_stage* stage = plan_->tables[table]) look_up(*stage, alone, found);
   if (is_special_) look_up_specially(table, alone, found);
   execute(alone, found);
-  return true;
+}
+
+executor::waits executor::take_alone(slot at) noexcept {
+  if (is_copy(at)) return std::exchange(copy_waits_, waits::nowhere);
+  const packet_bits bit = packet_bits{1} << at;
+  if ((returned_ & bit) != 0) {
+    returned_ &= ~bit;
+    return waits::returned;
+  }
+  const table_id batch = plan_->batch_of[table_[at]];
+  if ((pending_[batch] & bit) == 0) return waits::nowhere;
+  pending_[batch] &= ~bit;
+  pending_tables_[batch / 64] &= ~(std::uint64_t{pending_[batch] == 0} << batch % 64);
+  return waits::at_table;
+}
+
+void executor::go_back(slot at) noexcept {
+  if (is_copy(at)) {
+    copy_waits_ = waits::returned;
+  } else {
+    returned_ |= packet_bits{1} << at;
+  }
 }
 
 void executor::leave_out_returned(work& all) noexcept {
-  std::uint32_t some = 0;
+  packet_bits some = 0;
   for (unsigned k = 0; k < all.n; ++k) {
     if (n_calls_[all.at[k]] == 0) continue;
-    returned_ |= std::uint64_t{1} << all.at[k];
-    some |= std::uint32_t{1} << k;
+    go_back(all.at[k]);
+    some |= packet_bits{1} << k;
   }
   all.leave_out(some);
 }
@@ -154,15 +185,15 @@ void executor::look_up_specially(table_id table, const packet_list& list,
   if (has_clauses(table) && plan_->tables[table] != nullptr) {
     look_up_conjunctions(table, list, found);
   }
-  if (disguised_ != 0) show_in_ports(list);
+  if (n_disguised_ != 0) show_in_ports(list);
 }
 
 void executor::drop_full_sets(work& all) noexcept {
-  std::uint32_t full = 0;
+  packet_bits full = 0;
   for (unsigned k = 0; k < all.n; ++k) {
     if (n_sets_[all.at[k]] < set_writes_max) continue;
     counts_.add(pipeline_drop::resubmits);
-    full |= std::uint32_t{1} << k;
+    full |= packet_bits{1} << k;
   }
   all.leave_out(full);
 }

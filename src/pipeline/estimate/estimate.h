@@ -22,7 +22,7 @@
 // entries, and of two tables the one that is a thousand times as large does not drive the other one
 // out.
 //
-// Misses overlap. A batch asks for the lines of 32 packets before it needs the first one, so what a
+// Misses overlap. A batch asks for the lines of 64 packets before it needs the first one, so what a
 // line adds is not its latency: the calibration reads lines in such batches (line_probe.h).
 //
 // Margin. Two stages in a row take less than both of them alone, since a processor begins the one

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/estimate/outline_of.h"
-#include "pipeline/compiler/other_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "pipeline/compiler/other_rules.h"
+#include "pipeline/datapath/executor.h"
 #include "pipeline/estimate/op_costs.h"
 
 namespace coua::pipeline {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t rules_looked_at = 1024;  // of a table
 constexpr double line_size = 64;
 constexpr double record_size = sizeof(action_record);
-constexpr double burst_size = 32;
+constexpr double burst_size = executor::burst_max;
 
 /// What is known of the rules of a table: of some of them, shares of the packets.
 struct rule_mix {
