@@ -167,7 +167,7 @@ bridge_explanation bridge_control::explain() {
   bool is_l2 = false;
   owner_.read([&](const pipeline::running_bridge& b) {
     made.tables = explain_tables(b);
-    outline = pipeline::outline_of(b);
+    outline = pipeline::outline_of(b, &met_);
     is_l2 = b.compiler().is_l2_switch();
   });
   add_measured(made);

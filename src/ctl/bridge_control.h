@@ -12,6 +12,7 @@
 #include "ctl/pipeline_control.h"
 #include "ctl/running_config.h"
 #include "dp/pipeline/pipeline_owner.h"
+#include "pipeline/estimate/outline_of.h"
 
 namespace coua::ctl {
 
@@ -89,6 +90,7 @@ class bridge_control final : public pipeline_control {
   pipeline::burst_times explained_{};
   pipeline::time_ns explained_at_;
   bool is_explained_ = false;
+  pipeline::met_until met_;  // for the owner's thread
 };
 
 }  // namespace coua::ctl

@@ -2,6 +2,7 @@
 #include "pipeline/estimate/outline_of.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -31,10 +32,41 @@ struct rule_mix {
   double prefix_bits = 0;  // of lpm: that a prefix has
 };
 
-bool is_looked_at(std::size_t i, std::size_t n) {
-  if (n <= rules_looked_at) return true;
-  const std::uint64_t drawn = (i + 1) * 0x9e37'79b9'7f4a'7c15 >> 32;
-  return drawn % ((n + rules_looked_at - 1) / rules_looked_at) == 0;
+/// Of the rules of a larger table some of those of a smaller one.
+bool is_looked_at(rule_id id, std::size_t n) {
+  const std::uint64_t drawn = (id + 1) * 0x9e37'79b9'7f4a'7c15 >> 32;
+  const std::size_t one_in = std::bit_ceil((n + rules_looked_at - 1) / rules_looked_at);
+  return drawn % one_in == 0;
+}
+
+/// Packets of a rule since a moment.
+std::uint64_t met_since(const rule_table::entry& one, const met_until& moment) {
+  const rule_id id = one.rule->id;
+  const std::uint64_t met = one.state.counted.packets;
+  if (id > moment.newest) return met;
+  const auto before = moment.packets.find(id);
+  if (before == moment.packets.end()) return 0;  // it was not looked at
+  // Less than then: its counters were reset.
+  return met < before->second ? met : met - before->second;
+}
+
+/// Shares of the packets of a table, by rule.
+std::vector<double> shares_of(const std::vector<const rule_table::entry*>& rules,
+                              const met_until* since) {
+  std::vector<std::uint64_t> met(rules.size(), 0);
+  std::uint64_t n = 0;
+  if (since != nullptr) {
+    for (std::size_t i = 0; i < rules.size(); ++i) n += met[i] = met_since(*rules[i], *since);
+  }
+  if (n == 0) {
+    for (std::size_t i = 0; i < rules.size(); ++i) n += met[i] = rules[i]->state.counted.packets;
+  }
+  std::vector<double> shares;
+  for (const std::uint64_t each : met) {
+    shares.push_back(n == 0 ? 1 / static_cast<double>(met.size())
+                            : static_cast<double>(each) / static_cast<double>(n));
+  }
+  return shares;
 }
 
 /// The codes of the ops of a rule, one character each; and how many they are.
@@ -60,20 +92,14 @@ double prefix_bits_of(const match& what, std::optional<field> of) {
   return n;
 }
 
-rule_mix mix_of(const rule_table& rules, op_costs& costs, std::optional<field> prefix_field) {
+rule_mix mix_of(const std::vector<const rule_table::entry*>& some, const met_until* since,
+                op_costs& costs, std::optional<field> prefix_field) {
   rule_mix made;
-  std::vector<const rule_table::entry*> some;
-  std::size_t i = 0;
-  each_other_rule(rules, [&](const rule_table::entry& one) {
-    if (is_looked_at(i++, rules.size())) some.push_back(&one);
-  });
-  std::uint64_t n_packets = 0;
-  for (const auto* each : some) n_packets += each->state.counted.packets;
-  for (const auto* each : some) {
+  const std::vector<double> shares = shares_of(some, since);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const rule_table::entry* const each = some[i];
     const instructions& what = each->rule->instructions;
-    const double share = n_packets == 0 ? 1 / static_cast<double>(some.size())
-                                        : static_cast<double>(each->state.counted.packets) /
-                                              static_cast<double>(n_packets);
+    const double share = shares[i];
     const op_costs::counts ops = costs.of(what);
     for (std::size_t k = 0; k < n_atoms; ++k) made.ops[k] += share * ops[k];
     if (what.goto_table) made.next[*what.goto_table] += share;
@@ -98,8 +124,8 @@ rule_mix mix_of(const rule_table& rules, op_costs& costs, std::optional<field> p
 /// Builds an outline, table by table.
 class outliner {
  public:
-  explicit outliner(const running_bridge& from)
-      : from_(from), model_(from.model()), costs_(from.model()) {}
+  outliner(const running_bridge& from, const met_until* since)
+      : from_(from), model_(from.model()), since_(since), costs_(from.model()) {}
 
   pipeline_outline run() {
     add_always();
@@ -111,6 +137,8 @@ class outliner {
     for (const auto& [key, tables] : together_) add_ways(tables);
     return std::move(made_);
   }
+  /// Of all rules that were looked at.
+  met_until met() { return std::move(met_); }
 
  private:
   void add_always() {
@@ -132,10 +160,23 @@ class outliner {
     return at->second;
   }
 
+  std::vector<const rule_table::entry*> look_at(const rule_table& rules) {
+    std::vector<const rule_table::entry*> some;
+    each_other_rule(rules, [&](const rule_table::entry& one) {
+      const rule_id id = one.rule->id;
+      met_.newest = std::max(met_.newest, id);
+      if (!is_looked_at(id, rules.size())) return;
+      some.push_back(&one);
+      met_.packets.emplace(id, one.state.counted.packets);
+    });
+    return some;
+  }
+
   void add_table(table_id id) {
     const table_stage& stage = from_.compiler().form(id)->stage();
     const rule_table& rules = model_.tables()[id];
-    const rule_mix mix = mix_of(rules, costs_, from_.compiler().choice(id)->prefix_field);
+    const rule_mix mix =
+        mix_of(look_at(rules), since_, costs_, from_.compiler().choice(id)->prefix_field);
     stage_outline one;
     one.table = id;
     one.visits = visits_[id];
@@ -288,6 +329,8 @@ class outliner {
 
   const running_bridge& from_;
   const bridge& model_;
+  const met_until* const since_;
+  met_until met_;
   op_costs costs_;
   pipeline_outline made_;
   double visits_[n_tables_max + 1] = {};
@@ -298,6 +341,11 @@ class outliner {
 
 }  // namespace
 
-pipeline_outline outline_of(const running_bridge& what) { return outliner(what).run(); }
+pipeline_outline outline_of(const running_bridge& what, met_until* until) {
+  outliner of(what, until);
+  pipeline_outline made = of.run();
+  if (until != nullptr) *until = of.met();
+  return made;
+}
 
 }  // namespace coua::pipeline

@@ -322,5 +322,65 @@ TEST_F(outline, one_burst_in_sixteen_is_timed) {
   EXPECT_GT(counts.times().all().cycles, 0U);
 }
 
+/// Of other packets than before, what comes of them now is told, not what came of all.
+TEST_F(outline, tells_the_way_of_packets_since_the_last_one) {
+  must({add_rule(0, 1, where({exact(field::eth_dst, 1)}), go(1)),
+        add_rule(0, 1, where({exact(field::eth_dst, 2)}), go(2)),
+        add_rule(1, 1, {}, apply({output(2)})), add_rule(2, 1, {}, apply({output(3)}))});
+  met_until until;
+  const auto visits = [&] {
+    const pipeline_outline got = outline_of(*bridge_, &until);
+    return std::pair(stage(got, 1).visits, stage(got, 2).visits);
+  };
+  send(1, 30);
+  EXPECT_EQ(visits(), std::pair(1.0, 0.0));
+  send(2, 10);
+  EXPECT_EQ(visits(), std::pair(0.0, 1.0));
+  EXPECT_EQ(visits(), std::pair(0.75, 0.25));  // nothing since
+  // A rule that came since, one whose counters began again, and one that is another one now.
+  must({add_rule(0, 2, where({exact(field::eth_dst, 1)}), go(2))});
+  send(1, 10);
+  EXPECT_EQ(visits(), std::pair(0.0, 1.0));
+  rule_mod again = add_rule(0, 2, where({exact(field::eth_dst, 1)}), go(1));
+  again.flags = rule_reset_counts;
+  must({again});
+  send(1, 6);
+  send(2, 2);
+  EXPECT_EQ(visits(), std::pair(0.75, 0.25));
+}
+
+/// Rules of which it is not known what they had met are left out; the sample of a larger table is
+/// part of that of a smaller one.
+TEST_F(outline, tells_the_way_of_packets_while_a_table_grows_and_shrinks) {
+  must({add_rule(1, 1, {}, apply({output(2)})), add_rule(2, 1, {}, apply({output(3)}))});
+  const auto add = [this](unsigned from, unsigned to, table_id next) {
+    std::vector<operation> rules;
+    for (unsigned i = from; i < to; ++i)
+      rules.emplace_back(add_rule(0, 1, where({exact(field::eth_dst, mac(i))}), go(next)));
+    must(rules);
+  };
+  met_until until;
+  add(0, 900, 1);
+  for (unsigned i = 0; i < 900; ++i) send(mac(i), 1);
+  EXPECT_NEAR(stage(outline_of(*bridge_, &until), 1).visits, 1, 1e-9);
+  EXPECT_EQ(until.packets.size(), 902U);
+  add(900, 1800, 2);
+  for (unsigned i = 900; i < 1800; ++i) send(mac(i), 1);
+  const pipeline_outline got = outline_of(*bridge_, &until);
+  EXPECT_EQ(stage(got, 1).visits, 0);
+  EXPECT_NEAR(stage(got, 2).visits, 1, 1e-9);
+  EXPECT_LT(until.packets.size(), 1100U);
+  EXPECT_GT(until.packets.size(), 700U);
+  std::vector<operation> removals;
+  for (unsigned i = 900; i < 1700; ++i) {
+    removals.emplace_back(test::change_rules(rule_command::remove_strict, 0, 1,
+                                             where({exact(field::eth_dst, mac(i))})));
+  }
+  must(removals);
+  for (unsigned i = 1700; i < 1800; ++i) send(mac(i), 1);
+  EXPECT_EQ(stage(outline_of(*bridge_, &until), 1).visits, 0);
+  EXPECT_EQ(until.packets.size(), 1002U);
+}
+
 }  // namespace
 }  // namespace coua::pipeline
