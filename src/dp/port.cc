@@ -326,7 +326,7 @@ result<void> port::setup_pool(const port_limits& limits) {
   // packets of its own port, which come back through a completion ring of 2,048.
   const unsigned driver_holds = is_xdp() ? rx_queues_ * 4096 : 0;
   const unsigned computed = rx_queues_ * rx_descriptors_ + tx_queues_ * tx_descriptors_ +
-                            limits.workers_all * (384 + 16 * limits.burst) + 1024 + driver_holds;
+                            limits.workers_all * (384 + 8 * limits.burst) + 1024 + driver_holds;
   if (is_xdp()) mbuf_bytes_ = packet_pool::room_of_page();
   auto pool = is_xdp() ? packet_pool::create_of_pages(where(), computed, numa_node_)
                        : packet_pool::create(where(), computed, mbuf_bytes_, numa_node_);

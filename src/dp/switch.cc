@@ -24,14 +24,15 @@ constexpr std::uint64_t sample_ns = 1000 * ns_per_ms;
 constexpr double suppress_s = 0.05;
 constexpr double suppress_move_s = 0.001;
 constexpr double flap_s = 1.0;
-// From which size of the table on a worker tells the FIB the first 32 keys of the next burst (its
-// destinations, or all of a small burst) with each burst that it looks up. It pays where a look-up
-// waits for memory; in a table that the caches hold those keys are hashed twice for nothing. So it
-// stands for the share that one core has of the last-level cache. That cannot be asked for: a
-// processor tells of the whole cache, a virtual machine of any (320 MiB on one with a share of 32),
-// and what is hot depends on how many of the addresses talk. 64 MiB is above the share of most
-// machines. Where it is wrong, between the true share and 64 MiB, the look-ups lack the difference
-// of the two modes there. To measure both: `coua-bench fib --mode batch,ahead --batch 64` with
+// From which size of the table on a worker tells the FIB the first 32 keys of the next burst (of
+// its destinations, or all of a small burst) with each burst that it looks up. It pays where a
+// look-up waits for memory; in a table that the caches hold those keys are hashed twice for
+// nothing. So it stands for the share that one core has of the last-level cache. That cannot be
+// asked for: a processor tells of the whole cache, a virtual machine of any (320 MiB on one with a
+// share of 32), and what is hot depends on how many of the addresses talk. 64 MiB is above the
+// share of most machines. Where it is wrong, between the true share and 64 MiB, the look-ups lack
+// the difference of the two modes there. To measure both: `coua-bench fib --mode batch,ahead
+// --batch 64` with
 // --entries of 2M to 32M; the true value is the size of the table (entries times bytes_per_entry)
 // from which `fib/ahead` is faster.
 constexpr std::uint64_t look_ahead_bytes = std::uint64_t{64} << 20;

@@ -50,7 +50,6 @@ TEST_F(local_port_test, packets_come_in_and_leave_by_it) {
   clear();
   must({add_rule(0, 10, from("a"), apply({output(port_local)})),
         add_rule(0, 10, from_local(), apply({output(number("a"))}))});
-  // More than a burst, so that it is flushed.
   for (unsigned i = 0; i < 40; ++i) {
     ASSERT_TRUE(a.send(frame_));
     EXPECT_EQ(l.receive(), frame_);

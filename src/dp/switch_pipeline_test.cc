@@ -76,7 +76,7 @@ TEST_F(pipeline_test, bursts_leave_by_one_port) {
       made[20] = static_cast<std::uint8_t>(i);
       return made;
     };
-    constexpr unsigned n_a = 50, n_b = 45;
+    constexpr unsigned n_a = 140, n_b = 135;
     set_paused(*switch_, true);
     for (unsigned i = 0; i < n_a; ++i) ASSERT_TRUE(a.send(frame_of(10, i)));
     for (unsigned i = 0; i < n_b; ++i) ASSERT_TRUE(b.send(frame_of(11, i)));

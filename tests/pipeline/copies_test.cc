@@ -105,6 +105,50 @@ TEST_F(copies, are_looked_up_as_if_from_another_port) {
   see();
 }
 
+TEST_F(copies, have_action_sets) {
+  must(add_group(1, group_type::all, {to({other_mac, resubmit(6), output(2)})}));
+  must(add_group(3, group_type::all, {to({act::push_vlan{}, output(4)}), to({resubmit(meeting)})}));
+  instructions writes = pipeline::test::write({act::group{3}});
+  writes.goto_table = meeting;
+  must(add_rule(6, 5, from(1), writes));
+  must(add_rule(6, 5, from(2), pipeline::test::write({output(3)})));
+  rule(0, from(1), {act::group{1}, resubmit(6)}, 6);
+  rule(0, from(2), {act::group{1}}, 6);
+  see();
+}
+
+TEST_F(copies, are_of_the_bucket_that_is_chosen) {
+  must(add_group(1, group_type::select,
+                 {to({other_mac, resubmit(meeting)}, 1), to({resubmit(6), output(4)}, 1)}));
+  must(add_group(2, group_type::fast_failover, {to({other_mac, resubmit(6)}, 0, 3)}));
+  rule(6, {}, {other_mac, output(5)}, meeting);
+  rule(0, from(1), {act::group{1}, act::group{2}}, meeting);
+  rule(0, from(2), {act::group{2}}, meeting);
+  see();
+}
+
+TEST_F(copies, meet_meters) {
+  must(add_group(1, group_type::all, {to({other_mac, resubmit(6), output(2)})}));
+  must(pipeline::test::add_policer(1, 1, 300));
+  rule_mod metered = add_rule(6, 5, {}, pipeline::test::apply({output(4)}));
+  metered.instructions.meter = 1;
+  metered.instructions.goto_table = meeting;
+  must(metered);
+  rule(0, {}, {act::group{1}}, meeting);
+  see();
+}
+
+TEST_F(copies, are_as_deep_within_one_another_as_groups_may_be) {
+  for (group_id id = group_depth_max; id > 0; --id) {
+    const action last = id == group_depth_max ? resubmit(meeting) : action{act::group{id + 1}};
+    const action own_mac = act::set(field::eth_src, 0x0200'0000'8000 + id);
+    must(add_group(id, group_type::indirect, {to({own_mac, last, output(2 + id % 4)})}));
+  }
+  rule(0, from(1), {act::group{1}}, meeting);
+  rule(0, from(2), {}, meeting);
+  see();
+}
+
 TEST_F(copies, of_a_packet_out_go_through_all_tables) {
   must(add_group(1, group_type::all, {to({other_mac, resubmit(meeting), output(2)})}));
   rule(0, {}, {act::group{1}, resubmit(6)}, meeting);

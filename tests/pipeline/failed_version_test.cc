@@ -109,7 +109,7 @@ TEST_F(failed_version, leaves_what_was_in_a_store_that_grew) {
 TEST_F(failed_version, leaves_rules_the_records_that_they_share) {
   add_macs(0, 60);
   add_macs(1, 60);
-  for (int i = 0; i < 3; ++i) see(0, 60);
+  for (int i = 0; i < 3; ++i) see(0, 60);  // grace periods pass
   const std::size_t n_shared = in_.bridge().compiler().usage().shared;
   ASSERT_EQ(n_shared, n_ports);
   rule_mod changed = mac_rule(0, 7, 5);

@@ -91,12 +91,13 @@ class oracle_race {
     while (!stop.load()) {
       logged_burst one;
       std::vector<executor::arrival> burst;
-      for (std::size_t n = 1 + random() % 12; n > 0; --n) {
+      const std::size_t n_packets = random() % 16 == 0 ? executor::burst_max : 1 + random() % 12;
+      for (std::size_t n = n_packets; n > 0; --n) {
         one.packets.push_back(random() % packets_.size());
       }
       if (random() % 4 == 0) {
         // A train, or nearly one.
-        one.packets.assign(executor::burst_max / 2, one.packets[0]);
+        one.packets.assign(executor::burst_max, one.packets[0]);
         if (random() % 2 == 0) one.packets[1] = random() % packets_.size();
       }
       for (const std::size_t each : one.packets) {

@@ -47,8 +47,8 @@ inline constexpr unsigned n_storm_kinds = 3;
 /// What a limit says, in the units of a bucket.
 struct storm_rate {
   static constexpr unsigned fraction_bits = 4, byte_bits = 16;
-  // What may come at once: a tenth of a second's worth, and at least a burst of a worker; or bytes
-  // that the longest frame (MTU 9600) fits in.
+  // What may come at once: a tenth of a second's worth, and at least so many frames; or bytes that
+  // the longest frame (MTU 9600) fits in.
   static constexpr std::uint64_t burst_share = 10, burst_min = 32, burst_bytes_min = 16384;
   // Of a frame on the wire, beyond its bytes: check sequence 4, preamble 8, gap 12.
   static constexpr std::uint64_t wire_bytes = 24;

@@ -61,7 +61,7 @@ void executor::begin(time_ns now) noexcept {
 
 void executor::load(std::span<const arrival> burst) noexcept {
   COUA_ASSERT(burst.size() <= burst_max);
-  n_ = static_cast<unsigned>(burst.size());
+  const unsigned n_before = std::exchange(n_, static_cast<unsigned>(burst.size()));
   n_slots_ = burst_max;
   n_deliveries_ = n_numbers_ = 0;
   n_left_over_ = 0;
@@ -78,7 +78,7 @@ void executor::load(std::span<const arrival> burst) noexcept {
   std::fill_n(table_, burst_max, 0);
   std::copy(first_slots.begin(), first_slots.end(), origin_);
   if (some_state_) [[unlikely]]
-    clear_state();
+    clear_state(n_before);
   switch (depth_) {
     case net::parse_depth::link: return load_to<net::parse_depth::link>(burst);
     case net::parse_depth::network: return load_to<net::parse_depth::network>(burst);
@@ -105,8 +105,9 @@ void executor::load_to(std::span<const arrival> burst) noexcept {
   port_states_ = states;
 }
 
-void executor::clear_state() noexcept {
-  for (packet_state& each : packets_) {
+void executor::clear_state(unsigned n_before) noexcept {
+  for (unsigned i = 0; i < n_before; ++i) {
+    packet_state& each = packets_[i];
     each.queue = 0;
     each.metadata = each.tunnel_id = 0;
     std::fill(std::begin(each.reg), std::end(each.reg), 0);
@@ -369,8 +370,7 @@ void executor::send_on(const work& all) noexcept {
     std::fill_n(table_, n, next);
   } else if (is_copy(all.at[0])) [[unlikely]] {
     table_[all.at[0]] = next;
-    copy_waits_ = waits::at_table;
-    return;
+    return wait_alone(all.at[0], waits::at_table);
   } else {
     const std::array<table_id, n_tables_max>& batch_of = plan_->batch_of;
     for (unsigned k = 0; k < n; ++k) {

@@ -63,9 +63,9 @@ class executor {
  public:
   static constexpr unsigned burst_max = 64;
   /// Of one burst. More than a packet can ask for (group_ways_max); what is beyond is dropped.
-  static constexpr std::uint32_t deliveries_max = 1 << 17;
+  static constexpr std::uint32_t deliveries_max = 1 << 18;
   /// Rules that one burst leaves behind; what is beyond is counted (pipeline_drop::learn_too_many).
-  static constexpr unsigned learned_max = 512;
+  static constexpr unsigned learned_max = 256;
   /// One burst of so many is timed, the first one too: two looks at the clock of all of them would
   /// take up to 1 % of a short pipeline.
   static constexpr unsigned timed_each = 16;
@@ -281,7 +281,8 @@ class executor {
   void load(std::span<const arrival> burst) noexcept;
   template <net::parse_depth Depth>
   void load_to(std::span<const arrival> burst) noexcept;
-  void clear_state() noexcept;
+  /// Of the run before, that had so many packets.
+  void clear_state(unsigned n_before) noexcept;
   void finish() noexcept;
   /// Bits of those whose port may receive.
   packet_bits admitted(std::span<const arrival> burst) noexcept;
@@ -321,6 +322,7 @@ class executor {
   /// Where one that goes alone waits.
   enum class waits : std::uint8_t { nowhere, at_table, returned };
   waits take_alone(slot at) noexcept;
+  void wait_alone(slot copy, waits where) noexcept;
   void go_back(slot at) noexcept;
   void show_in_ports(const packet_list& list) noexcept;
   void leave_out_returned(work& all) noexcept;
@@ -484,7 +486,7 @@ class executor {
   time_ns now_ = 0;
   net::parse_depth depth_ = net::parse_depth::link;
   unsigned n_ = 0;              // packets
-  unsigned n_slots_ = 0;        // to the last copy
+  unsigned n_slots_ = 0;        // up to the last copy; burst_max without one
   bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
   bool some_state_ = false;   // what load() leaves as it is may be another one than 0
@@ -510,7 +512,7 @@ class executor {
   bool is_train_ = false;  // the packets of the burst may be of one flow
   unsigned bucket_nesting_ = 0;
   packet_bits returned_ = 0;  // those that go on where they were resubmitted
-  /// Of copies the last one: those before wait for it, where their buckets are.
+  /// Where the last copy does: those before it wait for it, in their buckets.
   waits copy_waits_ = waits::nowhere;
   std::uint16_t n_resubmits_[burst_max];  // by packet of the burst
   unsigned n_disguised_ = 0;              // their in_port is another one for a look-up

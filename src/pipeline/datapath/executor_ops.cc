@@ -246,7 +246,7 @@ void executor::run_pipeline(slot at) noexcept {
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
   table_[*copy] = 0;
-  copy_waits_ = waits::at_table;
+  wait_alone(*copy, waits::at_table);
   while (step_nested(*copy)) {
   }
   leave_slot(*copy);

@@ -52,7 +52,7 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
     packets_[at].in_port = how.number;
   }
   if (is_copy(at)) {
-    copy_waits_ = waits::at_table;
+    wait_alone(at, waits::at_table);
   } else {
     send_to(packet_bits{1} << at, to);
   }
@@ -148,7 +148,10 @@ void executor::look_up_nested(slot at) noexcept {
 }
 
 executor::waits executor::take_alone(slot at) noexcept {
-  if (is_copy(at)) return std::exchange(copy_waits_, waits::nowhere);
+  if (is_copy(at)) {
+    COUA_ASSERT(at + 1U == n_slots_);
+    return std::exchange(copy_waits_, waits::nowhere);
+  }
   const packet_bits bit = packet_bits{1} << at;
   if ((returned_ & bit) != 0) {
     returned_ &= ~bit;
@@ -161,9 +164,14 @@ executor::waits executor::take_alone(slot at) noexcept {
   return waits::at_table;
 }
 
+void executor::wait_alone([[maybe_unused]] slot copy, waits where) noexcept {
+  COUA_ASSERT(copy + 1U == n_slots_ && copy_waits_ == waits::nowhere);
+  copy_waits_ = where;
+}
+
 void executor::go_back(slot at) noexcept {
   if (is_copy(at)) {
-    copy_waits_ = waits::returned;
+    wait_alone(at, waits::returned);
   } else {
     returned_ |= packet_bits{1} << at;
   }

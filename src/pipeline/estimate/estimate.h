@@ -22,7 +22,7 @@
 // entries, and of two tables the one that is a thousand times as large does not drive the other one
 // out.
 //
-// Misses overlap. A batch asks for the lines of 64 packets before it needs the first one, so what a
+// Misses overlap. A batch asks for the lines of 32 packets before it needs the first one, so what a
 // line adds is not its latency: the calibration reads lines in such batches (line_probe.h).
 //
 // Margin. Two stages in a row take less than both of them alone, since a processor begins the one
@@ -48,7 +48,7 @@ struct pipeline_estimate {
 
 /// What workers keep in the first-level cache whatever the tables are: the state of a burst of
 /// packets, and their headers.
-inline constexpr std::uint64_t burst_bytes = 12 << 10;
+inline constexpr std::uint64_t burst_bytes = 20 << 10;
 
 inline constexpr double margin = 0.2;
 

@@ -12,7 +12,7 @@ namespace coua::pipeline {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
-constexpr unsigned lines_at_once = 64;  // as the executor
+constexpr unsigned lines_at_once = 32;  // as look-ups of a burst
 constexpr unsigned n_batches = 64;      // between two looks at the clock
 constexpr unsigned n_reads = n_batches * lines_at_once;
 constexpr unsigned reading_rounds = 7;

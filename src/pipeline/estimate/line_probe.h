@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random reads of memory in batches, as tables are read: the lines of 64 packets are asked for,
-// then each is read, then those of the next 64, which depend on what was read. So what comes out is
+// Random reads of memory in batches, as tables are read: the lines of 32 packets are asked for,
+// then each is read, then those of the next 32, which depend on what was read. So what comes out is
 // what a line adds when misses overlap, and when each batch has to wait for its last line.
 //
 // Each cache is measured by a working set of half its size (8 MiB of it at most) that does not fit
