@@ -93,7 +93,7 @@ class CommandLineTest(unittest.TestCase):
                              (("pipeline", "--case", "l2"), "--case: l2"),
                              (("pipeline", "--rules", "5M"), "--rules 5M"),
                              (("pipeline", "--flows", "0"), "--flows 0"),
-                             (("pipeline", "--batch", "33"), "--batch 33"),
+                             (("pipeline", "--batch", "65"), "--batch 65"),
                              (("pipeline", "--simd", "sse"), "--simd sse"),
                              *(((command, "--simd", "avx512"), "--simd avx512: this machine has no")
                                for command in ("classify", "pipeline", "setsep")
