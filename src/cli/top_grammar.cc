@@ -38,7 +38,7 @@ std::vector<verb> top_verbs() {
   "totals": {"rx_pps": 10.0, "tx_pps": 9.0, "rx_bps": 6720.0, "tx_bps": 6048.0,
     "drop_pps": 0.0, "drops": 0},
   "workers": [{"number": 0, "core": 1, "busy": 0.31, "cycles_per_packet": 97.5, "pps": 10.0,
-    "mean_burst": 1.0, "bursts": {"1": 1.0, "2-7": 0.0, "8-15": 0.0, "16-31": 0.0, "32+": 0.0}}],
+    "mean_burst": 1.0, "bursts": {"1": 1.0, "2-7": 0.0, "8-31": 0.0, "32-63": 0.0, "64": 0.0}}],
   "drops": {"drop_hairpin": {"per_second": 0.0, "total": 7}},
   "fib": {"entries": 2, "slots": 4000, "load": 0.0005,
     "counters": {"refused": {"per_second": 0.0, "total": 0}}},

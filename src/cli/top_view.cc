@@ -53,7 +53,8 @@ top_port port_view(const std::string& name, const count_map& before, const count
 }
 
 std::size_t burst_class(std::size_t packets) {
-  return packets < 2 ? 0 : packets < 8 ? 1 : packets < 16 ? 2 : packets < 32 ? 3 : 4;
+  constexpr std::size_t ends[] = {2, 8, 32, 64};
+  return static_cast<std::size_t>(std::ranges::upper_bound(ends, packets) - ends);
 }
 
 top_worker worker_view(const v1::Worker* before, const v1::Worker& after, double seconds) {

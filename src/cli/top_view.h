@@ -41,10 +41,10 @@ struct top_port {
   std::uint64_t drops = 0, learned = 0;
 };
 
-/// Bursts by the packets in them: 1, 2-7, 8-15, 16-31, 32 and more.
+/// Bursts by the packets in them: 1, 2-7, 8-31, 32-63, 64.
 inline constexpr std::size_t burst_classes = 5;
-inline constexpr std::array<const char*, burst_classes> burst_class_names{"1", "2-7", "8-15",
-                                                                          "16-31", "32+"};
+inline constexpr std::array<const char*, burst_classes> burst_class_names{"1", "2-7", "8-31",
+                                                                          "32-63", "64"};
 
 /// Of polls that found packets.
 struct burst_sizes {

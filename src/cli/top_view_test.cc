@@ -44,7 +44,7 @@ top_reading reading(unsigned seconds, std::vector<std::string> ports = {"p0", "p
   set(worker->mutable_counters(), "cycles_busy", 300'000 * seconds);
   set(worker->mutable_counters(), "cycles_idle", 700'000 * seconds);
   for (unsigned n = 0; n <= 64; ++n)
-    worker->add_burst_histogram(n == 1 || n == 32 ? 100 * seconds : n == 0 ? 5'000'000 : 0);
+    worker->add_burst_histogram(n == 1 || n == 64 ? 100 * seconds : n == 0 ? 5'000'000 : 0);
   out.fib.set_entries(10);
   out.fib.set_slots(40);
   out.fib.set_refused(3 * seconds);
@@ -81,7 +81,7 @@ TEST(top_view, rates_are_of_the_time_between_the_readings) {
   ASSERT_EQ(view.workers.size(), 1u);
   EXPECT_DOUBLE_EQ(view.workers[0].busy, 0.3);
   EXPECT_DOUBLE_EQ(view.workers[0].cycles_per_packet, 100);
-  EXPECT_DOUBLE_EQ(view.workers[0].bursts.mean, 16.5);
+  EXPECT_DOUBLE_EQ(view.workers[0].bursts.mean, 32.5);
   EXPECT_DOUBLE_EQ(view.workers[0].bursts.shares[0], 0.5);
   EXPECT_DOUBLE_EQ(view.workers[0].bursts.shares[4], 0.5);
   ASSERT_EQ(view.drops.size(), 2u);
@@ -95,14 +95,29 @@ TEST(top_view, rates_are_of_the_time_between_the_readings) {
 
 TEST(top_view, bursts_of_a_worker_since_its_start) {
   const burst_sizes all = bursts_between(nullptr, reading(3).workers.workers(0));
-  EXPECT_DOUBLE_EQ(all.mean, 16.5);
+  EXPECT_DOUBLE_EQ(all.mean, 32.5);
   EXPECT_DOUBLE_EQ(all.shares[0], 0.5);
   EXPECT_DOUBLE_EQ(all.shares[4], 0.5);
-  EXPECT_EQ(burst_cells(all), (std::vector<std::string>{"16.5", "50%", "0%", "0%", "0%", "50%"}));
+  EXPECT_EQ(burst_cells(all), (std::vector<std::string>{"32.5", "50%", "0%", "0%", "0%", "50%"}));
   const burst_sizes none = bursts_between(nullptr, reading(0).workers.workers(0));
   EXPECT_EQ(none.mean, 0);
   EXPECT_EQ(none.shares[0], 0);
   EXPECT_EQ(burst_cells(none), std::vector<std::string>(burst_heads().size(), "-"));
+}
+
+TEST(top_view, bursts_are_counted_by_their_size) {
+  for (const auto& [n, its] : {std::pair<int, std::size_t>{1, 0},
+                               {2, 1},
+                               {7, 1},
+                               {8, 2},
+                               {31, 2},
+                               {32, 3},
+                               {63, 3},
+                               {64, 4}}) {
+    v1::Worker worker;
+    for (int i = 0; i <= 64; ++i) worker.add_burst_histogram(i == n ? 3 : 0);
+    EXPECT_EQ(bursts_between(nullptr, worker).shares[its], 1) << n;
+  }
 }
 
 // Red when a counter that went back makes a rate of 10^19.

@@ -290,8 +290,8 @@ std::vector<verb> system_verbs() {
       {.path = "worker list",
        .summary = "Lists the workers: cores, queues, load",
        .details = "Cycles per packet and the busy share are of the last second. BURST is the mean "
-                  "of the packets of a poll that found some, and the columns 1, 2-7, 8-15, 16-31 "
-                  "and 32+ are the shares of such polls by size; both since the start, where coua "
+                  "of the packets of a poll that found some, and the columns 1, 2-7, 8-31, 32-63 "
+                  "and 64 are the shares of such polls by size; both since the start, where coua "
                   "top has those of a moment. Element n of the histogram counts bursts of n "
                   "packets.",
        .example = "coua worker list",

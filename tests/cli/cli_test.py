@@ -289,8 +289,8 @@ class test_system(cli_case):
         shown = dict(zip(head, row))
         self.assertEqual(shown["BUSY"], "25.0%")
         self.assertEqual((worker["burst_histogram"][32], sum(worker["burst_histogram"])), (7, 7))
-        self.assertEqual({name: shown[name] for name in ("BURST", "1", "2-7", "8-15", "16-31", "32+")},
-                         {"BURST": "32.0", "1": "0%", "2-7": "0%", "8-15": "0%", "16-31": "0%", "32+": "100%"})
+        self.assertEqual({name: shown[name] for name in ("BURST", "1", "2-7", "8-31", "32-63", "64")},
+                         {"BURST": "32.0", "1": "0%", "2-7": "0%", "8-31": "0%", "32-63": "100%", "64": "0%"})
         version = self.json("version")
         self.assertEqual(version["daemon"]["version"], "0.0.0-fake")
         self.assertEqual(version["daemon"]["pid"], self.daemon.process.pid)
