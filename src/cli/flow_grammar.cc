@@ -236,11 +236,9 @@ std::vector<verb> trace_verbs() {
            "conjunctions, their clauses. Rows apart: of rules that are unlike most of "
            "an exact or lpm table. BYTES: of what exact tables share, each has the part that "
            "its rules are. VISITS: how often a packet is expected at a table, by what rules "
-           "counted since "
-           "the last explain, or ever. CYCLES: bounds of "
-           "what it takes there, predicted by a model of this machine; "
-           "below, of the "
-           "whole pipeline, and what was measured since the last explain, or since the start "
+           "counted since the last explain, or ever. CYCLES: bounds of what it takes there, "
+           "predicted by a model of this machine; below, of the whole pipeline, and what was "
+           "measured since the last explain, or since the start "
            "(docs/pipeline.md). The first call takes some 40 ms longer: the machine is measured "
            "then.",
        .arguments = {bridge_argument},

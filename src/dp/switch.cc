@@ -31,10 +31,9 @@ constexpr double flap_s = 1.0;
 // asked for: a processor tells of the whole cache, a virtual machine of any (320 MiB on one with a
 // share of 32), and what is hot depends on how many of the addresses talk. 64 MiB is above the
 // share of most machines. Where it is wrong, between the true share and 64 MiB, the look-ups lack
-// the difference of the two modes there. To measure both: `coua-bench fib --mode batch,ahead
-// --batch 64` with
-// --entries of 2M to 32M; the true value is the size of the table (entries times bytes_per_entry)
-// from which `fib/ahead` is faster.
+// the difference of the two modes there. To measure both: `coua-bench fib --mode batch,ahead` with
+// --entries of 2M to 32M and, as a burst of 64 has sources too, --batch 128; the true value is the
+// size of the table (entries times bytes_per_entry) from which `fib/ahead` is faster.
 constexpr std::uint64_t look_ahead_bytes = std::uint64_t{64} << 20;
 constexpr std::size_t flush_records = 16384;  // a slice of about a millisecond
 
