@@ -239,7 +239,7 @@ std::vector<verb> trace_verbs() {
            "counted since the last explain, or ever. CYCLES: bounds of what it takes there, "
            "predicted by a model of this machine; below, of the whole pipeline, and what was "
            "measured since the last explain, or since the start "
-           "(docs/pipeline.md). The first call takes some 40 ms longer: the machine is measured "
+           "(docs/pipeline.md). The first call takes some 60 ms longer: the machine is measured "
            "then.",
        .arguments = {bridge_argument},
        .example = "coua explain br0",

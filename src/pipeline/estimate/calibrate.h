@@ -4,7 +4,7 @@
 // level of the memory (line_probe.h), and small pipelines, of which each has one thing more than
 // another one (pipeline_probe.h). An atom is the difference.
 //
-// All of it takes some 30 ms of one processor, and 12 MiB. Not when a daemon starts, which few are
+// All of it takes some 60 ms of one processor, and 12 MiB. Not when a daemon starts, which few are
 // ever asked about their pipelines, and not on a worker's core; but when it is first asked for, by
 // whom it is asked, and then never again.
 #pragma once
