@@ -86,11 +86,11 @@ class bridge_control final : public pipeline_control {
   running_config& running_;
   std::atomic<bool> leaving_{false};
   std::atomic<bool> standalone_{false};
-  std::mutex mutex_;  // of what follows: what the last explanation had
+  pipeline::met_until met_;  // at the last explanation; the owner's thread has it
+  std::mutex mutex_;         // of what follows: what the last explanation had
   pipeline::burst_times explained_{};
   pipeline::time_ns explained_at_;
   bool is_explained_ = false;
-  pipeline::met_until met_;  // for the owner's thread
 };
 
 }  // namespace coua::ctl

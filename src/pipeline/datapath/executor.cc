@@ -370,7 +370,7 @@ void executor::send_on(const work& all) noexcept {
     std::fill_n(table_, n, next);
   } else if (is_copy(all.at[0])) [[unlikely]] {
     table_[all.at[0]] = next;
-    return wait_alone(all.at[0], waits::at_table);
+    return wait_at_table(all.at[0]);
   } else {
     const std::array<table_id, n_tables_max>& batch_of = plan_->batch_of;
     for (unsigned k = 0; k < n; ++k) {

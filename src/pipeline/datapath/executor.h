@@ -323,6 +323,8 @@ class executor {
   enum class waits : std::uint8_t { nowhere, at_table, returned };
   waits take_alone(slot at) noexcept;
   void wait_alone(slot copy, waits where) noexcept;
+  /// At table_[at], or where it was resubmitted.
+  void wait_at_table(slot at) noexcept;
   void go_back(slot at) noexcept;
   void show_in_ports(const packet_list& list) noexcept;
   void leave_out_returned(work& all) noexcept;
@@ -515,9 +517,8 @@ class executor {
   /// Where the last copy does: those before it wait for it, in their buckets.
   waits copy_waits_ = waits::nowhere;
   std::uint16_t n_resubmits_[burst_max];  // by packet of the burst
-  unsigned n_disguised_ = 0;              // their in_port is another one for a look-up
-  bool is_disguised_[n_slots] = {};
-  port_no in_ports_[n_slots];  // of those their own
+  bool is_disguised_[n_slots] = {};       // its in_port is another one for a look-up
+  port_no in_ports_[n_slots];             // of those their own
   alignas(64) std::uint64_t clause_keys_[burst_max * key_words::max];
   reserved_array<met_conjunction> conjunctions_;
   std::uint32_t n_conjunctions_ = 0;

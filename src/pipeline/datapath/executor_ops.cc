@@ -246,7 +246,7 @@ void executor::run_pipeline(slot at) noexcept {
   const std::optional<slot> copy = copy_to_slot(at);
   if (!copy) return;
   table_[*copy] = 0;
-  wait_alone(*copy, waits::at_table);
+  wait_at_table(*copy);
   while (step_nested(*copy)) {
   }
   leave_slot(*copy);

@@ -46,16 +46,11 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
   table_[at] = to;
   if (how.number != port_in_port) {
     is_special_ = true;
-    ++n_disguised_;
     is_disguised_[at] = true;
     in_ports_[at] = packets_[at].in_port;
     packets_[at].in_port = how.number;
   }
-  if (is_copy(at)) {
-    wait_alone(at, waits::at_table);
-  } else {
-    send_to(packet_bits{1} << at, to);
-  }
+  wait_at_table(at);
   return true;
 }
 
@@ -72,7 +67,6 @@ void executor::show_in_ports(const packet_list& list) noexcept {
     if (!is_disguised_[at]) continue;
     packets_[at].in_port = in_ports_[at];
     is_disguised_[at] = false;
-    --n_disguised_;
   }
 }
 
@@ -169,6 +163,14 @@ void executor::wait_alone([[maybe_unused]] slot copy, waits where) noexcept {
   copy_waits_ = where;
 }
 
+void executor::wait_at_table(slot at) noexcept {
+  if (is_copy(at)) {
+    wait_alone(at, waits::at_table);
+  } else {
+    send_to(packet_bits{1} << at, table_[at]);
+  }
+}
+
 void executor::go_back(slot at) noexcept {
   if (is_copy(at)) {
     wait_alone(at, waits::returned);
@@ -193,7 +195,7 @@ void executor::look_up_specially(table_id table, const packet_list& list,
   if (has_clauses(table) && plan_->tables[table] != nullptr) {
     look_up_conjunctions(table, list, found);
   }
-  if (n_disguised_ != 0) show_in_ports(list);
+  show_in_ports(list);
 }
 
 void executor::drop_full_sets(work& all) noexcept {
