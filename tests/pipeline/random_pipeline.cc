@@ -126,12 +126,15 @@ placed_match random_match(source& random, table_id table) {
               10};
     case 3: {
       const auto length = static_cast<unsigned>(16 + below(random, 17));
+      // Some for all addresses, and for packets that have the type and no address.
+      if (one_in(random, 16)) return {{pipeline::test::ipv4()}, 100};
       const value128 mask = prefix_mask(length, 32);
       return {{pipeline::test::ipv4(), {field::ipv4_dst, some_ipv4(random) & mask, mask}},
               static_cast<std::uint16_t>(100 + length)};
     }
     case 4: {
       const auto length = static_cast<unsigned>(40 + below(random, 89));
+      if (one_in(random, 16)) return {{pipeline::test::ipv6()}, 100};
       const value128 mask = prefix_mask(length, 128);
       return {{pipeline::test::ipv6(), {field::ipv6_dst, some_ipv6(random) & mask, mask}},
               static_cast<std::uint16_t>(100 + length)};

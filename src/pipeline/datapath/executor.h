@@ -383,6 +383,7 @@ class executor {
                   Find find) const noexcept;
   met_rule to_count(const action_record* one) const noexcept;
   void take_catch_alls(const packet_list& list, met_rules& found) const noexcept;
+  [[gnu::cold]] void take_for_all(const packet_list& list, met_rules& found) const noexcept;
   template <class Address>
   void look_up_prefixes(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   template <class Address>

@@ -186,7 +186,19 @@ void executor::take_prefixes(const table_stage& of, const packet_list& list, con
     return one;
   };
   const bool has_all = find_rules(list, which, found, find);
+  if (which.n() != list.n) [[unlikely]]
+    take_for_all(list, found);
   look_up_rest(of, list, found, has_all);
+}
+
+/// Of the packets of a list that have no address.
+void executor::take_for_all(const packet_list& list, met_rules& found) const noexcept {
+  for (unsigned k = 0; k < list.n; ++k) {
+    const packet_state& from = packets_[list.at[k]];
+    const prefix_table& prefixes = *plan_->tables[table_[list.at[k]]]->prefixes;
+    if (from.layers.has(prefixes.place.needs) || !prefixes.may_match_without(from)) continue;
+    found.put(k, follows_.records->at(rule_head::of_short(prefixes.for_all()), version_));
+  }
 }
 
 /// The best rule so far; without one, the rank is 0.

@@ -42,7 +42,11 @@ bool executor::is_one_key(const key_layout& layout, const packet_list& list) noe
 bool executor::is_one_key(const prefix_table& prefixes, const packet_list& list) noexcept {
   const packet_state& first = packets_[list.at[0]];
   if (prefixes.rest && !is_one_key(*prefixes.rest, list)) return false;
-  if (!first.layers.has(prefixes.place.needs)) return true;
+  if (!first.layers.has(prefixes.place.needs)) {
+    return prefixes.rest || std::all_of(list.at, list.at + list.n, [&](slot at) {
+             return prefixes.may_match_without(packets_[at]) == prefixes.may_match_without(first);
+           });
+  }
   const auto is_one = [&](auto address_of) {
     const auto address = address_of(first);
     return std::all_of(list.at, list.at + list.n,

@@ -149,6 +149,11 @@ class lpm_table {
     const lpm_slot up = load_acquire(&from.parent);
     return up != 0 || from.length() == 0 ? up : load_acquire(&default_);
   }
+  /// The handle of the prefix of length 0; 0: there is none.
+  lpm_handle for_all() const noexcept {
+    const lpm_slot slot = load_acquire(&default_);
+    return slot == 0 ? 0 : handle(slot);
+  }
   /// A prefix covers it that the slot stands for.
   bool covers(lpm_slot slot, Address address) const noexcept {
     return slots_[slot].covers(address);
