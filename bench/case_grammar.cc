@@ -56,9 +56,9 @@ CLI::Option* add_case(CLI::App& app, case_params& out) {
   words all = case_names();
   all.insert(all.begin(), l2_traffic::case_name);
   return app
-      .add_option(
-          "--case", out.name,
-          "l2, the learning switch; l2-flows, l3, lb, gateway, gateway-1m or classify, pipelines")
+      .add_option("--case", out.name,
+                  "l2, the learning switch; l2-flows, l3, vrf, lb, gateway, gateway-1m or "
+                  "classify, pipelines")
       ->check(CLI::IsMember(all))
       ->capture_default_str();
 }
@@ -127,7 +127,8 @@ void check_measure(const forward_options& out) {
 CLI::App* add_pipeline(CLI::App& root, pipeline_options& out) {
   CLI::App* const app = root.add_subcommand(
       "pipeline", "Packets per second of compiled pipelines of OpenFlow tables, without ports");
-  app->add_option("--case", out.which.name, "l2-flows, l3, lb, gateway, gateway-1m or classify")
+  app->add_option("--case", out.which.name,
+                  "l2-flows, l3, vrf, lb, gateway, gateway-1m or classify")
       ->check(CLI::IsMember(case_names()))
       ->capture_default_str();
   app->add_option_function<words>(

@@ -40,8 +40,12 @@ std::uint32_t routing_table::address(std::uint64_t i, std::uint32_t host) const 
   return static_cast<std::uint32_t>(to.high >> 32) | (host & hosts);
 }
 
+std::uint64_t routing_table::longest(std::uint32_t address) const {
+  return routes_.longest(std::uint64_t{address} << 32);
+}
+
 std::uint64_t routing_table::next_hop(std::uint32_t address) const {
-  return mac_of_hop(routes_.longest(std::uint64_t{address} << 32));
+  return mac_of_hop(longest(address));
 }
 
 }  // namespace coua::bench

@@ -20,7 +20,9 @@ class routing_table {
                                 pipeline::port_no out) const;
   /// An address within a prefix; which one of them depends on `host`.
   std::uint32_t address(std::uint64_t i, std::uint32_t host) const;
-  /// The MAC of the next hop for an address that some prefix has.
+  /// The route for an address that some prefix has.
+  std::uint64_t longest(std::uint32_t address) const;
+  /// The MAC of its next hop.
   std::uint64_t next_hop(std::uint32_t address) const;
 
   static constexpr std::uint64_t own_mac = 0x0200'0000'0001;

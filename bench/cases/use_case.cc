@@ -9,6 +9,7 @@
 #include "bench/cases/l2_case.h"
 #include "bench/cases/l3_case.h"
 #include "bench/cases/lb_case.h"
+#include "bench/cases/vrf_case.h"
 #include "bench/harness/population.h"
 #include "bench/rules/mask_set.h"
 
@@ -22,9 +23,10 @@ struct known_case {
 };
 // The rules are those of the paper: 2,000 prefixes of a router, 100 services, 10,000 prefixes of a
 // gateway; 20 masks are of the patches that bench/rules/mask_set.h names.
-constexpr known_case known[] = {
-    {"l2-flows", 1'000, 0},          {"l3", 2'000, 0},   {"lb", 100, 0}, {"gateway", 10'000, 20},
-    {"gateway-1m", 10'000, 100'000}, {"classify", 20, 0}};
+constexpr known_case known[] = {{"l2-flows", 1'000, 0},  {"l3", 2'000, 0},
+                                {"vrf", 10'000, 0},      {"lb", 100, 0},
+                                {"gateway", 10'000, 20}, {"gateway-1m", 10'000, 100'000},
+                                {"classify", 20, 0}};
 
 const known_case* find(const std::string& name) {
   for (const known_case& each : known) {
@@ -122,6 +124,7 @@ result<std::unique_ptr<use_case>> make_use_case(const case_params& asked) {
   if (!params) return tl::unexpected(params.error());
   if (params->name == "l2-flows") return std::make_unique<l2_case>(*params);
   if (params->name == "l3") return std::make_unique<l3_case>(*params);
+  if (params->name == "vrf") return std::make_unique<vrf_case>(*params);
   if (params->name == "lb") return std::make_unique<lb_case>(*params);
   if (params->name == "classify") return std::make_unique<classify_case>(*params);
   return std::make_unique<gateway_case>(*params);

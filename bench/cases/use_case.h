@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The use cases of ESWITCH (Molnar et al., SIGCOMM 2016, section 4), and one for the classifier: a
-// pipeline of OpenFlow tables, and flows of packets through it, of each of which is known where it
-// leaves and what it looks like then.
+// The use cases of ESWITCH (Molnar et al., SIGCOMM 2016, section 4), one for the classifier, and
+// one for routers of which several share a table: a pipeline of OpenFlow tables, and flows of
+// packets through it, of each of which is known where it leaves and what it looks like then.
 //
 //   l2-flows    0  eth_dst --> output                                        R addresses
 //
 //   l3          0  longest prefix of ip_dst --> new MACs, TTL, output        R prefixes
+//
+//   vrf         0  VLAN of a virtual router, longest prefix of ip_dst --> as l3
+//                                                                            R prefixes of ten
 //
 //   lb          0  from a back end --> output to the clients                 R services, two back
 //                  from clients: half of ip_src --> 1 or 2                   ends, by the first bit
@@ -108,7 +111,7 @@ class use_case {
   case_params params_;
 };
 
-/// "l2-flows", "l3", "lb", "gateway", "gateway-1m", "classify".
+/// "l2-flows", "l3", "vrf", "lb", "gateway", "gateway-1m", "classify".
 const std::vector<std::string>& case_names();
 /// Rules of the paper's case, where it names them.
 std::uint64_t default_rules(const std::string& name);

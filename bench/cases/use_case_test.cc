@@ -53,6 +53,7 @@ std::vector<case_params> all_cases() {
   std::vector<case_params> all = {named("l2-flows", 100, 300),
                                   named("l2-flows", 300, 100),
                                   named("l3", 4000, 1000),
+                                  named("vrf", 4000, 1000),
                                   named("lb", 30, 600),
                                   one_table(),
                                   named("classify", 20, 300),
@@ -63,8 +64,8 @@ std::vector<case_params> all_cases() {
                                   gateway("gateway", 20, flow_direction::both),
                                   gateway("gateway-1m", 60, flow_direction::both)};
   all[1].size = 65;
-  all[3].size = 1518;
-  all[6].size = 300;
+  all[4].size = 1518;
+  all[7].size = 300;
   return all;
 }
 std::string label(const case_params& of) {
@@ -229,6 +230,7 @@ TEST(use_case, the_compiler_finds_the_templates_of_the_paper) {
   using enum table_template;
   check(named("l2-flows", 17, 1), t(exact, 0, 0));
   check(named("l3", 100, 1), t(lpm, 0, 0));
+  check(named("vrf", 1000, 1), t(decomposed, 0, 0));
   auto balancer = t(direct, 0, 0);
   balancer.merge(t(exact, 1, 2));
   check(named("lb", 17, 1), balancer);

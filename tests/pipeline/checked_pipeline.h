@@ -23,7 +23,7 @@ class checked_pipeline {
   explicit checked_pipeline(const pipeline::compiler_params& params = no_mixed)
       : checked_pipeline(1 << 16, params) {}
   checked_pipeline(std::size_t rules_max, const pipeline::compiler_params& params,
-                   unsigned n_tables = 8);
+                   unsigned n_tables = 9);
 
   /// One bundle. Whether it was taken; throws where one side takes what the other refuses.
   bool apply(const std::vector<pipeline::operation>& bundle);

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "checked_pipeline.h"
+#include "pipeline/compiler/decomposed_form.h"
 #include "random_pipeline.h"
 
 namespace coua::test {
@@ -62,6 +63,7 @@ struct totals {
   std::size_t exact_apart = 0, lpm_apart = 0;  // with rules apart
   std::size_t sharing = 0;                     // not tables: bursts, where rules share records
   std::size_t to_parts = 0, from_parts = 0;
+  std::size_t prefix_sets = 0;  // of decomposed tables
 };
 totals all;
 
@@ -82,6 +84,8 @@ class noted_forms {
                             : 0;
       if (form->stage().rules_apart() != nullptr)
         ++(kind == exact ? all.exact_apart : all.lpm_apart);
+      if (const auto* parts = dynamic_cast<const pipeline::decomposed_form*>(form))
+        all.prefix_sets += parts->prefixes().sets;
       if (before == classifier && kind == decomposed) ++all.to_parts;
       if (before == decomposed && kind == classifier) ++all.from_parts;
       before_[table] = kind;
@@ -118,7 +122,7 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
   switch (one.what) {
     case step::change: return apply(operations(1));
     case step::fill: {
-      constexpr pipeline::table_id some[] = {1, 2, 3, 4, 5, 5, 6, 7, 7};
+      constexpr pipeline::table_id some[] = {1, 2, 3, 4, 5, 5, 6, 7, 7, 8, 8};
       const pipeline::table_id table = some[random() % std::size(some)];
       for (unsigned i = 0; i < 2 * one.n; ++i) apply({random_simple_rule(random(), table)});
       return;
@@ -166,6 +170,7 @@ void check_what_was_met() {
   EXPECT_GT(all.lpm_apart, 0U);
   EXPECT_GT(all.sharing, 0U);
   EXPECT_GT(all.to_parts, 0U);
+  EXPECT_GT(all.prefix_sets, 0U);
   EXPECT_GT(all.from_parts, 0U);
   EXPECT_GT(all.trains, 0U);
   EXPECT_GT(all.packet_ins, 0U);
@@ -220,14 +225,15 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "%zu learned (%zu bursts at once, %zu one by one), %zu places of which rules go along; "
       "tables met: "
       "direct %zu (of which long %zu), exact %zu (with rules apart %zu), lpm %zu (with rules apart "
-      "%zu), decomposed %zu, classifier %zu; %zu bursts where rules share records; from the "
+      "%zu), decomposed %zu (%zu sets of prefixes), classifier %zu; %zu bursts where rules share "
+      "records; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.trains, all.outputs, all.packet_ins, all.taken, all.refused, all.full,
       all.resubmits, all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
       all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.exact_apart,
-      all.forms[2], all.lpm_apart, all.forms[3], all.forms[4], all.sharing, all.to_parts,
-      all.from_parts);
+      all.forms[2], all.lpm_apart, all.forms[3], all.prefix_sets, all.forms[4], all.sharing,
+      all.to_parts, all.from_parts);
   check_what_was_met();
 }
 

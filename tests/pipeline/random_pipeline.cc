@@ -107,7 +107,8 @@ struct placed_match {
 
 /// The tables have characters: 1 and 2 exact, 3 and 4 prefixes, 5 and 7 fall into sets by few
 /// values, of which some become too large, and the same for rules that are apart; 6 one set of
-/// fields that stands in two places, 0 anything.
+/// fields that stands in two places, 8 prefixes of both IP versions for each of some ports, and
+/// seldom a rule that is none, or out of order; 0 anything.
 placed_match random_match(source& random, table_id table) {
   const auto priority = static_cast<std::uint16_t>(10 * (1 + below(random, 4)));
   if (one_in(random, 12)) return {{}, static_cast<std::uint16_t>(one_in(random, 8) ? 20 : 0)};
@@ -152,6 +153,21 @@ placed_match random_match(source& random, table_id table) {
       if (!one_in(random, 10)) terms.push_back(exact(field::tcp_dst, 80 + low(random, 6)));
       if (length != 0) terms.push_back({field::ipv4_src, some_ipv4(random) & mask, mask});
       return {std::move(terms), priority};
+    }
+    case 8: {
+      const bool is_v6 = one_in(random, 3);
+      const unsigned n_bits = is_v6 ? 128 : 32;
+      const auto length = static_cast<unsigned>(is_v6 ? below(random, 9) * 16 : below(random, 33));
+      const value128 mask = prefix_mask(length, n_bits);
+      std::vector<match_term> terms = {is_v6 ? pipeline::test::ipv6() : pipeline::test::ipv4()};
+      if (!one_in(random, 40)) terms.push_back(exact(field::in_port, 1 + low(random, 4)));
+      if (length != 0) {
+        const value128 address = is_v6 ? some_ipv6(random) : some_ipv4(random);
+        terms.push_back({is_v6 ? field::ipv6_dst : field::ipv4_dst, address & mask, mask});
+      }
+      if (one_in(random, 60)) terms.push_back(exact(field::ip_dscp, below(random, 4)));
+      if (one_in(random, 60)) return {std::move(terms), 120};
+      return {std::move(terms), static_cast<std::uint16_t>(100 + length)};
     }
     default: return {terms_of_a_packet(random), priority};
   }
@@ -527,15 +543,15 @@ operation random_simple_rule(std::uint64_t number, table_id table) {
 
 operation random_thinning(std::uint64_t number) {
   source random(number);
-  const bool by_port = one_in(random, 2);
+  const auto table = static_cast<table_id>(one_in(random, 3) ? 8 : one_in(random, 2) ? 5 : 7);
   std::vector<match_term> terms;
-  if (by_port) {
+  if (table != 7) {
     terms = {exact(field::in_port, 1 + low(random, n_ports))};
   } else {
     terms = {pipeline::test::ipv4(), exact(field::ip_proto, 6),
              exact(field::tcp_dst, 80 + low(random, 6))};
   }
-  return pipeline::test::change_rules(rule_command::remove, by_port ? 5 : 7, 0,
+  return pipeline::test::change_rules(rule_command::remove, table, 0,
                                       pipeline::test::where(std::move(terms)));
 }
 

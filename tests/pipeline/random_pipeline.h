@@ -20,7 +20,7 @@ namespace coua::test {
 /// burst: a pipeline has one or the other, or neither.
 enum class profile { metered, resubmitting, plain };
 
-inline constexpr unsigned pipeline_tables = 8;
+inline constexpr unsigned pipeline_tables = 9;
 
 /// Ports, meters if there are any, and a way through all tables, so that most packets get far;
 /// operations may break it.

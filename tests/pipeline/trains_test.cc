@@ -81,6 +81,14 @@ void to_service(packet& one, unsigned value) {
   net::store_be32(one.bytes.data() + source, near[value % 4]);
   net::store_be32(one.bytes.data() + destination, 0x0a00'0000U + value / 4);
 }
+/// Of routers, told by the port: the second one has other routes.
+rule_mod of_router(unsigned which, const instructions& then) {
+  std::vector<match_term> terms{ipv4(), exact(field::in_port, 1 + which % 2)};
+  const unsigned length = 24 + which / 2 % 2;
+  terms.push_back(
+      {field::ipv4_dst, 0x0a00'0000U | (which << 7 & ~0xffU), ~std::uint32_t{0} << (32 - length)});
+  return add_rule(table, static_cast<std::uint16_t>(length), where(std::move(terms)), then);
+}
 rule_mod of_mac(unsigned which, const instructions& then) {
   const field some[] = {field::eth_dst, field::eth_src};
   return add_rule(table, 10, where({exact(some[which % 2], 0x0200'0000'0000 + which)}), then);
@@ -129,6 +137,7 @@ const kind kinds[] = {
      {.direct_long = 0}},
     {"lpm_with_rest", table_template::lpm, n_values, of_port_and_address, from_port},
     {"decomposed", table_template::decomposed, 60, of_service, to_service},
+    {"routers", table_template::decomposed, 80, of_router, to_address},
     {"classifier", table_template::classifier, n_values, of_mac, to_mac},
 };
 

@@ -24,7 +24,16 @@ namespace {
 using namespace pipeline;
 namespace act = pipeline::act;
 
-enum class shape { direct, exact, exact_and_apart, lpm, lpm_and_apart, decomposed, classifier };
+enum class shape {
+  direct,
+  exact,
+  exact_and_apart,
+  lpm,
+  lpm_and_apart,
+  decomposed,
+  routers,
+  classifier
+};
 struct raced {
   const char* name;
   shape rules;
@@ -50,7 +59,8 @@ table_template template_of(const raced& one) {
     case shape::exact_and_apart: return table_template::exact;
     case shape::lpm:
     case shape::lpm_and_apart: return table_template::lpm;
-    case shape::decomposed: return table_template::decomposed;
+    case shape::decomposed:
+    case shape::routers: return table_template::decomposed;
     case shape::classifier: return table_template::classifier;
   }
   return table_template::direct;
@@ -62,7 +72,9 @@ constexpr port_no right_port = 2, wrong_port = 3;
 value128 mac_of(unsigned flow) { return 0x0200'0000'0000 + flow; }
 value128 address_of(unsigned flow) { return 0x0a00'0000 + flow; }
 
-bool are_routes(shape rules) { return rules == shape::lpm || rules == shape::lpm_and_apart; }
+bool are_routes(shape rules) {
+  return rules == shape::lpm || rules == shape::lpm_and_apart || rules == shape::routers;
+}
 
 match match_of(shape rules, unsigned flow) {
   std::vector<match_term> terms{exact(field::eth_dst, mac_of(flow))};
@@ -70,6 +82,8 @@ match match_of(shape rules, unsigned flow) {
   // Those of some flows are apart.
   const bool some_are = rules == shape::exact_and_apart || rules == shape::lpm_and_apart;
   if (some_are && flow % 3 == 0) terms.push_back(exact(field::in_port, 1));
+  // Routers are told by what packets do not have, but for one.
+  if (rules == shape::routers) terms.push_back(exact(field::metadata, 0));
   return pipeline::test::where(std::move(terms));
 }
 
@@ -87,15 +101,18 @@ rule_mod decoy(const raced& of, table_id table, std::uint64_t number) {
             then);
       }
       [[fallthrough]];
-    case shape::lpm: {
+    case shape::lpm:
+    case shape::routers: {
       const unsigned length = 16 + number % 16;
       const value128 mask = ones(32) & ~ones(32 - length);
-      return pipeline::test::add_rule(
-          table, static_cast<std::uint16_t>(100 + length),
-          pipeline::test::where(
-              {pipeline::test::ipv4(),
-               {field::ipv4_dst, (0x0a00'0000 + ((number / 16 % 8) << 8)) & mask, mask}}),
-          then);
+      std::vector<match_term> terms{
+          pipeline::test::ipv4(),
+          {field::ipv4_dst, (0x0a00'0000 + ((number / 16 % 8) << 8)) & mask, mask}};
+      // Some come and go with a router.
+      if (of.rules == shape::routers)
+        terms.push_back(exact(field::metadata, number % 11 == 0 ? 1 + number / 16 % 3 : 0));
+      return pipeline::test::add_rule(table, static_cast<std::uint16_t>(100 + length),
+                                      pipeline::test::where(std::move(terms)), then);
     }
     case shape::decomposed: {
       // In sets of the flows, in others that come and go, and apart.
@@ -150,7 +167,7 @@ class race {
     }
     if (of.rules != shape::direct && !of.swings) {
       // Prefixes of a few lengths could be apart themselves.
-      const unsigned n = of.rules == shape::lpm_and_apart ? 60 : 30;
+      const unsigned n = of.rules == shape::lpm_and_apart || of.rules == shape::routers ? 60 : 30;
       for (std::uint64_t i = 0; i < n; ++i) must({decoy(of_, 0, i * 17), decoy(of_, 1, i * 17)});
     }
     for (table_id table = 0; table < 2; ++table) kinds_[table] = kind(table);
@@ -238,6 +255,7 @@ class race {
   }
 
   table_template kind(table_id table) const { return bridge_->compiler().form(table)->kind(); }
+  std::string by() const { return bridge_->compiler().form(0)->by(); }
   std::uint64_t n_swings() const { return n_swings_.load(); }
   std::uint64_t n_bundles() const { return done_.load(); }
   std::atomic<std::uint64_t> n_packets = 0;
@@ -369,6 +387,9 @@ class pipeline_race : public ::testing::TestWithParam<raced> {};
 TEST_P(pipeline_race, packets_see_whole_bundles) {
   race all(GetParam());
   for (table_id table : {0, 1}) ASSERT_EQ(all.kind(table), template_of(GetParam()));
+  if (GetParam().rules == shape::routers) {
+    ASSERT_NE(all.by().find(" lpm table"), std::string::npos);
+  }
   fault_log faults;
   std::atomic<bool> stop{false};
   std::thread reader([&] { all.read(stop, faults, std::mt19937_64(1)); });
@@ -461,7 +482,7 @@ INSTANTIATE_TEST_SUITE_P(
         raced{"swinging_apart", shape::exact, false, true, false, {.direct_long = 0}},
         raced{"lpm", shape::lpm, false},
         raced{"lpm_and_apart", shape::lpm_and_apart, false, false, false, {.direct_long = 0}},
-        raced{"decomposed", shape::decomposed, false},
+        raced{"decomposed", shape::decomposed, false}, raced{"routers", shape::routers, false},
         raced{"classifier", shape::classifier, false}, raced{"exact_grouped", shape::exact, true},
         raced{"swinging", shape::exact, false, true},
         raced{"swinging_long", shape::exact, false, true, false, {.apart = 0}},
@@ -469,7 +490,9 @@ INSTANTIATE_TEST_SUITE_P(
         sharing("sharing_counted", shape::exact, true),
         sharing("sharing_and_apart", shape::exact_and_apart, true),
         sharing("sharing_routes", shape::lpm, false),
-        sharing("sharing_routes_counted", shape::lpm, true)),
+        sharing("sharing_routes_counted", shape::lpm, true),
+        sharing("sharing_routers", shape::routers, false),
+        sharing("sharing_routers_counted", shape::routers, true)),
     [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

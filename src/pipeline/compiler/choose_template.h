@@ -11,7 +11,8 @@
 //   exact, lpm   with rules apart: at most 16 rows of rules that are unlike the others, compared
 //                as those of a direct table; they take other bits, or are no prefixes of the
 //                field, or are not the same otherwise
-//   decomposed   rules fall into small sets by the values of some fields (decompose.h)
+//   decomposed   rules fall into sets, small ones or of prefixes, by the values of some fields
+//                (decompose.h)
 //   classifier   any rules: tuple space search (classify/classifier.h)
 //
 // Beside exact and lpm, rules that match every packet may stand below all others. Of one priority,

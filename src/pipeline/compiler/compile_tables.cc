@@ -410,8 +410,8 @@ result<std::shared_ptr<table_form>> pipeline_compiler::make_form(table_id table,
     if (!made) return made;
     form = std::move(*made);
   } else if (kind == table_template::decomposed) {
-    auto made = decomposed_form::create(context_, table, tables_[table].keeper.now().parts,
-                                        tables_[table].shape.n_rules(), n_workers_);
+    auto made = decomposed_form::create(context_, table, tables_[table].keeper.now().parts, rules,
+                                        n_workers_, reclaimer_);
     if (!made) return tl::unexpected(std::move(made.error()));
     form = std::move(*made);
   } else {

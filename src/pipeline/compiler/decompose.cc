@@ -8,17 +8,22 @@
 #include <unordered_set>
 
 #include "base/cpu.h"
+#include "net/ethernet.h"
 #include "pipeline/compiler/other_rules.h"
+#include "pipeline/compiler/table_shape.h"
 #include "pipeline/datapath/exact_store.h"
+#include "pipeline/datapath/rule_rank.h"
 #include "simd/set_match/kernels.h"
 
 namespace coua::pipeline {
 namespace {
 
-std::vector<const match*> matches_of(const rule_table& rules) {
-  std::vector<const match*> all;
+using rule_list = std::vector<const rule*>;
+
+rule_list rules_of(const rule_table& rules) {
+  rule_list all;
   all.reserve(rules.size());
-  each_other_rule(rules, [&](const rule_table::entry& one) { all.push_back(&one.rule->match); });
+  each_other_rule(rules, [&](const rule_table::entry& one) { all.push_back(one.rule.get()); });
   return all;
 }
 
@@ -29,10 +34,10 @@ bool has(const match& one, const split_column& column) {
 
 /// Terms by how many rules have them, the most first. What a field presupposes is before it: every
 /// rule that has the field has that, too, and its number is lower.
-std::vector<split_column> columns_by_use(const std::vector<const match*>& rules) {
+std::vector<split_column> columns_by_use(const rule_list& rules) {
   std::map<std::pair<field, value128>, std::size_t> uses;
-  for (const match* each : rules) {
-    for (const match_term& term : each->terms()) ++uses[{term.which, term.mask}];
+  for (const rule* each : rules) {
+    for (const match_term& term : each->match.terms()) ++uses[{term.which, term.mask}];
   }
   std::vector<std::pair<split_column, std::size_t>> sorted;
   for (const auto& [column, n] : uses) sorted.push_back({{column.first, column.second}, n});
@@ -44,12 +49,11 @@ std::vector<split_column> columns_by_use(const std::vector<const match*>& rules)
 }
 
 /// How many of the columns can be taken from the front, so that few enough rules are apart.
-std::size_t n_common(const std::vector<const match*>& rules,
-                     const std::vector<split_column>& columns) {
+std::size_t n_common(const rule_list& rules, const std::vector<split_column>& columns) {
   std::vector<std::size_t> ends(columns.size() + 1);  // rules that lack column i and none before it
-  for (const match* each : rules) {
+  for (const rule* each : rules) {
     std::size_t i = 0;
-    while (i < columns.size() && has(*each, columns[i])) ++i;
+    while (i < columns.size() && has(each->match, columns[i])) ++i;
     ++ends[i];
   }
   std::size_t n_apart = 0, n = 0;
@@ -65,22 +69,19 @@ bool is_cached(std::size_t n_bytes) {
   return n_bytes <= (of_machine != 0 ? of_machine : std::size_t{1} << 20);
 }
 
-// The model of decompose.h.
-unsigned ns_of_sets(std::size_t n_lines, std::size_t n_sets, std::size_t n_apart) {
+constexpr std::size_t bytes_of_rule = 48;
+
+// The model of decompose.h: what comes on top of the look-up of the values.
+double ns_of_lines(std::size_t n_lines, std::size_t n_sets) {
   const double ns_of_line = is_cached(n_lines * simd::set_match::line_bytes) ? 2 : 12;
-  const double lines = static_cast<double>(n_lines) / static_cast<double>(n_sets);
-  return static_cast<unsigned>(45 + lines * ns_of_line) +
-         4 * static_cast<unsigned>((n_apart + 7) / 8);
+  return static_cast<double>(n_lines) / static_cast<double>(std::max<std::size_t>(n_sets, 1)) *
+         ns_of_line;
 }
+double ns_of_prefixes(std::size_t n_rules) { return is_cached(n_rules * bytes_of_rule) ? 25 : 50; }
 unsigned ns_of_classifier(std::size_t n_rules, std::size_t n_masks) {
-  constexpr std::size_t bytes_of_rule = 48;
   const auto n_asked = static_cast<unsigned>(std::min<std::size_t>(n_masks, 12));
   return 45 + 15 * n_asked + (is_cached(n_rules * bytes_of_rule) ? 0 : 50);
 }
-
-struct hash_of_match {
-  std::size_t operator()(const match& one) const { return one.hash(); }
-};
 
 /// Fields and the values that say where they stand: rules that are alike in these have one layout.
 std::string kind_of(const match& one) {
@@ -104,12 +105,9 @@ struct leaves {
     if (kinds.insert(kind_of(rule)).second) examples.push_back(rule);
     example = std::move(values);
   }
-  std::size_t n_groups() const {
-    std::size_t n = 0;
-    for (const auto& [values, size] : sizes) {
-      n += (size + simd::set_match::group - 1) / simd::set_match::group;
-    }
-    return n;
+  bool is_large(const match& values) const {
+    const auto at = sizes.find(values);
+    return at != sizes.end() && at->second > decomposition::set_rules_max;
   }
 
   key_layout layout;
@@ -121,16 +119,16 @@ struct leaves {
 };
 
 /// Of the rules that are not apart.
-leaves sets_of(const decomposition& by, const std::vector<const match*>& rules) {
+leaves sets_of(const decomposition& by, const rule_list& rules) {
   std::vector<leaves> all;
-  for (const match* each : rules) {
-    std::optional<match> values = by.values_of(*each);
+  for (const rule* each : rules) {
+    std::optional<match> values = by.values_of(each->match);
     if (!values) continue;
     const key_layout layout = key_layout::of({&*values, 1});
     auto at = std::find_if(all.begin(), all.end(),
                            [&](const leaves& one) { return one.layout == layout; });
     if (at == all.end()) at = all.insert(at, leaves(layout));
-    at->add(*each, std::move(*values));
+    at->add(each->match, std::move(*values));
   }
   if (all.empty()) return leaves({});
   return std::move(*std::max_element(all.begin(), all.end(), [](const leaves& a, const leaves& b) {
@@ -167,22 +165,90 @@ struct costs {
 
 costs costs_of(const decomposition& by, const leaves& sets, std::size_t n_rules,
                std::size_t n_masks) {
+  std::size_t n_groups = 0, n_compared = 0, in_prefixes = 0;
+  for (const auto& [values, size] : sets.sizes) {
+    if (!by.prefixes.empty() && size > decomposition::set_rules_max) {
+      in_prefixes += size;
+      continue;
+    }
+    n_groups += (size + simd::set_match::group - 1) / simd::set_match::group;
+    ++n_compared;
+  }
   const auto n_words = static_cast<unsigned>(std::popcount(by.words_left));
-  return {ns_of_sets(sets.n_groups() * (n_words + 1), std::max<std::size_t>(sets.sizes.size(), 1),
-                     n_rules - sets.n_rules),
+  const double share =
+      sets.n_rules == 0 ? 0 : static_cast<double>(in_prefixes) / static_cast<double>(sets.n_rules);
+  const double ns = 45 + share * ns_of_prefixes(in_prefixes) +
+                    (1 - share) * ns_of_lines(n_groups * (n_words + 1), n_compared);
+  const std::size_t n_apart = n_rules - sets.n_rules;
+  return {static_cast<unsigned>(ns) + 4 * static_cast<unsigned>((n_apart + 7) / 8),
           ns_of_classifier(n_rules, n_masks)};
 }
 
+bool is_ipv4(field address) { return address == field::ipv4_src || address == field::ipv4_dst; }
+
+/// The address that a rule has a mask of; none: it has none, or one that is a column.
+std::optional<field> address_of(const match& of, const decomposition& by) {
+  for (const field each : {field::ipv4_dst, field::ipv4_src, field::ipv6_dst, field::ipv6_src}) {
+    const match_term* const term = of.find(each);
+    if (term != nullptr && std::find(by.columns.begin(), by.columns.end(),
+                                     split_column{each, term->mask}) == by.columns.end()) {
+      return each;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The first of the rules that have masks of addresses say of which, and rather those of large
+/// sets.
+void choose_prefixes(const rule_list& rules, const leaves& sets, decomposition& by) {
+  for (const bool of_large : {true, false}) {
+    for (const rule* each : rules) {
+      const auto address = address_of(each->match, by);
+      if (!address) continue;
+      const bool is_chosen = std::any_of(by.prefixes.begin(), by.prefixes.end(), [&](field one) {
+        return is_ipv4(one) == is_ipv4(*address);
+      });
+      if (is_chosen) continue;
+      const std::optional<match> values = by.values_of(each->match);
+      if (values && (sets.is_large(*values) || !of_large)) by.prefixes.push_back(*address);
+    }
+  }
+}
+
+/// Whether sets that are too large to be compared with are prefixes; `by` gets of what. Empty:
+/// they are.
+std::string why_no_prefixes(const rule_list& rules, const leaves& sets, decomposition& by) {
+  choose_prefixes(rules, sets, by);
+  std::unordered_map<match, prefix_shape, hash_of_match> shapes;
+  for (const rule* each : rules) {
+    const std::optional<match> values = by.values_of(each->match);
+    if (!values || !sets.is_large(*values)) continue;
+    const std::optional<field> which = by.prefix_of(each->match);
+    if (!which || each->id >= recorded_ids) {
+      by.prefixes.clear();
+      return number(sets.sizes.at(*values)) + " rules have the same " + by.to_string();
+    }
+    shapes.try_emplace(*values, *which).first->second.add(*each);
+  }
+  for (const auto& [values, shape] : shapes) {
+    const auto main = shape.find_main(0);
+    const std::string why = main ? shape.why_unordered(*main) : "all their prefixes have length 0";
+    if (!why.empty())
+      return number(sets.sizes.at(values)) + " rules have the same " + by.to_string() + ", and " +
+             why;
+  }
+  return {};
+}
+
 /// Empty: it is good, with its layouts.
-std::string why_not(const std::vector<const match*>& rules, std::size_t n_masks,
-                    decomposition& by) {
+std::string why_not(const rule_list& rules, std::size_t n_masks, decomposition& by) {
   const leaves sets = sets_of(by, rules);
   const std::size_t n_apart = rules.size() - sets.n_rules;
   if (n_apart > decomposition::apart_max(rules.size())) {
     return number(n_apart) + " rules are apart of " + by.to_string();
   }
   if (sets.largest > decomposition::set_rules_max) {
-    return number(sets.largest) + " rules have the same " + by.to_string();
+    if (std::string why = why_no_prefixes(rules, sets, by); !why.empty()) return why;
   }
   if (!set_layouts(sets, by)) return "rules take too many bits";
   const costs of = costs_of(by, sets, rules.size(), n_masks);
@@ -201,8 +267,7 @@ std::string why_no_columns(const std::vector<split_column>& types, std::size_t a
 }
 
 /// Whether parts that hold the rules are to stay.
-bool still_pays(const std::vector<const match*>& rules, std::size_t n_masks,
-                const decomposition& by) {
+bool still_pays(const rule_list& rules, std::size_t n_masks, const decomposition& by) {
   const costs of = costs_of(by, sets_of(by, rules), rules.size(), n_masks);
   return of.sets <= of.classifier + of.classifier / 8;
 }
@@ -220,12 +285,34 @@ std::optional<match> decomposition::values_of(const match& rule) const {
   return std::move(*made);
 }
 
+std::optional<field> decomposition::prefix_of(const match& rule) const {
+  const auto type = rule.exact_value(field::eth_type);
+  if (!type) return std::nullopt;
+  const auto which = std::find_if(prefixes.begin(), prefixes.end(), [&](field each) {
+    return *type == (is_ipv4(each) ? net::ethertype_ipv4 : net::ethertype_ipv6);
+  });
+  if (which == prefixes.end()) return std::nullopt;
+  const bool asks_more =
+      std::any_of(rule.terms().begin(), rule.terms().end(), [&](const match_term& term) {
+        if (term.which == field::eth_type) return false;
+        if (term.which == *which) return !prefix_length(term.mask, info(*which).n_bits);
+        return std::find(columns.begin(), columns.end(), split_column{term.which, term.mask}) ==
+               columns.end();
+      });
+  return asks_more ? std::nullopt : std::optional(*which);
+}
+
 std::string decomposition::to_string() const {
+  const auto is_presupposed = [this](field which) {
+    if (which != field::eth_type && which != field::ip_proto) return false;
+    const prerequisite least = which == field::eth_type ? prerequisite::mpls : prerequisite::tcp;
+    return std::any_of(columns.begin(), columns.end(), [least](const split_column& each) {
+      return info(each.which).needs >= least;
+    });
+  };
   std::string text;
   for (const split_column& each : columns) {
-    if (columns.size() > 1 && (each.which == field::eth_type || each.which == field::ip_proto)) {
-      continue;
-    }
+    if (is_presupposed(each.which)) continue;
     text += (text.empty() ? "" : ", ") + std::string(info(each.which).name);
   }
   return text;
@@ -233,7 +320,7 @@ std::string decomposition::to_string() const {
 
 decompose_answer decompose(const rule_table& rules, std::size_t n_masks,
                            std::shared_ptr<const decomposition> has) {
-  const std::vector<const match*> all = matches_of(rules);
+  const rule_list all = rules_of(rules);
   if (has != nullptr && still_pays(all, n_masks, *has)) return {std::move(has), {}};
   const std::vector<split_column> columns = columns_by_use(all);
   decomposition by;
@@ -244,10 +331,10 @@ decompose_answer decompose(const rule_table& rules, std::size_t n_masks,
   const auto only_types = std::all_of(by.columns.begin(), by.columns.end(), [](const auto& each) {
     return each.which == field::eth_type || each.which == field::ip_proto;
   });
-  if (only_types) {
+  std::string why = by.columns.empty() ? "" : why_not(all, n_masks, by);
+  if (only_types && by.prefixes.empty()) {
     return {nullptr, why_no_columns(by.columns, decomposition::apart_max(all.size()))};
   }
-  std::string why = why_not(all, n_masks, by);
   if (!why.empty()) return {nullptr, std::move(why)};
   return {std::make_shared<const decomposition>(std::move(by)), {}};
 }

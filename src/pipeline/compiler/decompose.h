@@ -20,9 +20,23 @@
 // Columns are taken by the number of rules that ask for them, the most first, while few rules lack
 // one of those taken: these are apart, an eighth of all and 16 at most. A further column makes sets
 // smaller and costs nothing while nobody lacks it, so as many are taken as can be. Then every set
-// must have 16 rules at most. Sets and those apart have room for twice as many, so that a table is
-// not split anew at each change. One level is enough: branching again within a set of 16 rules
-// would cost a look-up, and comparing with all of them costs less.
+// must have 16 rules at most, or its rules must be what the lpm template takes: prefixes of one
+// field of addresses, a longer one above every shorter one in priority. So the routes of many
+// virtual routers, of both IP versions, can stand in one table:
+//
+//   metadata=1, ip_dst=10/8                --> 1   |   exact                lpm
+//   metadata=1, ip_dst=10.1/16             --> 2   |   metadata, eth_type   ip_dst
+//   ... 10,000 more                                |     1, IPv4  --------->  10/8, 10.1/16 ...
+//   metadata=1, ipv6_dst=2001:db8::/32     --> 3   |     1, IPv6  --------->  2001:db8::/32 ...
+//   metadata=2, ip_dst=10/8                --> 4   |     2, IPv4  --------->  10/8 ...
+//
+// Sets that are compared with and those apart have room for twice as many, so that a table is not
+// split anew at each change. One level is enough: branching again within a set of 16 rules would
+// cost a look-up, and comparing with all of them costs less.
+//
+// Where some set must be looked up as prefixes, all are that can be, also those of values that come
+// later: a set that grows needs nothing anew. Such a set takes some 40 KiB for itself, so of small
+// ones there are lpm_sets_max at most, and the others are compared with.
 //
 // Meaning. A packet's set and the rules that are apart hold every rule that can match it: a rule
 // that asks for other values of the columns does not. Of the two the one that ranks higher counts,
@@ -34,6 +48,9 @@
 //
 //   sets         45 + lines of an average set * 2, or * 12 where all sets together are larger than
 //                the second-level cache, + 4 for each 8 rules that are apart
+//   prefixes     instead of the lines 25, + 25 where they are larger than the cache; of sets of
+//   both
+//                kinds, in proportion to their rules
 //   classifier   45 + 15 * masks, twelve at most, + 50 where its entries are larger than the cache:
 //                a rule with others of other masks above it has them all asked
 //
@@ -68,21 +85,33 @@ struct split_column {
   bool operator==(const split_column&) const = default;
 };
 
+struct hash_of_match {
+  std::size_t operator()(const match& one) const { return one.hash(); }
+};
+
 struct decomposition {
   static constexpr std::size_t set_rules_max = 16;
+  /// Of sets that could be compared with as well.
+  static constexpr std::size_t lpm_sets_max = 4096;
   /// Of so many rules.
   static std::size_t apart_max(std::size_t n_rules) {
     return std::clamp<std::size_t>(n_rules / 8, 2, 16);
   }
 
   std::vector<split_column> columns;  // by field, rising
-  key_layout values;                  // of what rules ask of them
-  key_layout whole;                   // of all that rules ask, but for those that are apart
-  key_words known;                    // as masks: the bits of `whole` that `values` decides
-  std::uint32_t words_left = 0;       // words of `whole` with other bits
+  /// Of addresses, one for an IP version at most: sets of its prefixes are looked up as such. None:
+  /// no set is.
+  std::vector<field> prefixes;
+  key_layout values;             // of what rules ask of them
+  key_layout whole;              // of all that rules ask, but for those that are apart
+  key_words known;               // as masks: the bits of `whole` that `values` decides
+  std::uint32_t words_left = 0;  // words of `whole` with other bits
 
   /// What the rule asks of the columns. None: it does not ask for all of them, so it is apart.
   std::optional<match> values_of(const match& rule) const;
+  /// The one of `prefixes` of which the rule, which is not apart, is one and asks nothing else
+  /// besides; of length 0, too. None: there is none.
+  std::optional<field> prefix_of(const match& rule) const;
   /// "ipv4_dst, tcp_dst"; what these fields presuppose is not named.
   std::string to_string() const;
 };

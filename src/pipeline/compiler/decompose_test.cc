@@ -114,7 +114,12 @@ TEST(decompose, wants_small_sets) {
   EXPECT_NE(rules.ask().found, nullptr);
   rules.add(with(service(1, 80), source(0x0a00'0000, 9)));
   EXPECT_EQ(rules.ask().found, nullptr);
-  EXPECT_EQ(rules.ask().why_not, "17 rules have the same nw_dst, tcp_dst");
+  EXPECT_EQ(
+      rules.ask().why_not,
+      "17 rules have the same nw_dst, tcp_dst, and a rule of priority 8 for a /8 of nw_src is "
+      "not below one of priority 1 for a /9");
+  rules.add(with(with(service(1, 80), source(0x0a00'0000, 9)), exact(field::in_port, 1)));
+  EXPECT_EQ(rules.ask().why_not, "18 rules have the same nw_dst, tcp_dst");
 }
 
 TEST(decompose, rules_whose_values_stand_elsewhere_are_apart) {
@@ -170,6 +175,66 @@ TEST(decompose, of_no_field_in_common) {
     rules.add({exact(field::in_port, i)});
   }
   EXPECT_EQ(rules.ask().why_not, "no field has the same mask in all but 5 rules");
+}
+
+match_term destination(unsigned number, unsigned length) {
+  const value128 mask = ones(32) & ~ones(32 - length);
+  return {field::ipv4_dst, (0x0a00'0000U + (number << 8)) & mask, mask};
+}
+match_term destination_v6(unsigned number, unsigned length) {
+  const value128 mask = ones(128) & ~ones(128 - length);
+  return {field::ipv6_dst, (value128{0x2001'0db8'0000'0000U + number} << 64) & mask, mask};
+}
+/// Routes of 20 to 24 bits, or of 40 to 64, of a router.
+void add_routes(rules_of_a_table& to, unsigned router, bool is_v6, unsigned n) {
+  for (unsigned i = 0; i < n; ++i) {
+    const unsigned length = is_v6 ? 40 + 6 * (i % 5) : 20 + i % 5;
+    to.add({is_v6 ? test::ipv6() : ipv4(), exact(field::metadata, router),
+            is_v6 ? destination_v6(i, length) : destination(i, length)},
+           static_cast<std::uint16_t>(100 + length));
+  }
+}
+
+TEST(decompose, large_sets_may_be_prefixes) {
+  rules_of_a_table rules;
+  for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
+  decompose_answer answer = rules.ask();
+  ASSERT_NE(answer.found, nullptr) << answer.why_not;
+  EXPECT_EQ(answer.found->to_string(), "dl_type, metadata");
+  EXPECT_EQ(answer.found->prefixes, std::vector{field::ipv4_dst});
+  // Of the other version there are few.
+  add_routes(rules, 4, true, 6);
+  answer = rules.ask();
+  ASSERT_NE(answer.found, nullptr) << answer.why_not;
+  EXPECT_EQ(answer.found->prefixes, (std::vector{field::ipv4_dst, field::ipv6_dst}));
+  const decomposition& by = *answer.found;
+  const auto prefix_of = [&](std::vector<match_term> terms) { return by.prefix_of(where(terms)); };
+  EXPECT_EQ(prefix_of({ipv4(), exact(field::metadata, 9), destination(1, 32)}), field::ipv4_dst);
+  EXPECT_EQ(prefix_of({ipv4(), exact(field::metadata, 9)}), field::ipv4_dst);
+  EXPECT_EQ(prefix_of({test::ipv6(), exact(field::metadata, 9)}), field::ipv6_dst);
+  EXPECT_EQ(prefix_of({ipv4(), exact(field::metadata, 9), source(1, 32)}), std::nullopt);
+  EXPECT_EQ(prefix_of({ipv4(), exact(field::metadata, 9), {field::ipv4_dst, 1, 0xff}}),
+            std::nullopt);
+  EXPECT_EQ(prefix_of({exact(field::eth_type, 0x0806), exact(field::metadata, 9)}), std::nullopt);
+}
+
+TEST(decompose, large_sets_of_prefixes_are_in_order) {
+  rules_of_a_table rules;
+  for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
+  rules.add({ipv4(), exact(field::metadata, 2), destination(3, 16)}, 122);
+  EXPECT_EQ(rules.ask().why_not,
+            "41 rules have the same dl_type, metadata, and a rule of priority 122 for a /16 of "
+            "nw_dst is not below one of priority 120 for a /20");
+}
+
+/// What is compared with has no order to keep.
+TEST(decompose, small_sets_beside_prefixes_may_be_anything) {
+  rules_of_a_table rules;
+  for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
+  for (unsigned i = 0; i < 10; ++i) {
+    rules.add({ipv4(), exact(field::metadata, 4), destination(i, 24 - i), source(i, 8)}, 10);
+  }
+  EXPECT_NE(rules.ask().found, nullptr) << rules.ask().why_not;
 }
 
 TEST(decompose, by_types_alone_is_nothing) {

@@ -4,28 +4,67 @@
 #include <algorithm>
 
 #include "base/cpu.h"
+#include "pipeline/compiler/other_rules.h"
 
 namespace coua::pipeline {
 
 decomposed_form::decomposed_form(compile_context& in, table_id table,
-                                 std::shared_ptr<const decomposition> by)
+                                 std::shared_ptr<const decomposition> by, reclaimer& reclaim)
     : table_form(in, table_template::decomposed, table),
       by_(std::move(by)),
+      reclaim_(reclaim),
       apart_(std::make_shared<direct_form>(in, table)) {
   stage_.decomposed = &table_;
 }
 
 result<std::shared_ptr<decomposed_form>> decomposed_form::create(
     compile_context& in, table_id table, std::shared_ptr<const decomposition> by,
-    std::size_t n_rules, unsigned n_workers) {
-  std::shared_ptr<decomposed_form> made(new decomposed_form(in, table, std::move(by)));
+    const rule_table& rules, unsigned n_workers, reclaimer& reclaim) {
+  std::shared_ptr<decomposed_form> made(new decomposed_form(in, table, std::move(by), reclaim));
   // Each rule may have a set of its own; and what comes later needs room, too.
-  auto store = exact_store::create(made->by_->values, 2 * n_rules, n_workers);
+  std::size_t n_sets = rules.size();
+  made->planned_ = prefix_sets_of(*made->by_, rules, n_sets);
+  auto store = exact_store::create(made->by_->values, 2 * n_sets, n_workers);
   if (!store) return tl::unexpected(std::move(store.error()));
   made->table_.by_value = std::move(*store);
   made->table_.rest = made->by_->whole.narrowed(made->by_->words_left);
   made->table_.match = simd::select_set_match(active_isa());
   made->table_.apart = &made->apart_->stage().direct;
+  return made;
+}
+
+/// `n_sets`: as many as there are, and some more; as it is where none is of prefixes.
+decomposed_form::size_of_sets decomposed_form::prefix_sets_of(const decomposition& by,
+                                                              const rule_table& rules,
+                                                              std::size_t& n_sets) {
+  size_of_sets made;
+  if (by.prefixes.empty()) return made;
+  struct seen {
+    prefix_shape shape;
+    std::size_t n_rules = 0;
+    bool is_mixed = false;
+  };
+  std::unordered_map<match, seen, hash_of_match> sets;
+  each_other_rule(rules, [&](const rule_table::entry& one) {
+    std::optional<match> values = by.values_of(one.rule->match);
+    if (!values) return;
+    const auto which = by.prefix_of(one.rule->match);
+    seen& of =
+        sets.try_emplace(std::move(*values), seen{prefix_shape(which.value_or(by.prefixes[0]))})
+            .first->second;
+    ++of.n_rules;
+    of.is_mixed |= which != of.shape.which();
+    if (!of.is_mixed) of.shape.add(*one.rule);
+  });
+  constexpr std::size_t room = 256;
+  n_sets = std::max(room, 2 * sets.size());
+  std::size_t n_small = 0;
+  for (const auto& [values, of] : sets) {
+    const auto main = of.shape.find_main(0);
+    if (of.is_mixed || !main || !of.shape.is_ordered(*main)) continue;
+    const bool is_small = of.n_rules <= decomposition::set_rules_max;
+    if (!is_small || n_small++ < decomposition::lpm_sets_max) made.emplace(values, of.n_rules);
+  }
   return made;
 }
 
@@ -52,17 +91,94 @@ std::optional<std::vector<rule_set::row>> decomposed_form::rows_of(const match& 
   return rows;
 }
 
+bool decomposed_form::begins_prefixes(const match& what) const {
+  if (planned_) return planned_->contains(*by_->values_of(what));
+  return prefixes_.size() < decomposition::lpm_sets_max && by_->prefix_of(what);
+}
+
+bool decomposed_form::is_in_prefixes(const set_key& where, const match& what) const {
+  return prefixes_.contains(where) || (!compared_.contains(where) && begins_prefixes(what));
+}
+
+/// It was made for fewer rules, and most packets may go there.
+bool decomposed_form::is_outgrown(const prefix_set& of) const {
+  return of.was_small && of.n_rules > 2 * prefix_form::small_root_prefixes &&
+         8 * of.n_rules > n_in_prefixes_;
+}
+
 bool decomposed_form::takes(const match& what) const {
   const auto where = set_of(what);
   if (!where) return apart_->takes(what);
+  if (const auto at = prefixes_.find(*where); at != prefixes_.end())
+    return by_->prefix_of(what) == at->second.shape.which() && !is_outgrown(at->second);
+  const auto at = compared_.find(*where);
+  if (at == compared_.end() && begins_prefixes(what)) return true;
   const auto rows = rows_of(what);
   if (!rows) return false;
-  const auto at = sets_.find(*where);
-  return at == sets_.end() || at->second.n_rows + rows->size() <= rule_set::rows_max;
+  return at == compared_.end() || at->second.n_rows + rows->size() <= rule_set::rows_max;
+}
+
+/// Also by their priorities: longer prefixes stay above shorter ones.
+bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
+  std::map<set_key, prefix_shape> shapes;  // as they will be
+  for (const rule_step& one : changes) {
+    const bool comes = one.before == nullptr;
+    if (!comes && one.after != nullptr) continue;
+    const rule& what = *any_of(one);
+    if (comes && !takes(what.match)) return false;
+    const auto where = set_of(what.match);
+    if (!where || (!shapes.contains(*where) && !is_in_prefixes(*where, what.match))) continue;
+    if (comes && what.id >= recorded_ids) return false;
+    const auto there = prefixes_.find(*where);
+    prefix_shape& shape = shapes
+                              .try_emplace(*where, there != prefixes_.end()
+                                                       ? there->second.shape
+                                                       : prefix_shape(*by_->prefix_of(what.match)))
+                              .first->second;
+    if (comes) {
+      if (by_->prefix_of(what.match) != shape.which()) return false;
+      shape.add(what);
+    } else {
+      shape.remove(what);
+    }
+  }
+  return std::all_of(shapes.begin(), shapes.end(), [](const auto& each) {
+    const auto main = each.second.find_main(0);
+    return !main || each.second.is_ordered(*main);
+  });
+}
+
+result<decomposed_form::prefix_set*> decomposed_form::prefixes_at(const set_key& where,
+                                                                  const rule& one) {
+  const auto there = prefixes_.find(where);
+  if (there != prefixes_.end()) return &there->second;
+  const field which = *by_->prefix_of(one.match);
+  const std::size_t n_rules = planned_ ? planned_->at(*by_->values_of(one.match)) : 1;
+  auto form = prefix_form::create(in_, stage_.table, which, one.match, n_rules, reclaim_);
+  if (!form) return tl::unexpected(std::move(form.error()));
+  // Batches of versions before find none of its rules.
+  if (!table_.by_value->put(where, reference_to(*(*form)->stage().prefixes))) {
+    return fail(errc::no_room, "hash table", "no room for an entry");
+  }
+  return &prefixes_
+              .emplace(where, prefix_set{std::move(*form), prefix_shape(which), 0,
+                                         n_rules <= prefix_form::small_root_prefixes})
+              .first->second;
+}
+
+/// After a grace period since the last of its rules went.
+void decomposed_form::drop_if_empty(const set_key& where) {
+  const auto at = prefixes_.find(where);
+  if (at == prefixes_.end() || at->second.form->size() != 0) return;
+  table_.by_value->erase(where);
+  at->second.form->retire();
+  // Workers may still be in it.
+  in_.garbage.emplace_back([old = std::move(at->second.form)] {});
+  prefixes_.erase(at);
 }
 
 decomposed_form::entry& decomposed_form::find(const set_key& where, rule_id id) {
-  std::vector<entry>& all = sets_.at(where).entries;
+  std::vector<entry>& all = compared_.at(where).entries;
   return *std::find_if(all.begin(), all.end(),
                        [id](const entry& one) { return !one.gone && one.rule->id == id; });
 }
@@ -78,6 +194,17 @@ result<void> decomposed_form::put(const set_key& where, entry& at, const result<
 result<void> decomposed_form::add(const rule_ptr& one) {
   const auto where = set_of(one->match);
   if (!where) return apart_->add(one);
+  if (!is_in_prefixes(*where, one->match)) return add_compared(*where, one);
+  const auto to = prefixes_at(*where, *one);
+  if (!to) return tl::unexpected(to.error());
+  touched_.insert(*where);
+  (*to)->shape.add(*one);
+  ++(*to)->n_rules;
+  ++n_in_prefixes_;
+  return (*to)->form->add(one);
+}
+
+result<void> decomposed_form::add_compared(const set_key& where, const rule_ptr& one) {
   auto rows = rows_of(one->match);
   if (!rows) {
     return fail(errc::no_room, "table " + std::to_string(stage_.table),
@@ -85,19 +212,23 @@ result<void> decomposed_form::add(const rule_ptr& one) {
   }
   const result<record_id> made = in_.make(*one, 0);
   if (!made) return tl::unexpected(made.error());
-  leaf& to = sets_[*where];
+  compared_set& to = compared_[where];
   const auto behind = std::find_if(to.entries.begin(), to.entries.end(), [&](const entry& other) {
     return rank_of(*other.rule) < rank_of(*one);
   });
   to.n_rows += rows->size();
   to.entries.insert(behind, {one, *made, false, std::move(*rows)});
-  changed_.push_back(*where);
+  changed_.push_back(where);
   return {};
 }
 
 result<void> decomposed_form::replace(const rule_ptr& one) {
   const auto where = set_of(one->match);
   if (!where) return apart_->replace(one);
+  if (const auto at = prefixes_.find(*where); at != prefixes_.end()) {
+    touched_.insert(*where);
+    return at->second.form->replace(one);
+  }
   entry& at = find(*where, one->id);
   at.rule = one;
   return put(*where, at, in_.make(*one, at.head));
@@ -106,6 +237,19 @@ result<void> decomposed_form::replace(const rule_ptr& one) {
 result<void> decomposed_form::remove(const rule_ptr& one) {
   const auto where = set_of(one->match);
   if (!where) return apart_->remove(one);
+  if (const auto at = prefixes_.find(*where); at != prefixes_.end()) {
+    touched_.insert(*where);
+    at->second.shape.remove(*one);
+    --n_in_prefixes_;
+    auto good = at->second.form->remove(one);
+    if (--at->second.n_rules == 0) {
+      in_.garbage.emplace_back([form = weak_from_this(), key = *where] {
+        if (const auto there = form.lock())
+          static_cast<decomposed_form&>(*there).drop_if_empty(key);
+      });
+    }
+    return good;
+  }
   entry& at = find(*where, one->id);
   if (auto good = put(*where, at, in_.make_gone(at.head)); !good) return good;
   at.gone = true;
@@ -114,6 +258,12 @@ result<void> decomposed_form::remove(const rule_ptr& one) {
 }
 
 result<void> decomposed_form::finish() {
+  planned_.reset();
+  for (const set_key& each : std::exchange(touched_, {})) {
+    const auto at = prefixes_.find(each);
+    if (at == prefixes_.end()) continue;
+    if (auto good = at->second.form->finish(); !good) return good;
+  }
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
   for (const set_key& each : std::exchange(changed_, {})) {
@@ -123,7 +273,7 @@ result<void> decomposed_form::finish() {
 }
 
 result<void> decomposed_form::build(const set_key& where) {
-  leaf& of = sets_.at(where);
+  compared_set& of = compared_.at(where);
   std::vector<rule_set::row> rows;
   for (const entry& one : of.entries) {
     for (const rule_set::row& each : one.rows) {
@@ -139,9 +289,9 @@ result<void> decomposed_form::build(const set_key& where) {
   if (!table_.by_value->put(where, made->reference())) {
     return fail(errc::no_room, "hash table", "no room for an entry");
   }
-  set_bytes_ += made->bytes();
+  compared_bytes_ += made->bytes();
   if (of.made != nullptr) {
-    set_bytes_ -= of.made->bytes();
+    compared_bytes_ -= of.made->bytes();
     in_.garbage.emplace_back([old = std::shared_ptr<const rule_set>(std::move(of.made))] {});
   }
   of.made = std::move(made);
@@ -151,7 +301,7 @@ result<void> decomposed_form::build(const set_key& where) {
 void decomposed_form::bury(record_id gone) {
   const std::optional<set_key> where = burials_.take(gone);
   if (!where) return;
-  leaf& of = sets_.at(*where);
+  compared_set& of = compared_.at(*where);
   const auto at = std::find_if(of.entries.begin(), of.entries.end(),
                                [gone](const entry& one) { return one.head == gone; });
   of.n_rows -= at->rows.size();
@@ -162,27 +312,50 @@ void decomposed_form::bury(record_id gone) {
     return;
   }
   table_.by_value->erase(*where);
-  set_bytes_ -= of.made->bytes();
+  compared_bytes_ -= of.made->bytes();
   in_.garbage.emplace_back([old = std::shared_ptr<const rule_set>(std::move(of.made))] {});
-  sets_.erase(*where);
+  compared_.erase(*where);
 }
 
 void decomposed_form::retire() {
   // Workers may still be in the sets: they go with this.
-  for (auto& [where, of] : sets_) {
+  for (auto& [where, of] : compared_) {
     for (const entry& one : of.entries) in_.retire(one.head);
     of.entries.clear();
   }
+  for (auto& [where, of] : prefixes_) of.form->retire();
   (void)burials_.clear();
   apart_->retire();
 }
 
+table_form::sharing decomposed_form::shared() const {
+  sharing all;
+  for (const auto& [where, of] : prefixes_) {
+    const sharing one = of.form->shared();
+    all.rules += one.rules;
+    all.records += one.records;
+  }
+  return all;
+}
+
 std::string decomposed_form::by() const {
-  return by_->to_string() + ": exact to " + std::to_string(sets_.size()) + " direct tables";
+  const std::size_t n_direct = compared_.size(), n_lpm = prefixes_.size();
+  const bool has_both = n_direct != 0 && n_lpm != 0;
+  std::string kinds = n_direct != 0 || n_lpm == 0 ? std::to_string(n_direct) + " direct" : "";
+  if (has_both) kinds += " and ";
+  if (n_lpm != 0) kinds += std::to_string(n_lpm) + " lpm";
+  const bool is_one = (n_lpm != 0 ? n_lpm : n_direct) == 1;
+  return by_->to_string() + ": exact to " + kinds + (is_one ? " table" : " tables");
+}
+
+decomposed_form::in_prefixes decomposed_form::prefixes() const {
+  in_prefixes all{prefixes_.size(), n_in_prefixes_, 0};
+  for (const auto& [where, of] : prefixes_) all.bytes += of.form->bytes();
+  return all;
 }
 
 std::uint64_t decomposed_form::bytes() const {
-  return table_.by_value->bytes() + set_bytes_ + apart_->bytes();
+  return table_.by_value->bytes() + compared_bytes_ + prefixes().bytes + apart_->bytes();
 }
 
 }  // namespace coua::pipeline

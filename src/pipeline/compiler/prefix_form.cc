@@ -4,9 +4,6 @@
 namespace coua::pipeline {
 namespace {
 
-// A root of 8 bits takes 1 KiB, one of 16 bits 256 KiB, which many small tables would feel.
-constexpr std::size_t small_root_prefixes = 512;
-
 ipv4_number ipv4_of(value128 prefix) { return {static_cast<std::uint32_t>(prefix)}; }
 ipv6_number ipv6_of(value128 prefix) {
   return {static_cast<std::uint64_t>(prefix >> 64), static_cast<std::uint64_t>(prefix)};

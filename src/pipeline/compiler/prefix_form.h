@@ -33,19 +33,23 @@ struct prefix_places {
 
 class prefix_form final : public placed_form<prefix_places> {
  public:
+  /// A root of 8 bits takes 1 KiB, one of 16 bits 256 KiB, which many small tables would feel.
+  static constexpr std::size_t small_root_prefixes = 512;
+
   field which() const { return places_.which; }
   /// For rules of a table that are like that one but for the field, and some others: about
   /// `n_rules`. Errors: no_memory.
   static result<std::shared_ptr<prefix_form>> create(compile_context& in, table_id table,
                                                      field which, const match& like,
                                                      std::size_t n_rules, reclaimer& reclaim);
+  /// Places, also those of rules that are gone until no batch knows them.
+  std::size_t size() const;
 
  private:
   prefix_form(compile_context& in, table_id table, field which, const match& like);
   bool is_outgrown() const override;
   bool has_many() const override { return size() >= in_.share_from; }
   std::uint64_t bytes_of_places() const override;
-  std::size_t size() const;
 
   bool has_small_root_ = false;
 };

@@ -396,7 +396,11 @@ class executor {
                           met_rules& found) noexcept;
   struct ranked;
   ranked best_of(const direct_table& table, std::uint64_t rows, ranked so_far) const noexcept;
-  void look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept;
+  struct led;
+  template <class Address>
+  void look_up_led(const led& those, bool are_ranked, ranked* best) noexcept;
+  void look_up_sets(const table_stage& of, const packet_list& list, bool are_ranked,
+                    ranked* best) noexcept;
   void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;
   /// Rules apart that are above those that were found.
   void look_up_beside(const direct_table& table, const packet_list& list,

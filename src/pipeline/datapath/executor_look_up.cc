@@ -203,7 +203,7 @@ void executor::take_for_all(const packet_list& list, met_rules& found) const noe
 
 /// The best rule so far; without one, the rank is 0.
 struct executor::ranked {
-  const action_record* record;
+  met_rule met;
   rule_rank rank;
 };
 
@@ -214,12 +214,61 @@ executor::ranked executor::best_of(const direct_table& table, std::uint64_t rows
     const unsigned rule = table.rule_of[std::countr_zero(rows)];
     if (table.ranks[rule] < so_far.rank) break;
     const action_record* const found = record_of(table, rule);
-    if (found != nullptr) return {found, table.ranks[rule]};
+    if (found != nullptr) return {met_rule::of(found), table.ranks[rule]};
   }
   return so_far;
 }
 
-void executor::look_up_sets(const table_stage& of, const packet_list& list, ranked* best) noexcept {
+/// Packets whose values lead to prefixes.
+struct executor::led {
+  asked which;
+  const prefix_table* to[burst_max];
+
+  void add(unsigned k, slot packet, const prefix_table* table) noexcept {
+    to[which.n()] = table;
+    which.add(k, packet);
+  }
+};
+
+/// Of those that lead to addresses of this kind.
+template <class Address>
+void executor::look_up_led(const led& those, bool are_ranked, ranked* best) noexcept {
+  const lpm_table<Address>* tables[burst_max];
+  Address addresses[burst_max];
+  lpm_slot slots[burst_max];
+  lpm_handle heads[burst_max];
+  asked which;
+  const action_records& all = *follows_.records;
+  const auto ranked_of = [&](const met_rule& one) {
+    return ranked{one, are_ranked && one.record != nullptr ? rank_of(all, one) : 0};
+  };
+  for (unsigned i = 0; i < those.which.n(); ++i) {
+    const prefix_table& to = *those.to[i];
+    const packet_state& from = packets_[those.which.at(i)];
+    const lpm_table<Address>* const table = to.of<Address>();
+    if (table == nullptr) continue;
+    if (!from.layers.has(to.place.needs)) [[unlikely]] {
+      if (!to.may_match_without(from)) continue;
+      const met_rule one = all.at(rule_head::of_short(to.for_all()), version_);
+      best[those.which.which(i)] = ranked_of(one);
+      continue;
+    }
+    tables[which.n()] = table;
+    addresses[which.n()] = to.address<Address>(from);
+    which.add(those.which.which(i), those.which.at(i));
+  }
+  if (which.n() == 0) return;
+  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &all[0]);
+  for (unsigned i = 0; i < which.n(); ++i) {
+    met_rule one = all.at(rule_head::of_short(heads[i]), version_);
+    if (one.record == nullptr && slots[i] != 0) [[unlikely]]
+      one = shorter_prefix(all, *tables[i], slots[i], version_);
+    best[which.which(i)] = ranked_of(one);
+  }
+}
+
+void executor::look_up_sets(const table_stage& of, const packet_list& list, bool are_ranked,
+                            ranked* best) noexcept {
   const decomposed_table& table = *of.decomposed;
   const exact_store& store = *table.by_value;
   const asked which(list, packets_, store.layout().needs());
@@ -230,12 +279,23 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, rank
   const layer_needs needs = table.rest.needs();
   const unsigned n_words = table.rest.n_words();
   asked hit;
+  led into_prefixes;
   for (; hits != 0; hits &= hits - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(hits));
+    if (const prefix_table* const prefixes = prefixes_of(values[i])) {
+      __builtin_prefetch(prefixes);
+      into_prefixes.add(which.which(i), which.at(i), prefixes);
+      continue;
+    }
     if (!needs.are_in(packets_[which.at(i)].layers)) continue;
     rule_set::prefetch(values[i], n_words);
     sets[hit.n()] = values[i];
     hit.add(which.which(i), which.at(i));
+  }
+  if (into_prefixes.which.n() != 0) {
+    look_up_led<ipv4_number>(into_prefixes, are_ranked, best);
+    look_up_led<ipv6_number>(into_prefixes, are_ranked, best);
+    if (hit.n() == 0) return;
   }
   table.rest.take(packets_, hit.slots(), hit.n(), keys_, n_words);
   std::uint32_t matched[burst_max];
@@ -252,7 +312,7 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, rank
       const rule_set::answer& row = answers[std::countr_zero(rows)];
       const action_record* found = all.at(row.head, version_);
       if (found == nullptr) continue;
-      best[hit.which(i)] = {found, row.rank};
+      best[hit.which(i)] = {met_rule::of(found), row.rank};
       break;
     }
   }
@@ -288,19 +348,22 @@ void executor::look_up_beside(const direct_table& table, const packet_list& list
     const unsigned k = which.which(i);
     const met_rule so_far = found.at(k);
     const rule_rank rank = so_far.record != nullptr ? rank_of(*follows_.records, so_far) : 0;
-    const ranked best = best_of(table, matched[i], {so_far.record, rank});
-    if (best.record != so_far.record) found.put(k, met_rule::of(best.record));
+    const ranked best = best_of(table, matched[i], {so_far, rank});
+    if (best.met.record != so_far.record) found.put(k, best.met);
   }
 }
 
 void executor::look_up_decomposed(const table_stage& of, const packet_list& list,
                                   met_rules& found) noexcept {
   ranked best[burst_max];
-  std::fill_n(best, list.n, ranked{nullptr, 0});
-  look_up_sets(of, list, best);
+  std::fill_n(best, list.n, ranked{{}, 0});
   const direct_table& apart = *of.decomposed->apart->load(std::memory_order_acquire);
+  look_up_sets(of, list, apart.n_rules != 0, best);
   if (apart.n_rules != 0) look_up_apart(apart, list, best);
-  for (unsigned k = 0; k < list.n; ++k) found.put(k, to_count(best[k].record));
+  for (unsigned k = 0; k < list.n; ++k) {
+    found.put(k, best[k].met);
+    if (best[k].met.record != nullptr) prefetch_to_write(counts_.place(best[k].met.counters));
+  }
 }
 
 void executor::look_up_wildcard(const table_stage& of, const packet_list& list,

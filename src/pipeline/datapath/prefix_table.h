@@ -19,7 +19,7 @@
 
 namespace coua::pipeline {
 
-struct prefix_table {
+struct alignas(64) prefix_table {  // decomposed_table.h
   field_place place;               // of the address, in the network header
   std::unique_ptr<ipv4_lpm> ipv4;  // one of them
   std::unique_ptr<ipv6_lpm> ipv6;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "pipeline/compiler/decomposed_form.h"
 #include "pipeline/compiler/other_rules.h"
 #include "pipeline/datapath/executor.h"
 #include "pipeline/estimate/op_costs.h"
@@ -186,8 +187,7 @@ class outliner {
       case table_template::exact: add_exact(one, *stage.exact); break;
       case table_template::lpm: add_prefixes(one, *stage.prefixes, mix, n); break;
       case table_template::decomposed:
-        add_decomposed(one, *stage.decomposed,
-                       static_cast<double>(from_.compiler().form(id)->bytes()));
+        add_decomposed(one, dynamic_cast<const decomposed_form&>(*from_.compiler().form(id)), n);
         break;
       case table_template::classifier: add_wildcard(one, *stage.wildcard, n); break;
     }
@@ -249,13 +249,29 @@ class outliner {
                          1 + (slot - sizeof(std::uint64_t)) / line_size});
   }
 
-  /// A set, which an exact look-up leads to, is compared with as the rows of a direct table.
-  void add_decomposed(stage_outline& one, const decomposed_table& of, double bytes) {
+  /// A set, which an exact look-up leads to, is compared with as the rows of a direct table, or
+  /// looked up as one of prefixes; packets meet both as often as rules are there.
+  void add_decomposed(stage_outline& one, const decomposed_form& form, double n) {
+    const decomposed_table& of = *form.stage().decomposed;
     add_exact(one, *of.by_value);
-    const double n_sets = std::max(static_cast<double>(of.by_value->size()), 1.0);
-    const double of_sets = std::max(bytes - static_cast<double>(of.by_value->bytes()), line_size);
-    one.atoms.push_back({atom::direct});
-    one.lines.push_back({area(of_sets), std::max(of_sets / n_sets / line_size, 1.0)});
+    const decomposed_form::in_prefixes prefixes = form.prefixes();
+    const double share = n > 0 ? std::min(static_cast<double>(prefixes.rules) / n, 1.0) : 0;
+    if (share > 0) {
+      const auto bytes = static_cast<double>(prefixes.bytes);
+      one.atoms.push_back({atom::lpm, share, share});
+      one.atoms.push_back({atom::lpm_group, 0, share});
+      // The root, a group and the prefix.
+      const double n_rules = static_cast<double>(prefixes.rules);
+      one.lines.push_back({area(std::min(bytes, 3 * n_rules * line_size)), 3 * share});
+    }
+    if (share < 1) {
+      const double n_sets = std::max(static_cast<double>(of.by_value->size() - prefixes.sets), 1.0);
+      const double of_sets = std::max(
+          static_cast<double>(form.bytes() - of.by_value->bytes() - prefixes.bytes), line_size);
+      one.atoms.push_back({atom::direct, 1 - share, 1 - share});
+      one.lines.push_back(
+          {area(of_sets), (1 - share) * std::max(of_sets / n_sets / line_size, 1.0)});
+    }
     const direct_table* const apart = of.apart->load();
     if (apart != nullptr && apart->n_rules != 0) add_direct(one, *apart);
   }
