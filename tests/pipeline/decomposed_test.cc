@@ -160,12 +160,13 @@ TEST_F(decomposed, another_field_is_taken_in) {
 }
 
 TEST_F(decomposed, a_set_that_grows_too_large_breaks_it) {
-  must({from_a_port(rule_of(7, 24, 5, 3))});  // so they are not only prefixes
+  // So that it is none of prefixes.
+  for (std::uint16_t port = 1; port <= 10; ++port) must({from_a_port(rule_of(7, 24, 5, port))});
   for (unsigned length = 1; length <= 16; ++length) must({rule_of(7, length, 1 + length % 6)});
   see();
-  EXPECT_EQ(kind(), table_template::decomposed);  // 20 of 32
+  EXPECT_EQ(kind(), table_template::decomposed);  // 29 of 32
   std::vector<operation> more;
-  for (std::uint16_t priority = 1; priority <= 13; ++priority) {
+  for (std::uint16_t priority = 1; priority <= 4; ++priority) {
     more.emplace_back(rule_of(7, 24, 1 + priority % 6, priority));
   }
   must(more);

@@ -256,30 +256,6 @@ TEST_F(routers, the_order_of_a_bundle_is_that_of_its_end) {
   in_.check_nothing_stays();
 }
 
-/// A set that has other rules as well is compared with, as long as it is small.
-TEST_F(routers, small_sets_may_have_other_rules) {
-  add_all();
-  rule_mod other = route(5, false, 1, 24, 4);
-  std::vector<match_term> terms = other.match.terms();
-  terms.push_back(exact(field::ip_dscp, 0));
-  other.match = where(terms);
-  must({route(5, false, 1, 24, 3)});
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 9 lpm tables");
-  see();
-  other.priority = 1000;
-  must({other});
-  ASSERT_EQ(kind(), table_template::decomposed);
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 1 direct and 8 lpm tables");
-  see();
-  for (unsigned i = 0; i < 20; ++i) must({route(5, false, i, 26, 1 + i % 6)});
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 1 direct and 8 lpm tables");
-  see();
-  for (unsigned i = 20; i < 32; ++i) must({route(5, false, i, 26, 1 + i % 6)});
-  EXPECT_EQ(kind(), table_template::classifier);
-  see();
-  in_.check_nothing_stays();
-}
-
 rule_mod with(rule_mod of, const match_term& more) {
   std::vector<match_term> terms = of.match.terms();
   terms.push_back(more);
@@ -293,6 +269,66 @@ match_term with_holes(unsigned number) {
   made.mask = 0xff00ffff;
   made.value &= made.mask;
   return made;
+}
+
+/// They are apart, until there are too many of them, or it is built anew and the set is small.
+TEST_F(routers, other_rules_of_a_router_are_apart) {
+  add_all();
+  const table_form* const before = &form();
+  must({route(5, false, 1, 24, 3)});
+  for (const unsigned dscp : {0, 10, 18}) {
+    rule_mod other = with(route(5, false, 1, 24, 4), exact(field::ip_dscp, dscp));
+    other.priority = 1000;
+    must({other});
+  }
+  rule_mod below = with(route(2, true, 1, 48, 4), exact(field::ip_dscp, 0));
+  below.priority = 1;
+  must({below});
+  see();
+  for (unsigned i = 0; i < 40; ++i) must({route(5, false, i, 26, 1 + i % 6)});
+  see();
+  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 9 lpm tables");
+  must({removal(below)});
+  must({with(route(5, false, 1, 24, 6), exact(field::ip_dscp, 10))});
+  see();
+  EXPECT_EQ(&form(), before);
+  for (unsigned i = 0; i < 62; ++i) {
+    must({with(route(6, false, i, 24, 1 + i % 6), exact(field::eth_dst, i))});
+  }
+  EXPECT_EQ(kind(), table_template::classifier);
+  see();
+  in_.check_nothing_stays();
+}
+
+/// Each brings a route and another rule, which has a field more.
+TEST_F(routers, tenants_that_come_are_taken_in_place) {
+  add_ports();
+  const auto tenant = [](unsigned number, bool other) {
+    std::vector<match_term> terms{ipv4(), exact(field::metadata, number), subnet(false, 1, 24)};
+    if (other) terms.push_back(exact(field::ip_dscp, 3));
+    return add_rule(0, other ? 1000 : 100, where(std::move(terms)),
+                    pipeline::test::apply({output(2)}));
+  };
+  std::vector<operation> many;
+  for (unsigned i = 0; i < 200; ++i) {
+    std::vector<match_term> terms{ipv4(), exact(field::metadata, i % 4),
+                                  subnet(false, i / 4, 24 + i % 3)};
+    many.emplace_back(add_rule(0, static_cast<std::uint16_t>(100 + i % 3), where(std::move(terms)),
+                               pipeline::test::apply({output(3)})));
+  }
+  must(many);
+  ASSERT_EQ(kind(), table_template::decomposed);
+  unsigned n_built = 0;
+  const table_form* before = &form();
+  for (unsigned i = 0; i < 100; ++i) {
+    for (const bool other : {false, true}) {
+      must({tenant(100 + i, other)});
+      n_built += std::exchange(before, &form()) != &form() ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(kind(), table_template::decomposed);
+  EXPECT_LE(n_built, 3U);
+  in_.check_nothing_stays();
 }
 
 /// In one bundle with the first route of their set, before it or behind it.
@@ -311,7 +347,7 @@ TEST_F(routers, other_rules_may_come_with_the_first_route) {
     ASSERT_EQ(kind(), table_template::decomposed);
     see();
   }
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 2 direct and 8 lpm tables");
+  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 1 direct and 9 lpm tables");
   in_.check_nothing_stays();
 }
 
@@ -326,7 +362,7 @@ TEST_F(routers, sets_of_other_kinds_are_compared_with_from_the_start) {
   must({add_rule(0, 500, where({ipv4(), exact(field::in_port, 6), with_holes(1)}),
                  pipeline::test::apply({output(4)}))});
   ASSERT_EQ(kind(), table_template::decomposed);
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 3 direct and 8 lpm tables");
+  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 2 direct and 9 lpm tables");
   see();
   in_.check_nothing_stays();
 }
@@ -376,33 +412,96 @@ TEST_F(routers, one_that_grows_is_built_anew_for_more) {
   in_.check_nothing_stays();
 }
 
-TEST_F(routers, failed_versions_leave_them) {
-  add_all();
-  std::vector<operation> other;
-  for (unsigned i = 0; i < 20; ++i) {
-    const match what = where({exact(i % 2 == 0 ? field::eth_dst : field::eth_src, i)});
-    other.emplace_back(add_rule(1, 10, what, pipeline::test::apply({})));
+/// After a version that took changes in place, and had no record left for the last of them, tables
+/// that it touched are built anew.
+TEST(failed_routers, are_built_anew_as_they_were) {
+  checked_pipeline in(512, {.spare_records = 256, .limits = no_mixed_tables});
+  const auto form = [&] { return in.bridge().compiler().form(0); };
+  for (port_no i = 1; i <= 6; ++i) ASSERT_TRUE(in.apply({pipeline::test::add_port(i)}));
+  for (unsigned router = 1; router <= 3; ++router) {
+    for (unsigned i = 0; i < 40; ++i)
+      ASSERT_TRUE(in.apply({route(router, false, i, 22 + i % 5, 1 + i % 6)}));
   }
-  must(other);
-  std::vector<match_term> too_long{ipv6(),
-                                   exact(field::ipv6_src, 1),
-                                   exact(field::ipv6_dst, 1),
-                                   exact(field::eth_dst, 1),
-                                   exact(field::eth_src, 1),
-                                   exact(field::metadata, 1),
-                                   exact(field::tunnel_id, 1)};
-  for (unsigned i = 0; i < n_registers; ++i) too_long.push_back(exact(reg(i), 1));
-  EXPECT_FALSE(in_.apply({route(5, true, 1, 64, 2), removal(route(2, false, 1, 24, 0)),
-                          route(1, false, 1, 24, 6), route(3, true, 2, 96, 1),
-                          add_rule(1, 1, where(too_long), pipeline::test::apply({}))}));
-  EXPECT_EQ(in_.n_full, 1U);
-  EXPECT_EQ(kind(), table_template::decomposed);
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 8 lpm tables");
-  see();
-  must({route(5, true, 1, 64, 2), removal(route(2, false, 1, 24, 0)), route(3, true, 2, 96, 1)});
-  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 9 lpm tables");
-  see();
-  in_.check_nothing_stays();
+  // One that has nothing but a route for all, one with other rules, and more of one place than a
+  // set that is compared with could have.
+  ASSERT_TRUE(in.apply({route(5, false, 0, 0, 2)}));
+  ASSERT_TRUE(in.apply({with(route(1, false, 1, 24, 4), exact(field::ip_dscp, 0))}));
+  ASSERT_TRUE(in.apply({with(route(5, false, 1, 24, 4), exact(field::ip_dscp, 0))}));
+  for (std::uint16_t priority = 1; priority < 40; ++priority) {
+    rule_mod one = route(6, false, 0, 0, 3);
+    one.priority = priority;
+    ASSERT_TRUE(in.apply({one}));
+  }
+  ASSERT_EQ(form()->kind(), table_template::decomposed);
+  const table_form* before = form();
+  unsigned n = 0;
+  while (n < 10'000 && in.apply({route(1, false, 0, 22, 1 + n % 6)})) ++n;
+  EXPECT_LT(n, 10'000U);
+  EXPECT_NE(form(), before);
+  EXPECT_EQ(form()->kind(), table_template::decomposed);
+  std::vector<packet> burst;
+  for (unsigned i = 0; i < executor::burst_max; ++i) {
+    packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
+    one.in_port = 1 + i % 6;
+    net::store_be32(one.bytes.data() + 30, 0x0a00'0000 + (i << 7));
+    burst.push_back(std::move(one));
+  }
+  in.receive(burst);
+  in.check_counters();
+}
+
+/// A rule that was a clause is older than others, so the table is built anew.
+TEST(failed_routers, are_built_anew_for_what_was_a_clause) {
+  checked_pipeline in;
+  for (port_no i = 1; i <= 6; ++i) ASSERT_TRUE(in.apply({pipeline::test::add_port(i)}));
+  for (unsigned router = 1; router <= 3; ++router) {
+    for (unsigned i = 0; i < 40; ++i)
+      ASSERT_TRUE(in.apply({route(router, false, i, 22 + i % 5, 1 + i % 6)}));
+  }
+  ASSERT_TRUE(in.apply({route(5, false, 0, 0, 2)}));
+  rule_mod clause = route(1, false, 70, 24, 2);
+  clause.instructions = pipeline::test::apply({pipeline::act::conjunction{1, 1, 2}});
+  ASSERT_TRUE(in.apply({clause}));
+  const table_form* const before = in.bridge().compiler().form(0);
+  ASSERT_TRUE(in.apply({route(1, false, 70, 24, 2)}));
+  EXPECT_NE(in.bridge().compiler().form(0), before);
+  EXPECT_EQ(in.bridge().compiler().form(0)->kind(), table_template::decomposed);
+  in.check_nothing_stays();
+}
+
+/// The type of Ethernet is no column here, and no rule asked for it alone when the table was split.
+TEST(routers_in_trains, of_two_types_are_none) {
+  checked_pipeline in;
+  for (port_no i = 1; i <= 6; ++i) ASSERT_TRUE(in.apply({pipeline::test::add_port(i)}));
+  std::vector<operation> all;
+  for (unsigned router = 1; router <= 3; ++router) {
+    for (unsigned i = 0; i < 40; ++i)
+      all.emplace_back(route(router, false, i, 22 + i % 5, 1 + i % 6));
+  }
+  for (unsigned port = 4; port <= 6; ++port) {
+    for (unsigned i = 0; i < 10; ++i) {
+      const match what = where(
+          {exact(field::in_port, port), {field::eth_dst, value128{i} << 40, value128{0xff} << 40}});
+      all.emplace_back(add_rule(0, 7, what, pipeline::test::apply({output(2)})));
+    }
+  }
+  ASSERT_TRUE(in.apply(all));
+  const table_form* const before = in.bridge().compiler().form(0);
+  ASSERT_EQ(before->by(), "in_port: exact to 3 direct and 3 lpm tables");
+  ASSERT_TRUE(in.apply({route(1, false, 0, 0, 5)}));
+  ASSERT_EQ(in.bridge().compiler().form(0), before);
+  packet one = pipeline::test::from_port_1(pipeline::test::frames()[3]);
+  one.bytes.resize(net::ethernet_header_bytes + 2);
+  net::store_be16(one.bytes.data() + 12, net::ethertype_ipv4);
+  packet other = one;
+  net::store_be16(other.bytes.data() + 12, 0x9999);
+  std::vector<packet> train(executor::burst_max, one);
+  train[9] = other;
+  in.receive(train);
+  std::fill(train.begin(), train.end(), other);
+  train[9] = one;
+  in.receive(train);
+  in.check_counters();
 }
 
 /// What serves a table is decided by its rules, not by how they came.
@@ -420,6 +519,37 @@ TEST_F(routers, one_bundle_ends_as_rule_by_rule_does) {
   EXPECT_EQ(form().by(), "in_port, dl_type: exact to 8 lpm tables");
   see();
   in_.check_nothing_stays();
+}
+
+/// Changes that are said to be quick build nothing anew.
+TEST(quick_routers, are_quick_only_where_nothing_is_built) {
+  auto made = running_bridge::create({.rules_max = 1 << 17});
+  COUA_CHECK(made.has_value());
+  running_bridge& in = **made;
+  const auto tenant = [](unsigned number, unsigned subnet_of, unsigned length) {
+    const match what =
+        where({ipv4(), exact(field::metadata, number), subnet(false, subnet_of, length)});
+    return add_rule(0, priority_of(length), what, pipeline::test::apply({}));
+  };
+  std::vector<operation> many;
+  for (unsigned i = 0; i < 40'000; ++i) many.emplace_back(tenant(i % 4, i / 4, 24 + i % 3));
+  ASSERT_TRUE(in.apply(many, 0));
+  const auto is_true_of = [&](const rule_mod& asked) {
+    const operation one = asked;
+    const table_form* const before = in.compiler().form(0);
+    const bool quick = in.is_quick({&one, 1});
+    EXPECT_TRUE(in.apply(one, 0));
+    in.reclaim();
+    return !quick || in.compiler().form(0) == before;
+  };
+  const operation usual = tenant(2, 50'000, 24);
+  EXPECT_TRUE(in.is_quick({&usual, 1}));
+  // Until there are more than the store of values has room for.
+  for (unsigned i = 0; i < 700; ++i) ASSERT_TRUE(is_true_of(tenant(100 + i, 1, 24))) << i;
+  rule_mod above = tenant(2, 3, 16);
+  above.priority = 500;
+  EXPECT_TRUE(is_true_of(above));
+  EXPECT_EQ(in.compiler().form(0)->kind(), table_template::classifier);
 }
 
 }  // namespace

@@ -178,6 +178,9 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
     if (!form->has_places(asked.priority, n_changes)) return false;
   }
+  if (const auto* form = dynamic_cast<const decomposed_form*>(of.form.get())) {
+    if (!form->is_quick(to_rule(asked), n_changes)) return false;
+  }
   return would_stay_with(asked, n_changes) && of.form->takes(asked.match);
 }
 

@@ -136,11 +136,31 @@ leaves sets_of(const decomposition& by, const rule_list& rules) {
   }));
 }
 
+bool is_ipv4(field address) { return address == field::ipv4_src || address == field::ipv4_dst; }
+std::uint16_t type_of(field address) {
+  return is_ipv4(address) ? net::ethertype_ipv4 : net::ethertype_ipv6;
+}
+
+/// All that prefixes may ask of a packet, so that any of them can be compared with, too, and trains
+/// are told apart by it: one of length 0 asks for the type alone.
+void add_prefix_examples(const decomposition& by, std::vector<match>& examples) {
+  for (const field each : by.prefixes) {
+    const match_term type = exact(field::eth_type, type_of(each));
+    for (auto& terms : {std::vector{type}, std::vector{type, exact(each, 0)}}) {
+      auto made = match::make(terms);
+      COUA_CHECK(made.has_value());
+      examples.push_back(std::move(*made));
+    }
+  }
+}
+
 /// False: their values take more than a flow table's key has.
 bool set_layouts(const leaves& of, decomposition& by) {
   if (!exact_store::takes(of.layout)) return false;
   by.values = of.layout;
-  by.whole = key_layout::of(of.examples, key_layout::width::fields);
+  std::vector<match> examples = of.examples;
+  add_prefix_examples(by, examples);
+  by.whole = key_layout::of(examples, key_layout::width::fields);
   // The layers may say to all rules what the values alone ask bits for.
   by.known = by.whole.shared_with(of.example);
   const std::size_t first = by.whole.has_layers() ? 1 : 0;
@@ -184,8 +204,6 @@ costs costs_of(const decomposition& by, const leaves& sets, std::size_t n_rules,
           ns_of_classifier(n_rules, n_masks)};
 }
 
-bool is_ipv4(field address) { return address == field::ipv4_src || address == field::ipv4_dst; }
-
 /// The address that a rule has a mask of; none: it has none, or one that is a column.
 std::optional<field> address_of(const match& of, const decomposition& by) {
   for (const field each : {field::ipv4_dst, field::ipv4_src, field::ipv6_dst, field::ipv6_src}) {
@@ -210,32 +228,42 @@ void choose_prefixes(const rule_list& rules, const leaves& sets, decomposition& 
       });
       if (is_chosen) continue;
       const std::optional<match> values = by.values_of(each->match);
-      if (values && (sets.is_large(*values) || !of_large)) by.prefixes.push_back(*address);
+      if (!values || !sets.sizes.contains(*values)) continue;
+      if (sets.is_large(*values) || !of_large) by.prefixes.push_back(*address);
     }
   }
 }
 
-/// Whether sets that are too large to be compared with are prefixes; `by` gets of what. Empty:
-/// they are.
-std::string why_no_prefixes(const rule_list& rules, const leaves& sets, decomposition& by) {
+/// Whether sets that are too large to be compared with are prefixes, but for a few rules; `by` gets
+/// of what. Empty: they are.
+std::string why_no_prefixes(const rule_list& rules, const leaves& sets, std::size_t n_apart,
+                            decomposition& by) {
   choose_prefixes(rules, sets, by);
-  std::unordered_map<match, prefix_shape, hash_of_match> shapes;
+  sets_as_prefixes large;
   for (const rule* each : rules) {
-    const std::optional<match> values = by.values_of(each->match);
-    if (!values || !sets.is_large(*values)) continue;
-    const std::optional<field> which = by.prefix_of(each->match);
-    if (!which || each->id >= recorded_ids) {
-      by.prefixes.clear();
-      return number(sets.sizes.at(*values)) + " rules have the same " + by.to_string();
-    }
-    shapes.try_emplace(*values, *which).first->second.add(*each);
+    std::optional<match> values = by.values_of(each->match);
+    if (values && sets.is_large(*values)) large[std::move(*values)].add(by, *each);
   }
-  for (const auto& [values, shape] : shapes) {
-    const auto main = shape.find_main(0);
-    const std::string why = main ? shape.why_unordered(*main) : "all their prefixes have length 0";
+  const bool has_newer = std::any_of(rules.begin(), rules.end(),
+                                     [](const rule* each) { return each->id >= recorded_ids; });
+  const prefixes_of_set* first = nullptr;  // that has others
+  for (const auto& [values, set] : large) {
+    n_apart += set.n_others();
+    if (set.n_others() != 0 && (first == nullptr || set.n_others() > first->n_others())) {
+      first = &set;
+    }
+  }
+  if (has_newer || n_apart > decomposition::apart_max(rules.size())) {
+    by.prefixes.clear();
+    return number(first != nullptr ? first->n_rules() : sets.largest) + " rules have the same " +
+           by.to_string();
+  }
+  for (const auto& [values, set] : large) {
+    const auto most = set.find_most();
+    const std::string why =
+        most.of == nullptr ? "none is a prefix of an address" : most.of->why_not_all();
     if (!why.empty())
-      return number(sets.sizes.at(values)) + " rules have the same " + by.to_string() + ", and " +
-             why;
+      return number(set.n_rules()) + " rules have the same " + by.to_string() + ", and " + why;
   }
   return {};
 }
@@ -248,7 +276,7 @@ std::string why_not(const rule_list& rules, std::size_t n_masks, decomposition& 
     return number(n_apart) + " rules are apart of " + by.to_string();
   }
   if (sets.largest > decomposition::set_rules_max) {
-    if (std::string why = why_no_prefixes(rules, sets, by); !why.empty()) return why;
+    if (std::string why = why_no_prefixes(rules, sets, n_apart, by); !why.empty()) return why;
   }
   if (!set_layouts(sets, by)) return "rules take too many bits";
   const costs of = costs_of(by, sets, rules.size(), n_masks);
@@ -288,9 +316,8 @@ std::optional<match> decomposition::values_of(const match& rule) const {
 std::optional<field> decomposition::prefix_of(const match& rule) const {
   const auto type = rule.exact_value(field::eth_type);
   if (!type) return std::nullopt;
-  const auto which = std::find_if(prefixes.begin(), prefixes.end(), [&](field each) {
-    return *type == (is_ipv4(each) ? net::ethertype_ipv4 : net::ethertype_ipv6);
-  });
+  const auto which = std::find_if(prefixes.begin(), prefixes.end(),
+                                  [&](field each) { return *type == type_of(each); });
   if (which == prefixes.end()) return std::nullopt;
   const bool asks_more =
       std::any_of(rule.terms().begin(), rule.terms().end(), [&](const match_term& term) {
@@ -300,6 +327,26 @@ std::optional<field> decomposition::prefix_of(const match& rule) const {
                columns.end();
       });
   return asks_more ? std::nullopt : std::optional(*which);
+}
+
+void prefixes_of_set::add(const decomposition& by, const rule& one) {
+  ++n_rules_;
+  n_rows_ += most_ways(one.match);
+  const std::optional<field> which = by.prefix_of(one.match);
+  if (!which) return;
+  auto at = std::find_if(parts_.begin(), parts_.end(),
+                         [&](const part& each) { return each.shape.which() == *which; });
+  if (at == parts_.end()) at = parts_.insert(at, {prefix_shape(*which)});
+  at->shape.add(one);
+  ++at->n;
+}
+
+prefixes_of_set::most prefixes_of_set::find_most() const {
+  most found;
+  for (const part& each : parts_) {
+    if (each.n > found.n) found = {&each.shape, each.n};
+  }
+  return found;
 }
 
 std::string decomposition::to_string() const {

@@ -36,7 +36,8 @@
 //
 // Where some set must be looked up as prefixes, all are that can be, also those of values that come
 // later: a set that grows needs nothing anew. Such a set takes some 40 KiB for itself, so of small
-// ones there are lpm_sets_max at most, and the others are compared with.
+// ones there are lpm_sets_max at most, and the others are compared with. A few rules of a set of
+// prefixes may be none, or ask for more: they are apart, too.
 //
 // Meaning. A packet's set and the rules that are apart hold every rule that can match it: a rule
 // that asks for other values of the columns does not. Of the two the one that ranks higher counts,
@@ -71,8 +72,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "pipeline/compiler/table_shape.h"
 #include "pipeline/datapath/key_layout.h"
 #include "pipeline/model/rule_table.h"
 
@@ -115,6 +118,33 @@ struct decomposition {
   /// "ipv4_dst, tcp_dst"; what these fields presuppose is not named.
   std::string to_string() const;
 };
+
+/// The rules of a set, as prefixes.
+class prefixes_of_set {
+ public:
+  void add(const decomposition& by, const rule& one);
+
+  std::size_t n_rules() const { return n_rules_; }
+  /// To be compared with: some rules take two.
+  std::size_t n_rows() const { return n_rows_; }
+  bool is_large() const { return n_rules_ > decomposition::set_rules_max; }
+  /// Of which field most are prefixes, and how many; none: no rule is one.
+  struct most {
+    const prefix_shape* of = nullptr;
+    std::size_t n = 0;
+  };
+  most find_most() const;
+  std::size_t n_others() const { return n_rules_ - find_most().n; }
+
+ private:
+  struct part {
+    prefix_shape shape;
+    std::size_t n = 0;
+  };
+  std::vector<part> parts_;  // by field
+  std::size_t n_rules_ = 0, n_rows_ = 0;
+};
+using sets_as_prefixes = std::unordered_map<match, prefixes_of_set, hash_of_match>;
 
 struct decompose_answer {
   std::shared_ptr<const decomposition> found;

@@ -118,8 +118,10 @@ TEST(decompose, wants_small_sets) {
       rules.ask().why_not,
       "17 rules have the same nw_dst, tcp_dst, and a rule of priority 8 for a /8 of nw_src is "
       "not below one of priority 1 for a /9");
-  rules.add(with(with(service(1, 80), source(0x0a00'0000, 9)), exact(field::in_port, 1)));
-  EXPECT_EQ(rules.ask().why_not, "18 rules have the same nw_dst, tcp_dst");
+  // No prefixes, and more of them than may be apart.
+  for (unsigned i = 1; i <= 5; ++i)
+    rules.add(with(with(service(1, 80), source(0x0a00'0000, 9)), exact(field::in_port, i)));
+  EXPECT_EQ(rules.ask().why_not, "22 rules have the same nw_dst, tcp_dst");
 }
 
 TEST(decompose, rules_whose_values_stand_elsewhere_are_apart) {
@@ -190,7 +192,7 @@ void add_routes(rules_of_a_table& to, unsigned router, bool is_v6, unsigned n) {
   for (unsigned i = 0; i < n; ++i) {
     const unsigned length = is_v6 ? 40 + 6 * (i % 5) : 20 + i % 5;
     to.add({is_v6 ? test::ipv6() : ipv4(), exact(field::metadata, router),
-            is_v6 ? destination_v6(i, length) : destination(i, length)},
+            is_v6 ? destination_v6(i << 24, length) : destination(i << 4, length)},
            static_cast<std::uint16_t>(100 + length));
   }
 }
@@ -200,7 +202,7 @@ TEST(decompose, large_sets_may_be_prefixes) {
   for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
   decompose_answer answer = rules.ask();
   ASSERT_NE(answer.found, nullptr) << answer.why_not;
-  EXPECT_EQ(answer.found->to_string(), "dl_type, metadata");
+  EXPECT_EQ(answer.found->to_string(), "metadata, dl_type");
   EXPECT_EQ(answer.found->prefixes, std::vector{field::ipv4_dst});
   // Of the other version there are few.
   add_routes(rules, 4, true, 6);
@@ -223,8 +225,21 @@ TEST(decompose, large_sets_of_prefixes_are_in_order) {
   for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
   rules.add({ipv4(), exact(field::metadata, 2), destination(3, 16)}, 122);
   EXPECT_EQ(rules.ask().why_not,
-            "41 rules have the same dl_type, metadata, and a rule of priority 122 for a /16 of "
+            "41 rules have the same metadata, dl_type, and a rule of priority 122 for a /16 of "
             "nw_dst is not below one of priority 120 for a /20");
+}
+
+TEST(decompose, a_few_rules_of_large_sets_may_be_no_prefixes) {
+  rules_of_a_table rules;
+  for (unsigned router = 1; router <= 3; ++router) add_routes(rules, router, false, 40);
+  for (unsigned i = 0; i < 15; ++i) {
+    rules.add({ipv4(), exact(field::metadata, 2), destination(i, 24), exact(field::in_port, i)}, 9);
+  }
+  EXPECT_NE(rules.ask().found, nullptr) << rules.ask().why_not;
+  for (unsigned i = 15; i < 17; ++i) {
+    rules.add({ipv4(), exact(field::metadata, 2), destination(i, 24), exact(field::in_port, i)}, 9);
+  }
+  EXPECT_EQ(rules.ask().why_not, "57 rules have the same metadata, dl_type");
 }
 
 /// What is compared with has no order to keep.

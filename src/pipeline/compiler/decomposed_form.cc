@@ -23,7 +23,7 @@ result<std::shared_ptr<decomposed_form>> decomposed_form::create(
   std::shared_ptr<decomposed_form> made(new decomposed_form(in, table, std::move(by), reclaim));
   // Each rule may have a set of its own; and what comes later needs room, too.
   std::size_t n_sets = rules.size();
-  made->planned_ = prefix_sets_of(*made->by_, rules, n_sets);
+  made->planned_ = plan_prefixes(*made->by_, rules, n_sets);
   auto store = exact_store::create(made->by_->values, 2 * n_sets, n_workers);
   if (!store) return tl::unexpected(std::move(store.error()));
   made->table_.by_value = std::move(*store);
@@ -34,36 +34,25 @@ result<std::shared_ptr<decomposed_form>> decomposed_form::create(
 }
 
 /// `n_sets`: as many as there are, and some more; as it is where none is of prefixes.
-decomposed_form::size_of_sets decomposed_form::prefix_sets_of(const decomposition& by,
-                                                              const rule_table& rules,
-                                                              std::size_t& n_sets) {
-  size_of_sets made;
+decomposed_form::plan decomposed_form::plan_prefixes(const decomposition& by,
+                                                     const rule_table& rules, std::size_t& n_sets) {
+  plan made;
   if (by.prefixes.empty()) return made;
-  struct seen {
-    prefix_shape shape;
-    std::size_t n_rules = 0;
-    bool is_mixed = false;
-  };
-  std::unordered_map<match, seen, hash_of_match> sets;
+  sets_as_prefixes sets;
   each_other_rule(rules, [&](const rule_table::entry& one) {
-    std::optional<match> values = by.values_of(one.rule->match);
-    if (!values) return;
-    const auto which = by.prefix_of(one.rule->match);
-    seen& of =
-        sets.try_emplace(std::move(*values), seen{prefix_shape(which.value_or(by.prefixes[0]))})
-            .first->second;
-    ++of.n_rules;
-    of.is_mixed |= which != of.shape.which();
-    if (!of.is_mixed) of.shape.add(*one.rule);
+    if (std::optional<match> values = by.values_of(one.rule->match))
+      sets[std::move(*values)].add(by, *one.rule);
   });
   constexpr std::size_t room = 256;
   n_sets = std::max(room, 2 * sets.size());
   std::size_t n_small = 0;
-  for (const auto& [values, of] : sets) {
-    const auto main = of.shape.find_main(0);
-    if (of.is_mixed || !main || !of.shape.is_ordered(*main)) continue;
-    const bool is_small = of.n_rules <= decomposition::set_rules_max;
-    if (!is_small || n_small++ < decomposition::lpm_sets_max) made.emplace(values, of.n_rules);
+  for (const auto& [values, set] : sets) {
+    const auto most = set.find_most();
+    if (most.of == nullptr || !most.of->why_not_all().empty()) continue;
+    const bool has_others = set.n_others() != 0;
+    if (has_others && set.n_rows() <= rule_set::rows_max) continue;  // no need to have these apart
+    if (!set.is_large() && n_small++ >= decomposition::lpm_sets_max) continue;
+    made.emplace(values, planned_set{most.of->which(), most.n});
   }
   return made;
 }
@@ -91,35 +80,56 @@ std::optional<std::vector<rule_set::row>> decomposed_form::rows_of(const match& 
   return rows;
 }
 
-bool decomposed_form::begins_prefixes(const match& what) const {
-  if (planned_) return planned_->contains(*by_->values_of(what));
-  return prefixes_.size() < decomposition::lpm_sets_max && by_->prefix_of(what);
+std::optional<field> decomposed_form::prefixes_at(const set_key& where, const match& what) const {
+  if (const auto at = prefixes_.find(where); at != prefixes_.end()) return at->second.shape.which();
+  if (compared_.contains(where)) return std::nullopt;
+  if (planned_) {
+    const auto at = planned_->find(*by_->values_of(what));
+    return at == planned_->end() ? std::nullopt : std::optional(at->second.which);
+  }
+  return n_small_ < decomposition::lpm_sets_max ? by_->prefix_of(what) : std::nullopt;
 }
 
-bool decomposed_form::is_in_prefixes(const set_key& where, const match& what) const {
-  return prefixes_.contains(where) || (!compared_.contains(where) && begins_prefixes(what));
-}
-
-/// It was made for fewer rules, and most packets may go there.
+/// It was made for fewer rules, and many packets may go there and to others of which that is so.
 bool decomposed_form::is_outgrown(const prefix_set& of) const {
   return of.was_small && of.n_rules > 2 * prefix_form::small_root_prefixes &&
-         8 * of.n_rules > n_in_prefixes_;
+         8 * n_outgrown_ > n_in_prefixes_;
 }
 
 bool decomposed_form::takes(const match& what) const {
   const auto where = set_of(what);
   if (!where) return apart_->takes(what);
-  if (const auto at = prefixes_.find(*where); at != prefixes_.end())
-    return by_->prefix_of(what) == at->second.shape.which() && !is_outgrown(at->second);
-  const auto at = compared_.find(*where);
-  if (at == compared_.end() && begins_prefixes(what)) return true;
+  if (const auto which = prefixes_at(*where, what)) {
+    const auto at = prefixes_.find(*where);
+    if (at != prefixes_.end() && is_outgrown(at->second)) return false;
+    return by_->prefix_of(what) == *which || apart_->takes(what);
+  }
   const auto rows = rows_of(what);
   if (!rows) return false;
+  const auto at = compared_.find(*where);
   return at == compared_.end() || at->second.n_rows + rows->size() <= rule_set::rows_max;
+}
+
+bool decomposed_form::takes_one(const rule& what) const {
+  if (!takes(what.match)) return false;
+  const auto where = set_of(what.match);
+  if (!where || what.id >= recorded_ids) return !where || !prefixes_at(*where, what.match);
+  const auto at = prefixes_.find(*where);
+  return at == prefixes_.end() || by_->prefix_of(what.match) != at->second.shape.which() ||
+         at->second.shape.stays_ordered_with(what);
+}
+
+bool decomposed_form::is_quick(const rule& what, std::size_t n_changes) const {
+  if (table_.by_value->size() + n_changes > table_.by_value->room()) return false;
+  return takes_one(what);
 }
 
 /// Also by their priorities: longer prefixes stay above shorter ones.
 bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
+  if (changes.size() == 1) {
+    const rule_step& one = changes.front();
+    return one.before != nullptr || takes_one(**one.after);
+  }
   std::map<set_key, prefix_shape> shapes;  // as they will be
   for (const rule_step& one : changes) {
     const bool comes = one.before == nullptr;
@@ -127,43 +137,54 @@ bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
     const rule& what = *any_of(one);
     if (comes && !takes(what.match)) return false;
     const auto where = set_of(what.match);
-    if (!where || (!shapes.contains(*where) && !is_in_prefixes(*where, what.match))) continue;
+    const auto which = where ? prefixes_at(*where, what.match) : std::nullopt;
+    if (!which || by_->prefix_of(what.match) != *which) continue;
     if (comes && what.id >= recorded_ids) return false;
     const auto there = prefixes_.find(*where);
     prefix_shape& shape = shapes
-                              .try_emplace(*where, there != prefixes_.end()
-                                                       ? there->second.shape
-                                                       : prefix_shape(*by_->prefix_of(what.match)))
+                              .try_emplace(*where, there != prefixes_.end() ? there->second.shape
+                                                                            : prefix_shape(*which))
                               .first->second;
     if (comes) {
-      if (by_->prefix_of(what.match) != shape.which()) return false;
       shape.add(what);
     } else {
       shape.remove(what);
     }
   }
-  return std::all_of(shapes.begin(), shapes.end(), [](const auto& each) {
-    const auto main = each.second.find_main(0);
-    return !main || each.second.is_ordered(*main);
-  });
+  return std::all_of(shapes.begin(), shapes.end(),
+                     [](const auto& each) { return each.second.why_not_all().empty(); });
 }
 
-result<decomposed_form::prefix_set*> decomposed_form::prefixes_at(const set_key& where,
-                                                                  const rule& one) {
+result<decomposed_form::prefix_set*> decomposed_form::make_prefixes(const set_key& where,
+                                                                    field which,
+                                                                    const match& what) {
   const auto there = prefixes_.find(where);
   if (there != prefixes_.end()) return &there->second;
-  const field which = *by_->prefix_of(one.match);
-  const std::size_t n_rules = planned_ ? planned_->at(*by_->values_of(one.match)) : 1;
-  auto form = prefix_form::create(in_, stage_.table, which, one.match, n_rules, reclaim_);
+  const std::size_t n_rules = planned_ ? planned_->at(*by_->values_of(what)).n_rules : 1;
+  auto form = prefix_form::create(in_, stage_.table, which, what, n_rules, reclaim_);
   if (!form) return tl::unexpected(std::move(form.error()));
   // Batches of versions before find none of its rules.
   if (!table_.by_value->put(where, reference_to(*(*form)->stage().prefixes))) {
     return fail(errc::no_room, "hash table", "no room for an entry");
   }
+  ++n_small_;
   return &prefixes_
               .emplace(where, prefix_set{std::move(*form), prefix_shape(which), 0,
                                          n_rules <= prefix_form::small_root_prefixes})
               .first->second;
+}
+
+void decomposed_form::count(prefix_set& in, bool comes) {
+  const auto add = [](std::size_t& to, std::size_t n, bool adds) { to += adds ? n : 0 - n; };
+  const auto add_parts = [&](bool adds) {
+    add(n_in_prefixes_, in.n_rules, adds);
+    if (in.n_rules <= decomposition::set_rules_max) add(n_small_, 1, adds);
+    if (in.was_small && in.n_rules > 2 * prefix_form::small_root_prefixes)
+      add(n_outgrown_, in.n_rules, adds);
+  };
+  add_parts(false);
+  add(in.n_rules, 1, comes);
+  add_parts(true);
 }
 
 /// After a grace period since the last of its rules went.
@@ -175,6 +196,12 @@ void decomposed_form::drop_if_empty(const set_key& where) {
   // Workers may still be in it.
   in_.garbage.emplace_back([old = std::move(at->second.form)] {});
   prefixes_.erase(at);
+  --n_small_;
+}
+
+result<void> decomposed_form::add_apart(const rule_ptr& one) {
+  apart_from_sets_.insert(one->id);
+  return apart_->add(one);
 }
 
 decomposed_form::entry& decomposed_form::find(const set_key& where, rule_id id) {
@@ -194,22 +221,20 @@ result<void> decomposed_form::put(const set_key& where, entry& at, const result<
 result<void> decomposed_form::add(const rule_ptr& one) {
   const auto where = set_of(one->match);
   if (!where) return apart_->add(one);
-  if (!is_in_prefixes(*where, one->match)) return add_compared(*where, one);
-  const auto to = prefixes_at(*where, *one);
+  const auto which = prefixes_at(*where, one->match);
+  if (!which) return add_compared(*where, one);
+  if (by_->prefix_of(one->match) != *which) return add_apart(one);
+  const auto to = make_prefixes(*where, *which, one->match);
   if (!to) return tl::unexpected(to.error());
   touched_.insert(*where);
   (*to)->shape.add(*one);
-  ++(*to)->n_rules;
-  ++n_in_prefixes_;
+  count(**to, true);
   return (*to)->form->add(one);
 }
 
 result<void> decomposed_form::add_compared(const set_key& where, const rule_ptr& one) {
   auto rows = rows_of(one->match);
-  if (!rows) {
-    return fail(errc::no_room, "table " + std::to_string(stage_.table),
-                "a rule takes other bits than those of its set");
-  }
+  if (!rows) return add_apart(one);
   const result<record_id> made = in_.make(*one, 0);
   if (!made) return tl::unexpected(made.error());
   compared_set& to = compared_[where];
@@ -224,7 +249,7 @@ result<void> decomposed_form::add_compared(const set_key& where, const rule_ptr&
 
 result<void> decomposed_form::replace(const rule_ptr& one) {
   const auto where = set_of(one->match);
-  if (!where) return apart_->replace(one);
+  if (!where || apart_from_sets_.contains(one->id)) return apart_->replace(one);
   if (const auto at = prefixes_.find(*where); at != prefixes_.end()) {
     touched_.insert(*where);
     return at->second.form->replace(one);
@@ -236,13 +261,13 @@ result<void> decomposed_form::replace(const rule_ptr& one) {
 
 result<void> decomposed_form::remove(const rule_ptr& one) {
   const auto where = set_of(one->match);
-  if (!where) return apart_->remove(one);
+  if (!where || apart_from_sets_.erase(one->id) != 0) return apart_->remove(one);
   if (const auto at = prefixes_.find(*where); at != prefixes_.end()) {
     touched_.insert(*where);
     at->second.shape.remove(*one);
-    --n_in_prefixes_;
+    count(at->second, false);
     auto good = at->second.form->remove(one);
-    if (--at->second.n_rules == 0) {
+    if (at->second.n_rules == 0) {
       in_.garbage.emplace_back([form = weak_from_this(), key = *where] {
         if (const auto there = form.lock())
           static_cast<decomposed_form&>(*there).drop_if_empty(key);
@@ -262,6 +287,7 @@ result<void> decomposed_form::finish() {
   for (const set_key& each : std::exchange(touched_, {})) {
     const auto at = prefixes_.find(each);
     if (at == prefixes_.end()) continue;
+    at->second.form->is_part_of(n_in_prefixes_);
     if (auto good = at->second.form->finish(); !good) return good;
   }
   std::sort(changed_.begin(), changed_.end());

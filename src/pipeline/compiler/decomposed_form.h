@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "pipeline/compiler/decompose.h"
@@ -33,6 +34,8 @@ class decomposed_form final : public table_form {
 
   bool takes(const match& what) const override;
   bool takes_all(const std::vector<rule_step>& changes) const override;
+  /// One of `n_changes` that come one by one is taken without building anew.
+  bool is_quick(const rule& what, std::size_t n_changes) const;
   result<void> add(const rule_ptr& one) override;
   result<void> replace(const rule_ptr& one) override;
   result<void> remove(const rule_ptr& one) override;
@@ -71,24 +74,31 @@ class decomposed_form final : public table_form {
     std::size_t n_rules = 0;
     bool was_small = false;  // when it was made
   };
-  /// Of sets of prefixes: how many rules, by values.
-  using size_of_sets = std::unordered_map<match, std::size_t, hash_of_match>;
+  /// A set of prefixes that is to be made.
+  struct planned_set {
+    field which;
+    std::size_t n_rules;
+  };
+  using plan = std::unordered_map<match, planned_set, hash_of_match>;
 
   decomposed_form(compile_context& in, table_id table, std::shared_ptr<const decomposition> by,
                   reclaimer& reclaim);
 
-  static size_of_sets prefix_sets_of(const decomposition& by, const rule_table& rules,
-                                     std::size_t& n_sets);
+  static plan plan_prefixes(const decomposition& by, const rule_table& rules, std::size_t& n_sets);
 
   /// The set that a match belongs to; none: it is apart.
   std::optional<set_key> set_of(const match& what) const;
-  /// Whether a rule of that set, which has none yet, begins one of prefixes.
-  bool begins_prefixes(const match& what) const;
-  bool is_in_prefixes(const set_key& where, const match& what) const;
+  /// Of which field a set has prefixes, or would have if this were the first rule of it; none: it
+  /// is compared with.
+  std::optional<field> prefixes_at(const set_key& where, const match& what) const;
   bool is_outgrown(const prefix_set& of) const;
+  /// As takes_all().
+  bool takes_one(const rule& what) const;
   /// Makes it, if it is not there.
-  result<prefix_set*> prefixes_at(const set_key& where, const rule& one);
+  result<prefix_set*> make_prefixes(const set_key& where, field which, const match& what);
+  void count(prefix_set& in, bool comes);
   void drop_if_empty(const set_key& where);
+  result<void> add_apart(const rule_ptr& one);
 
   /// What a rule of a set asks of the words of `rest`; without answers. None: it takes other bits.
   std::optional<std::vector<rule_set::row>> rows_of(const match& what) const;
@@ -100,15 +110,18 @@ class decomposed_form final : public table_form {
   const std::shared_ptr<const decomposition> by_;
   reclaimer& reclaim_;
   decomposed_table table_;
-  std::optional<size_of_sets> planned_;  // until all rules are there
+  std::optional<plan> planned_;  // until all rules are there
   std::map<set_key, compared_set> compared_;
   std::vector<set_key> changed_;  // of these
   std::uint64_t compared_bytes_ = 0;
   std::map<set_key, prefix_set> prefixes_;
-  std::set<set_key> touched_;  // of these
-  std::size_t n_in_prefixes_ = 0;
+  std::set<set_key> touched_;      // of these
+  std::size_t n_in_prefixes_ = 0;  // rules
+  std::size_t n_outgrown_ = 0;     // of these, in sets that were made for fewer
+  std::size_t n_small_ = 0;        // sets of prefixes that could be compared with
   std::shared_ptr<direct_form> apart_;
-  burials<set_key> burials_;  // of rules of sets that are compared with
+  std::unordered_set<rule_id> apart_from_sets_;  // though they have the values of one
+  burials<set_key> burials_;                     // of rules of sets that are compared with
 };
 
 }  // namespace coua::pipeline

@@ -42,16 +42,20 @@ class prefix_form final : public placed_form<prefix_places> {
   static result<std::shared_ptr<prefix_form>> create(compile_context& in, table_id table,
                                                      field which, const match& like,
                                                      std::size_t n_rules, reclaimer& reclaim);
+  /// Of a table that has so many rules in forms like this one: they share records as if they were
+  /// in one.
+  void is_part_of(std::size_t n_rules) { n_of_table_ = n_rules; }
   /// Places, also those of rules that are gone until no batch knows them.
   std::size_t size() const;
 
  private:
   prefix_form(compile_context& in, table_id table, field which, const match& like);
   bool is_outgrown() const override;
-  bool has_many() const override { return size() >= in_.share_from; }
+  bool has_many() const override { return std::max(size(), n_of_table_) >= in_.share_from; }
   std::uint64_t bytes_of_places() const override;
 
   bool has_small_root_ = false;
+  std::size_t n_of_table_ = 0;
 };
 
 }  // namespace coua::pipeline

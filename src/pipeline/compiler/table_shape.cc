@@ -137,13 +137,41 @@ std::optional<prefix_shape::overlap> prefix_shape::find_overlap(const group& in)
   return std::nullopt;
 }
 
+bool prefix_shape::stays_ordered_with(const rule& one) const {
+  const auto group = groups_.find(one.match);
+  if (group == groups_.end()) return true;
+  const match_term* term = one.match.find(which_);
+  const auto length = term == nullptr ? 0U : prefix_length(term->mask, info(which_).n_bits);
+  const auto& by_length = group->second.by_length;
+  return length && std::all_of(by_length.begin(), by_length.end(), [&](const auto& each) {
+           const auto& [other, priorities] = each;
+           if (other == *length) return true;
+           return other < *length ? priorities.highest() < one.priority
+                                  : one.priority < priorities.lowest();
+         });
+}
+
+std::string prefix_shape::text_of(const overlap& found) const {
+  return "a rule of priority " + std::to_string(found.of_shorter) + " for a /" +
+         std::to_string(found.shorter) + " of " + info(which_).name +
+         " is not below one of priority " + std::to_string(found.of_longer) + " for a /" +
+         std::to_string(found.longer);
+}
+
 std::string prefix_shape::why_unordered(const main_rules& of) const {
   const auto found = find_overlap(groups_.at(*of.of));
-  if (!found) return {};
-  return "a rule of priority " + std::to_string(found->of_shorter) + " for a /" +
-         std::to_string(found->shorter) + " of " + info(which_).name +
-         " is not below one of priority " + std::to_string(found->of_longer) + " for a /" +
-         std::to_string(found->longer);
+  return found ? text_of(*found) : "";
+}
+
+std::string prefix_shape::why_not_all() const {
+  const std::string name = info(which_).name;
+  if (groups_.size() > 1 || n_more_ > 0) return "rules differ in more than " + name;
+  if (groups_.empty()) return {};
+  const group& all = groups_.begin()->second;
+  if (all.n_prefixes != all.n_rules)
+    return "rules have a mask of " + name + " that is not a prefix";
+  const auto found = find_overlap(all);
+  return found ? text_of(*found) : "";
 }
 
 std::optional<main_rules> table_shape::find_main(std::size_t most_others) const {

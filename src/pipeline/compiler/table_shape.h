@@ -80,6 +80,11 @@ class prefix_shape {
   /// it does not.
   std::string why_unordered(const main_rules& of) const;
   bool is_ordered(const main_rules& of) const { return !find_overlap(groups_.at(*of.of)); }
+  /// Of all rules, longest-prefix match gives the one that counts: they are the same but for the
+  /// field, prefixes of it, and in order. Empty: it does; else why it does not.
+  std::string why_not_all() const;
+  /// With one prefix more, those of its group stay as they are: in order.
+  bool stays_ordered_with(const rule& one) const;
   /// Of rules that are the same but for the field.
   std::size_t n_groups() const { return groups_.size(); }
   /// There were so many groups that of some rules it is not known in which they are.
@@ -104,6 +109,7 @@ class prefix_shape {
     return !one.by_length.empty() && one.by_length.rbegin()->first > 0;
   }
   static std::optional<overlap> find_overlap(const group& in);
+  std::string text_of(const overlap& found) const;
 
   field which_;
   std::size_t n_matching_ = 0, n_rows_ = 0;

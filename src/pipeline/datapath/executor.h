@@ -396,9 +396,9 @@ class executor {
                           met_rules& found) noexcept;
   struct ranked;
   ranked best_of(const direct_table& table, std::uint64_t rows, ranked so_far) const noexcept;
-  struct led;
+  struct in_prefixes;
   template <class Address>
-  void look_up_led(const led& those, bool are_ranked, ranked* best) noexcept;
+  void look_up_sets_of_prefixes(const in_prefixes& those, bool are_ranked, ranked* best) noexcept;
   void look_up_sets(const table_stage& of, const packet_list& list, bool are_ranked,
                     ranked* best) noexcept;
   void look_up_apart(const direct_table& table, const packet_list& list, ranked* best) noexcept;

@@ -220,7 +220,7 @@ executor::ranked executor::best_of(const direct_table& table, std::uint64_t rows
 }
 
 /// Packets whose values lead to prefixes.
-struct executor::led {
+struct executor::in_prefixes {
   asked which;
   const prefix_table* to[burst_max];
 
@@ -232,7 +232,8 @@ struct executor::led {
 
 /// Of those that lead to addresses of this kind.
 template <class Address>
-void executor::look_up_led(const led& those, bool are_ranked, ranked* best) noexcept {
+void executor::look_up_sets_of_prefixes(const in_prefixes& those, bool are_ranked,
+                                        ranked* best) noexcept {
   const lpm_table<Address>* tables[burst_max];
   Address addresses[burst_max];
   lpm_slot slots[burst_max];
@@ -279,12 +280,12 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, bool
   const layer_needs needs = table.rest.needs();
   const unsigned n_words = table.rest.n_words();
   asked hit;
-  led into_prefixes;
+  in_prefixes of_prefixes;
   for (; hits != 0; hits &= hits - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(hits));
     if (const prefix_table* const prefixes = prefixes_of(values[i])) {
       __builtin_prefetch(prefixes);
-      into_prefixes.add(which.which(i), which.at(i), prefixes);
+      of_prefixes.add(which.which(i), which.at(i), prefixes);
       continue;
     }
     if (!needs.are_in(packets_[which.at(i)].layers)) continue;
@@ -292,9 +293,9 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, bool
     sets[hit.n()] = values[i];
     hit.add(which.which(i), which.at(i));
   }
-  if (into_prefixes.which.n() != 0) {
-    look_up_led<ipv4_number>(into_prefixes, are_ranked, best);
-    look_up_led<ipv6_number>(into_prefixes, are_ranked, best);
+  if (of_prefixes.which.n() != 0) {
+    look_up_sets_of_prefixes<ipv4_number>(of_prefixes, are_ranked, best);
+    look_up_sets_of_prefixes<ipv6_number>(of_prefixes, are_ranked, best);
     if (hit.n() == 0) return;
   }
   table.rest.take(packets_, hit.slots(), hit.n(), keys_, n_words);

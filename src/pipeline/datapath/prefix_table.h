@@ -19,7 +19,8 @@
 
 namespace coua::pipeline {
 
-struct alignas(64) prefix_table {  // decomposed_table.h
+/// Aligned as a rule set is: the low bits of its address tell it from one (decomposed_table.h).
+struct alignas(64) prefix_table {
   field_place place;               // of the address, in the network header
   std::unique_ptr<ipv4_lpm> ipv4;  // one of them
   std::unique_ptr<ipv6_lpm> ipv6;
