@@ -4,8 +4,9 @@
 // rconn and vconn: hello with the bitmap of versions, probes of a peer that says nothing, back-off
 // before another attempt, TCP, TLS and Unix sockets.
 //
-// Thread rules: all of it is one thread's, poller::wake() excepted. The library keeps what its loop
-// waits for per thread, and of its signal handlers there is one set: couad blocks these signals.
+// Thread rules: all of it is one thread's, poller::wake() excepted. What the loop waits for is
+// kept per thread (poll_loop.cc), and of the library's signal handlers there is one set: couad
+// blocks these signals.
 #pragma once
 
 #include <atomic>

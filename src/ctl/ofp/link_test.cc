@@ -9,9 +9,12 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace coua::ofp {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::uint8_t hello = 0, echo_request = 2;
 
@@ -23,6 +26,12 @@ message made(std::uint8_t type, std::uint32_t xid, std::size_t length = header_b
   one[3] = static_cast<std::uint8_t>(length);
   for (unsigned i = 0; i < 4; ++i) one[4 + i] = static_cast<std::uint8_t>(xid >> (24 - 8 * i));
   return one;
+}
+
+std::chrono::steady_clock::duration time_of_wait(poller& of, std::chrono::milliseconds at_most) {
+  const auto began = std::chrono::steady_clock::now();
+  of.block(static_cast<unsigned>(at_most.count()));
+  return std::chrono::steady_clock::now() - began;
 }
 
 /// A switch's end of a connection and the controller's, which is a plain socket.
@@ -135,6 +144,13 @@ TEST_F(link_pair, a_loop_with_nothing_to_do_sleeps) {
   EXPECT_LE(rounds_ - before, 4U);
 }
 
+TEST_F(link_pair, what_was_waited_for_once_does_not_wake_the_next_wait) {
+  say(made(echo_request, 1));
+  link_->wait(true);
+  EXPECT_LT(time_of_wait(*poller_, 10s), 5s);
+  EXPECT_GE(time_of_wait(*poller_, 50ms), 50ms);  // nobody has asked for the message again
+}
+
 TEST_F(link_pair, messages_cut_anywhere_are_whole_again) {
   const message longest = made(echo_request, 7, 65535), brief = made(echo_request, 8);
   message all = longest;
@@ -174,6 +190,35 @@ TEST_F(link_pair, another_connection_takes_nothing_over) {
   SetUp();
   say(made(echo_request, 9));
   EXPECT_EQ(next(), made(echo_request, 9));
+}
+
+TEST(poller, is_woken_before_and_while_it_waits) {
+  auto one = poller::create();
+  ASSERT_TRUE(one);
+  (*one)->wake();
+  EXPECT_LT(time_of_wait(**one, 10s), 5s);
+  EXPECT_GE(time_of_wait(**one, 50ms), 50ms);  // once
+  std::thread other([&] {
+    std::this_thread::sleep_for(20ms);
+    (*one)->wake();
+  });
+  EXPECT_LT(time_of_wait(**one, 10s), 5s);
+  other.join();
+}
+
+TEST(poller, is_woken_by_a_timer_of_the_library) {
+  auto one = poller::create();
+  ASSERT_TRUE(one);
+  // The next attempt is due after a second.
+  const auto nobody = link::to("unix:" + testing::TempDir() + "nobody", {.backoff_max_s = 1});
+  for (int round = 0; round < 20; ++round) {
+    nobody->run();
+    nobody->wait(true);
+    const auto took = time_of_wait(**one, 10s);
+    ASSERT_LT(took, 5s);
+    if (took > 200ms) return;
+  }
+  FAIL() << "it never waited";
 }
 
 }  // namespace
