@@ -54,6 +54,7 @@ void link::run() {
   const bool tried = is_connecting();
   (void)take_tls_trouble();  // of others in this thread
   rconn_run(rconn_);
+  unsent_ = rconn_count_txqlen(rconn_);
   // Also an attempt that ends without one: the last one's is over.
   note_tls_trouble(tried && !is_connecting());
 }
@@ -87,7 +88,6 @@ std::string link::trouble() const {
   return error == 0 ? "" : message_of(error);
 }
 bool link::is_alive() const { return rconn_is_alive(rconn_); }
-unsigned link::unsent() const { return rconn_count_txqlen(rconn_); }
 
 void link::disconnect() { rconn_reconnect(rconn_); }
 
@@ -104,6 +104,7 @@ std::optional<message> link::receive() {
 
 void link::send(message_view one) {
   rconn_send(rconn_, ofpbuf_clone_data(one.data(), one.size()), nullptr);
+  unsent_ = rconn_count_txqlen(rconn_);
   note_tls_trouble(false);
 }
 

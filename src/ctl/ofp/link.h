@@ -57,8 +57,8 @@ class link {
   void send(message_view one);
   /// Ends the connection; one that was made by to() comes again.
   void disconnect();
-  /// Messages that the peer has not taken.
-  unsigned unsent() const;
+  /// Messages that the peer has not taken, when run() or send() last looked.
+  unsigned unsent() const { return unsent_; }
 
  private:
   friend class listener;
@@ -72,6 +72,7 @@ class link {
   std::string name_;
   const unsigned probe_s_;
   bool probes_ = true;
+  unsigned unsent_ = 0;
   std::string tls_trouble_;  // of the last attempt or connection
 };
 

@@ -10,14 +10,13 @@
 // socket: the next question is answered with EAGAIN without asking. Who waits then is woken by what
 // has come since, as poll() tells what is there and not what is new.
 //
-// A stream belongs to one thread, as in the library; the list of them is shared.
+// A stream belongs to one thread, from its first message to its end.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -69,24 +68,13 @@ struct bytes_ahead {
   }
 };
 
-std::mutex streams_mutex;
-std::unordered_map<const stream*, bytes_ahead> streams;
-
-bytes_ahead& ahead_of(const stream* of) {
-  const std::lock_guard hold(streams_mutex);
-  return streams[of];
-}
-
-void forget(const stream* of) {
-  const std::lock_guard hold(streams_mutex);
-  streams.erase(of);
-}
+thread_local std::unordered_map<const stream*, bytes_ahead> streams;
 
 }  // namespace
 }  // namespace coua::ofp
 
 int __wrap_stream_recv(stream* of, void* to, std::size_t n) {
-  auto& ahead = coua::ofp::ahead_of(of);
+  auto& ahead = coua::ofp::streams[of];
   if (ahead.none()) {
     if (const int read = ahead.fill(of); read <= 0) return read;
   }
@@ -94,13 +82,13 @@ int __wrap_stream_recv(stream* of, void* to, std::size_t n) {
 }
 
 void __wrap_stream_recv_wait(stream* of) {
-  auto& ahead = coua::ofp::ahead_of(of);
+  auto& ahead = coua::ofp::streams[of];
   if (!ahead.none()) return poll_immediate_wake();
   ahead.emptied = false;
   __real_stream_recv_wait(of);
 }
 
 void __wrap_stream_close(stream* of) {
-  coua::ofp::forget(of);
+  coua::ofp::streams.erase(of);
   __real_stream_close(of);
 }

@@ -41,6 +41,7 @@ class event_hub {
   void remove(session& one);
   /// Packets that found no room, since the last call.
   std::uint64_t take_dropped() { return dropped_.exchange(0, std::memory_order_relaxed); }
+  bool has_dropped() const { return dropped_.load(std::memory_order_relaxed) != 0; }
 
  private:
   struct rule_went {

@@ -136,7 +136,7 @@ class running_server final : public server {
         if (!stop_) serve(each);
       }
       std::erase_if(connections_, [](const connection& each) {
-        return each.accepted() && !each.link->is_alive() && !each.current;
+        return each.accepted() && !each.current && !each.link->is_alive();
       });
       std::erase_if(ending_, [](const auto& each) { return each->is_over(); });
       for (auto& each : listeners_) each->wait();
@@ -161,10 +161,10 @@ class running_server final : public server {
 
   /// Once a second at most.
   void tell_drops() {
+    if (!hub_->has_dropped()) return;
     const auto now = clock::now();
     if (now < next_tell_) return;
     const std::uint64_t n = hub_->take_dropped();
-    if (n == 0) return;
     next_tell_ = now + std::chrono::seconds(1);
     log_warning("openflow: bridge %s: %llu packets were not told: controllers do not read them",
                 name(), static_cast<unsigned long long>(n));

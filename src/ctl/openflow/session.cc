@@ -25,11 +25,6 @@ session::~session() {
   thread_.join();
 }
 
-bool session::takes_more() const {
-  const std::lock_guard hold(mutex_);
-  return !closed_ && inbox_bytes_ < limits_.inbox_bytes;
-}
-
 void session::put(ofp::message one) {
   finish_at_once();
   {
@@ -116,11 +111,6 @@ void session::abandon() {
     abandoned_ = true;
   }
   close();
-}
-
-bool session::is_overrun() const {
-  const std::lock_guard hold(mutex_);
-  return overrun_;
 }
 
 bool session::is_over() const {

@@ -51,7 +51,7 @@ class session {
   bool tell(ofp::message one, importance how);
 
   // The thread of the connections.
-  bool takes_more() const;
+  bool takes_more() const { return !closed_ && inbox_bytes_ < limits_.inbox_bytes; }
   void put(ofp::message one);
   /// Does it at once. False: it is for put(), since somebody has to be waited for.
   bool do_at_once(ofp::message& one);
@@ -60,7 +60,7 @@ class session {
   /// The next message to send.
   std::optional<ofp::message> next();
   /// There was no room for what it needs to know: it must be disconnected.
-  bool is_overrun() const;
+  bool is_overrun() const { return overrun_; }
   /// The controller is gone. Of what it has asked the changes are done; answers are not kept.
   void close();
   /// Nothing is done any more but what is under way.
@@ -83,13 +83,14 @@ class session {
   mutable std::mutex mutex_;
   std::condition_variable come_, gone_;  // a message into the inbox; out of the outbox
   std::deque<ofp::message> inbox_, outbox_;
-  std::size_t inbox_bytes_ = 0, outbox_bytes_ = 0;
-  std::atomic<bool> closed_{false}, abandoned_{false};  // set under the mutex
-  bool serving_ = false;                                // the thread, what was in the inbox
+  std::size_t outbox_bytes_ = 0;
+  // Set under the mutex, and read without it: who finds less room than there is, is woken.
+  std::atomic<std::size_t> inbox_bytes_{0};
+  std::atomic<bool> closed_{false}, abandoned_{false}, overrun_{false};
+  bool serving_ = false;     // the thread, what was in the inbox
   bool unfinished_ = false;  // the thread has to finish what was taken at once
   bool at_once_ = false;     // the conversation is the other thread's; changes while nobody serves
   bool over_ = false;
-  bool overrun_ = false;
   conversation conversation_;
   std::thread thread_;
 };
