@@ -17,16 +17,16 @@ result<void> compile_context::number(const rule_ptr& one) {
   if (number == count_book::none) return fail(errc::no_room, "counters", "all are in use");
   if (number >= rules_.size()) rules_.resize(number + 1);
   rules_[number] = one;
-  numbers_[one->id] = number;
+  numbers_.insert(one->id, number);
   records_.rule_of(number) = static_cast<std::uint32_t>(one->id);
   return {};
 }
 
 void compile_context::forget(rule_id gone) {
-  const auto at = numbers_.find(gone);
-  rules_[at->second] = nullptr;
-  counts.give_back(at->second, 1);
-  numbers_.erase(at);
+  const std::uint32_t number = number_of(gone);
+  rules_[number] = nullptr;
+  counts.give_back(number, 1);
+  numbers_.erase(gone);
 }
 
 result<void> compile_context::check_reserve() const {

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "pipeline/compiler/compile_actions.h"
 #include "pipeline/compiler/count_book.h"
 #include "pipeline/compiler/shared_records.h"
@@ -46,8 +46,8 @@ class compile_context {
   void renumber(const rule_ptr& one) { rules_[number_of(one->id)] = one; }
   /// After a grace period, unless no worker has seen it.
   void forget(rule_id gone);
-  bool has_number(rule_id id) const { return numbers_.contains(id); }
-  std::uint32_t number_of(rule_id id) const { return numbers_.at(id); }
+  bool has_number(rule_id id) const { return numbers_.find(id) != nullptr; }
+  std::uint32_t number_of(rule_id id) const { return *numbers_.find(id); }
   /// By number; null: no rule has it.
   const std::vector<rule_ptr>& rules() const { return rules_; }
 
@@ -89,7 +89,7 @@ class compile_context {
   std::vector<std::shared_ptr<const stored_ops>> held_;  // by record
   std::vector<record_id> free_;
   std::vector<rule_ptr> rules_;  // by number
-  std::unordered_map<rule_id, std::uint32_t> numbers_;
+  hash_index<std::uint32_t> numbers_;
 };
 
 }  // namespace coua::pipeline

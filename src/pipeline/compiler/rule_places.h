@@ -19,9 +19,9 @@
 #include <deque>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "pipeline/compiler/table_form.h"
 
 namespace coua::pipeline {
@@ -94,7 +94,7 @@ class rule_places {
   }
 
   void retire() {
-    for (const record_id each : heads_) in_.retire(each);
+    heads_.each([this](record_id each) { in_.retire(each); });
     for (const auto& [record, n_rules] : shared_) in_.leave_shared(record, n_rules);
     heads_.clear();
     shared_.clear();
@@ -105,26 +105,29 @@ class rule_places {
 
   /// All that `from` has, but for rules that are gone: they stay there until it retires.
   void take_over(rule_places& from) {
-    heads_.swap(from.heads_);
+    std::swap(heads_, from.heads_);
     waiting_.swap(from.waiting_);
     shared_.swap(from.shared_);
     for (const record_id gone : from.burials_.clear()) {
       heads_.erase(gone);
-      from.heads_.insert(gone);
+      from.heads_.insert(gone, gone);
     }
     from.young_.clear();
   }
 
   bool has_young() const { return !young_.empty(); }
   void forget_young() { young_.clear(); }
-  void make_all_young() { young_.assign(heads_.begin(), heads_.end()); }
+  void make_all_young() {
+    young_.clear();
+    heads_.each([this](record_id each) { young_.push_back(each); });
+  }
   /// Up to `n` rules that no batch is from before: those of versions up to `until`.
   /// `place_of(match)` is where a rule is.
   template <class Store, class PlaceOf>
   void share(Store& store, PlaceOf place_of, version_no until, std::size_t n) {
     for (; n != 0 && !young_.empty(); --n) {
       const record_id one = young_.front();
-      if (heads_.contains(one)) {
+      if (heads_.find(one) != nullptr) {
         // Its id may have gone to a later record.
         if (in_.records()[one].from > until) return;
         if (const rule_ptr of = in_.rule_of({one, 0})) share_one(store, place_of(of->match), one);
@@ -154,7 +157,7 @@ class rule_places {
   result<record_id> give_own(rule_head head) {
     const result<record_id> made = in_.give_own(head);
     if (!made || *made == head.record) return made;
-    heads_.insert(*made);
+    heads_.insert(*made, *made);
     const auto shared = shared_.find(head.record);
     if (--shared->second == 0) shared_.erase(shared);
     return made;
@@ -162,7 +165,7 @@ class rule_places {
 
   template <class Store>
   result<void> put(Store& store, const Where& where, record_id before, rule_head next) {
-    heads_.insert(next.record);
+    heads_.insert(next.record, next.record);
     if (auto good = store.put(where, next); !good) return good;
     if (before != 0) {
       (void)burials_.take(before);
@@ -185,7 +188,7 @@ class rule_places {
   compile_context& in_;
   const bool may_share_;
   std::map<Where, std::vector<rule_ptr>> waiting_;
-  std::unordered_set<record_id> heads_;                // of one place each
+  hash_index<record_id> heads_;                        // of one place each
   std::unordered_map<record_id, std::size_t> shared_;  // others, and of how many places
   std::deque<record_id> young_;
   burials<Where> burials_;

@@ -9,13 +9,14 @@
 namespace coua::pipeline {
 
 rule_table::entry* rule_table::find(std::uint16_t priority, const match& what) {
-  const auto at = entries_.find(wanted{priority, what});
-  return at == entries_.end() ? nullptr : at->get();
+  const auto* at = entries_.find(hash_of(priority, what), [&](const std::unique_ptr<entry>& one) {
+    return one->rule->priority == priority && one->rule->match == what;
+  });
+  return at == nullptr ? nullptr : at->get();
 }
 
 const rule_table::entry* rule_table::find(std::uint16_t priority, const match& what) const {
-  const auto at = entries_.find(wanted{priority, what});
-  return at == entries_.end() ? nullptr : at->get();
+  return const_cast<rule_table*>(this)->find(priority, what);
 }
 
 rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
@@ -27,7 +28,7 @@ rule_table::entry& rule_table::insert(rule_ptr one, const rule_state& state) {
   in_order_ &= list.in_order;
   link(added);
   n_clauses_ += is_clause(*added.rule) ? 1 : 0;
-  entries_.insert(std::move(made));
+  entries_.insert(hash_of(added.rule->priority, added.rule->match), std::move(made));
   return added;
 }
 
@@ -43,7 +44,8 @@ void rule_table::erase(entry& gone) {
   const auto list = by_priority_.find(gone.rule->priority);
   list->second.remove(gone);
   if (list->second.places.empty()) by_priority_.erase(list);
-  entries_.erase(entries_.find(wanted{gone.rule->priority, gone.rule->match}));
+  entries_.erase(hash_of(gone.rule->priority, gone.rule->match),
+                 [&gone](const std::unique_ptr<entry>& one) { return one.get() == &gone; });
 }
 
 void rule_table::replace(entry& at, rule_ptr to) {

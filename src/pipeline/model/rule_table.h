@@ -12,9 +12,9 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "pipeline/model/rule.h"
 
 namespace coua::pipeline {
@@ -128,31 +128,9 @@ class rule_table {
   std::uint64_t matches = 0;
 
  private:
-  struct wanted {
-    std::uint16_t priority;
-    const match& what;
-  };
-  struct hash {
-    using is_transparent = void;
-    std::size_t operator()(const wanted& key) const {
-      return key.what.hash() ^ key.priority * std::size_t{0x9e37'79b9'7f4a'7c15};
-    }
-    std::size_t operator()(const std::unique_ptr<entry>& one) const {
-      return (*this)(wanted{one->rule->priority, one->rule->match});
-    }
-  };
-  struct equal {
-    using is_transparent = void;
-    bool operator()(const std::unique_ptr<entry>& a, const std::unique_ptr<entry>& b) const {
-      return a == b;
-    }
-    bool operator()(const wanted& key, const std::unique_ptr<entry>& one) const {
-      return key.priority == one->rule->priority && key.what == one->rule->match;
-    }
-    bool operator()(const std::unique_ptr<entry>& one, const wanted& key) const {
-      return (*this)(key, one);
-    }
-  };
+  static std::uint64_t hash_of(std::uint16_t priority, const match& what) {
+    return what.hash() ^ priority * std::uint64_t{0x9e37'79b9'7f4a'7c15};
+  }
 
   /// The rules of one priority by age, which is the order of their numbers. One that goes leaves a
   /// gap, so that the others stay in order; when there are more gaps than rules, they are closed.
@@ -176,7 +154,7 @@ class rule_table {
   void link(entry& one);
   void unlink(entry& one);
 
-  std::unordered_set<std::unique_ptr<entry>, hash, equal> entries_;
+  hash_index<std::unique_ptr<entry>> entries_;
   std::unordered_map<std::uint64_t, cookie_list> by_cookie_;
   std::map<std::uint16_t, rule_list, std::greater<>> by_priority_;
   bool in_order_ = true;

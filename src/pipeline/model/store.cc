@@ -20,8 +20,8 @@ std::vector<group_id> groups_of(const rule& one) {
 }
 
 store::rule_entry* store::find_rule(rule_id id) {
-  const auto at = by_id_.find(id);
-  return at == by_id_.end() ? nullptr : at->second;
+  rule_entry* const* at = by_id_.find(id);
+  return at == nullptr ? nullptr : *at;
 }
 group_entry* store::find_group(group_id id) {
   const auto at = groups_.find(id);
@@ -92,7 +92,7 @@ store::rule_entry* store::first_due() {
 }
 
 void store::link(rule_entry& one) {
-  by_id_[one.rule->id] = &one;
+  by_id_.insert(one.rule->id, &one);
   refer(*one.rule, 1);
   set_due(one);
 }
@@ -190,7 +190,7 @@ void store::undo() {
 void store::undo_one(const rule_change& done) {
   const rule& any = done.before != nullptr ? *done.before : *done.after;
   if (done.after != nullptr) {
-    rule_entry& added = *by_id_.at(done.after->id);
+    rule_entry& added = *find_rule(done.after->id);
     unlink(added);
     tables_[any.table].erase(added);
   }

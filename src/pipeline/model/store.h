@@ -16,7 +16,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -122,7 +121,7 @@ class store {
 
   bridge_params params_;
   std::vector<rule_table> tables_;
-  std::unordered_map<rule_id, rule_entry*> by_id_;
+  hash_index<rule_entry*> by_id_;
   std::set<std::pair<time_ns, rule_id>> due_;  // of rules with time-outs
   std::map<group_id, group_entry> groups_;
   std::set<std::pair<group_id, group_id>> above_;  // a group, and one that needs it
