@@ -11,6 +11,7 @@
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_check.h"
+#include "ctl/ofp/wire_match.h"
 #include "ctl/ofp/wire_message.h"
 
 namespace coua::ofp {
@@ -71,6 +72,14 @@ class port_filter {
   message without_;
 };
 
+/// Of a flow_mod that the library has taken.
+of_result<pipeline::match> match_of(message_view one, const minimatch& theirs) {
+  constexpr std::size_t match_at = 48, fields_at = match_at + 4;
+  const std::size_t length = u16(one, match_at + 2);  // without what fills it up
+  auto plain = plain_match(one.subspan(fields_at, length - 4));
+  return plain ? std::move(*plain) : from_ovs(theirs);
+}
+
 decoded flow_mod(message_view one) {
   constexpr std::size_t out_port_at = 36;
   const port_filter filter(one, out_port_at);
@@ -86,7 +95,7 @@ decoded flow_mod(message_view one) {
     return tl::unexpected(no_buffer());
   }
   parsed.ofpacts = static_cast<ofpact*>(ofpbuf_steal_data(acts.get()));
-  auto made = from_ovs(parsed);
+  auto made = from_ovs(parsed, match_of(one, parsed.match));
   if (made) made->out_port = filter.number();
   return or_refuse(std::move(made));
 }

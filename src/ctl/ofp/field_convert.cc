@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/ofp/field_convert.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -71,6 +70,14 @@ constexpr auto pairs = std::to_array<field_pair>({
     {field::nd_tll, MFF_ND_TLL},
 });
 
+/// By field of the library: ours, and one past them.
+constexpr auto fields = [] {
+  std::array<std::uint8_t, MFF_N_IDS> made;
+  made.fill(pipeline::n_fields);
+  for (const field_pair& pair : pairs)
+    made[pair.theirs] = static_cast<std::uint8_t>(pipeline::index_of(pair.ours));
+  return made;
+}();
 constexpr mf_field_id no_field = MFF_N_IDS;
 /// By field of ours.
 constexpr auto ids = [] {
@@ -90,10 +97,9 @@ const mf_field* to_ovs_field(field which) {
 }
 
 std::optional<field> from_ovs_field(mf_field_id id) {
-  const auto at = std::find_if(pairs.begin(), pairs.end(),
-                               [id](const field_pair& pair) { return pair.theirs == id; });
-  if (at == pairs.end()) return std::nullopt;
-  return at->ours;
+  const std::uint8_t ours = fields[id];
+  if (ours == pipeline::n_fields) return std::nullopt;
+  return static_cast<field>(ours);
 }
 
 std::uint64_t flow_word(const flow& of, std::size_t i) {

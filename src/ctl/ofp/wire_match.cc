@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/ofp/wire_match.h"
+
+#include <algorithm>
+
+#include "ctl/ofp/field_convert.h"
+#include "ctl/ofp/oxm_header.h"
+#include "ctl/ofp/wire_bytes.h"
+
+namespace coua::ofp {
+namespace {
+
+using pipeline::field;
+using pipeline::match_term;
+
+constexpr std::size_t header_size = 4;
+
+/// Of whole bytes, and in the library's form a place by itself.
+constexpr bool is_plain(field which) {
+  switch (which) {
+    case field::in_port:
+    case field::metadata:
+    case field::tunnel_id:
+    case field::eth_dst:
+    case field::eth_src:
+    case field::eth_type:
+    case field::ip_proto:
+    case field::ipv4_src:
+    case field::ipv4_dst:
+    case field::ipv6_src:
+    case field::ipv6_dst:
+    case field::tcp_src:
+    case field::tcp_dst:
+    case field::udp_src:
+    case field::udp_dst:
+    case field::sctp_src:
+    case field::sctp_dst:
+    case field::icmpv4_type:
+    case field::icmpv4_code: return true;
+    default: return pipeline::is_reg(which);
+  }
+}
+
+/// The field at the beginning of the list, all of whose bytes are there.
+std::optional<match_term> plain_term(message_view list, std::size_t size) {
+  const std::uint32_t header = u32(list, 0);
+  const mf_field* theirs = coua_field_of(header);
+  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
+  if (!ours || !is_plain(*ours)) return std::nullopt;
+  const std::size_t n = theirs->n_bytes;
+  const bool has_mask = size == header_size + 2 * n;
+  const std::uint8_t* const value = list.data() + header_size;
+  const match_term made{*ours, from_ovs_value(value, n),
+                        has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};
+  // Of one without a mask bit the library forgets that it was there.
+  if (made.mask == 0) return std::nullopt;
+  return made;
+}
+
+}  // namespace
+
+std::optional<pipeline::of_result<pipeline::match>> plain_match(message_view fields) {
+  std::vector<match_term> terms;
+  terms.reserve(8);  // more are rare
+  while (!fields.empty()) {
+    if (fields.size() < header_size) return std::nullopt;
+    const std::size_t size = header_size + fields[3];
+    if (size > fields.size()) return std::nullopt;
+    const auto one = plain_term(fields, size);
+    if (!one) return std::nullopt;
+    const auto behind = std::find_if(terms.begin(), terms.end(), [&](const match_term& each) {
+      return each.which > one->which;
+    });
+    terms.insert(behind, *one);
+    fields = fields.subspan(size);
+  }
+  return pipeline::match::make(std::move(terms));
+}
+
+}  // namespace coua::ofp
