@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "ctl/ofp/oxm_header.h"
+
 namespace coua::ofp {
 namespace {
 
@@ -78,6 +80,27 @@ constexpr auto fields = [] {
     made[pair.theirs] = static_cast<std::uint8_t>(pipeline::index_of(pair.ours));
   return made;
 }();
+constexpr std::uint32_t class_openflow = 0x8000;
+constexpr unsigned class_shift = 16, number_shift = 9;
+constexpr std::size_t numbers_end = 128, field_bytes_max = 16;
+struct known_header {
+  std::uint32_t header = 0;
+  const mf_field* field = nullptr;
+};
+using known_headers = std::array<known_header, numbers_end>;
+
+/// By number.
+known_headers headers_without_masks() {
+  known_headers made;
+  for (std::uint32_t number = 0; number < numbers_end; ++number) {
+    for (std::uint32_t n_bytes = 1; n_bytes <= field_bytes_max; ++n_bytes) {
+      const std::uint32_t header = class_openflow << class_shift | number << number_shift | n_bytes;
+      if (const mf_field* field = coua_field_of(header)) made[number] = {header, field};
+    }
+  }
+  return made;
+}
+
 constexpr mf_field_id no_field = MFF_N_IDS;
 /// By field of ours.
 constexpr auto ids = [] {
@@ -100,6 +123,12 @@ std::optional<field> from_ovs_field(mf_field_id id) {
   const std::uint8_t ours = fields[id];
   if (ours == pipeline::n_fields) return std::nullopt;
   return static_cast<field>(ours);
+}
+
+const mf_field* field_of_header(std::uint32_t oxm_header) {
+  static const known_headers all = headers_without_masks();
+  const known_header& known = all[oxm_header >> number_shift & (numbers_end - 1)];
+  return known.header == oxm_header ? known.field : coua_field_of(oxm_header);
 }
 
 std::uint64_t flow_word(const flow& of, std::size_t i) {

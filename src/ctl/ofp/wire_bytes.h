@@ -29,7 +29,9 @@ inline void set_u16(message& of, std::size_t at, std::size_t value) {
 
 /// A header, whose length end_message() writes.
 inline message begin_message(std::uint8_t type, std::uint32_t xid) {
-  message made{wire_version, type, 0, 0};
+  message made;
+  made.reserve(header_bytes);
+  made.assign({wire_version, type, 0, 0});
   put(made, xid, 4);
   return made;
 }

@@ -71,7 +71,7 @@ checked check_set_field(message_view one) {
   constexpr std::uint32_t has_mask = 0x100;
   const std::uint32_t header = u32(one, 4);
   const bool experimenter = u16(one, 4) == class_experimenter;
-  const mf_field* field = experimenter ? nullptr : coua_field_of(header);
+  const mf_field* field = experimenter ? nullptr : field_of_header(header);
   if (field == nullptr && !experimenter && coua_has_wrong_length(header)) {
     return refuse_action(bad_set_length, "the length of a field is wrong");
   }
@@ -143,7 +143,7 @@ checked check_match(message_view one) {
   message_view list = one.subspan(header_size, length - header_size);
   while (list.size() >= header_size) {
     const std::uint32_t header = u32(list, 0);
-    if (u16(list, 0) != class_experimenter && coua_field_of(header) == nullptr) {
+    if (u16(list, 0) != class_experimenter && field_of_header(header) == nullptr) {
       if (!coua_has_wrong_length(header)) return {};  // no such field: the library says so, too
       return tl::unexpected(refusal{bad_match, bad_len, 0, "the length of a field is wrong"});
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ctl/ofp/field_convert.h"
-#include "ctl/ofp/oxm_header.h"
 #include "ctl/ofp/wire_bytes.h"
 
 namespace coua::ofp {
@@ -44,7 +43,7 @@ constexpr bool is_plain(field which) {
 /// The field at the beginning of the list, all of whose bytes are there.
 std::optional<match_term> plain_term(message_view list, std::size_t size) {
   const std::uint32_t header = u32(list, 0);
-  const mf_field* theirs = coua_field_of(header);
+  const mf_field* theirs = field_of_header(header);
   const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
   if (!ours || !is_plain(*ours)) return std::nullopt;
   const std::size_t n = theirs->n_bytes;

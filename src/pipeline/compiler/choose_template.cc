@@ -21,6 +21,11 @@ bool serves_exact(const table_shape& shape, std::size_t most_rows) {
   return shape.n_masks() == 0 || (main && may_be_apart(shape, main->n_rows_apart, most_rows));
 }
 
+/// As most large tables are.
+bool is_best_exact(const table_shape& shape) {
+  return shape.n_rules() > direct_rules_max && serves_exact(shape, 0);
+}
+
 bool serves_lpm(const table_shape& shape, const prefix_shape& of, std::size_t most_rows) {
   if (!shape.catch_alls_are_last()) return false;
   const auto main = of.find_main(most_rows);
@@ -146,7 +151,7 @@ std::string why_not(table_template which, const table_shape& shape, const templa
 
 template_choice choose_template(const table_shape& shape, const template_limits& limits) {
   if (shape.n_rules() <= direct_rules_max) return {};
-  if (serves_exact(shape, 0)) return {table_template::exact};
+  if (is_best_exact(shape)) return {table_template::exact};
   if (const prefix_shape* of = find_prefixes(shape, 0))
     return {.which = table_template::lpm, .prefix_field = of->which()};
   if (shape.n_rows() <= limits.direct_long) return {.is_long = true};
@@ -228,6 +233,11 @@ void template_keeper::consider_parts(const table_shape& shape, changed what,
 
 bool template_keeper::follow(const table_shape& shape, changed what, const decomposer& decompose) {
   not_built_.reset();
+  if (now_.which == table_template::exact && what.fits && is_best_exact(shape)) {
+    now_.has_apart = false;
+    n_waited_ = 0;
+    return false;
+  }
   template_choice best = choose_template(shape, limits_);
   now_ = as_it_is(shape);
   if (what.fits && outlasts(best, shape)) {

@@ -127,7 +127,7 @@ bool pipeline_compiler::is_inside_out(table_id table, const rule_changes& change
 }
 
 bool pipeline_compiler::has_other_field(table_id table) const {
-  const auto* prefixes = dynamic_cast<const prefix_form*>(tables_[table].form.get());
+  const auto* prefixes = as<prefix_form>(tables_[table].form.get());
   const auto& wanted = tables_[table].keeper.now().prefix_field;
   return prefixes != nullptr && wanted && prefixes->which() != *wanted;
 }
@@ -169,16 +169,16 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   }
   if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
   if (is_clause(asked.instructions)) return of.clauses == nullptr || of.clauses->takes(asked.match);
-  if (const auto* form = dynamic_cast<const exact_form*>(of.form.get())) {
+  if (const auto* form = as<exact_form>(of.form.get())) {
     const exact_store& store = *form->store()->store;
     if (store.size() + n_changes > store.room()) return false;
   }
   const std::size_t n_rows = of.form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(asked.match);
   if (of.form->is_apart(asked.match) && n_rows > limits_.most_apart()) return false;
-  if (const auto* form = dynamic_cast<const wildcard_form*>(of.form.get())) {
+  if (const auto* form = as<wildcard_form>(of.form.get())) {
     if (!form->has_places(asked.priority, n_changes)) return false;
   }
-  if (const auto* form = dynamic_cast<const decomposed_form*>(of.form.get())) {
+  if (const auto* form = as<decomposed_form>(of.form.get())) {
     if (!form->is_quick(to_rule(asked), n_changes)) return false;
   }
   return would_stay_with(asked, n_changes) && of.form->takes(asked.match);
@@ -224,7 +224,7 @@ result<void> pipeline_compiler::resize_stores(const std::set<table_id>& build,
                                               const std::map<table_id, rule_changes>& changes) {
   std::set<std::shared_ptr<shared_store>> which;
   for (const auto& [table, of_table] : changes) {
-    const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
+    const auto* form = as<exact_form>(tables_[table].form.get());
     if (form == nullptr || build.contains(table)) continue;
     const exact_store& store = *form->store()->store;
     // Entries of rules that are gone may still be there.
@@ -266,7 +266,7 @@ result<void> pipeline_compiler::resize(const shared_store& from, const std::set<
   const auto to = std::make_shared<shared_store>(std::move(*made));
   stores_.push_back(to);
   for (const table_id each : moved) {
-    auto& old = dynamic_cast<exact_form&>(*tables_[each].form);
+    auto& old = static_cast<exact_form&>(*tables_[each].form);
     install(each, std::make_shared<exact_form>(old, to));
   }
   return {};
@@ -335,7 +335,7 @@ result<void> pipeline_compiler::change_tables(const change_list& changes) {
     if (anew.contains(table) || tables_[table].form == nullptr) continue;
     if (auto good = change_in_place(table, of_table); !good) {
       // Full before its time, or too many masks: another one may still do.
-      const auto* form = dynamic_cast<const exact_form*>(tables_[table].form.get());
+      const auto* form = as<exact_form>(tables_[table].form.get());
       std::set<table_id> again{table};
       ask_keeper(table, 0, false);
       if (form != nullptr) leave(*form->store(), again);
@@ -385,6 +385,7 @@ pipeline_compiler::rules_by_keys pipeline_compiler::exact_rules_of(
 }
 
 result<void> pipeline_compiler::build(const std::set<table_id>& tables) {
+  if (tables.empty()) return {};
   std::map<table_id, std::shared_ptr<table_form>> made;
   const rules_by_keys exact = exact_rules_of(tables);
   for (const table_id each : tables) {
@@ -490,10 +491,10 @@ void pipeline_compiler::install(table_id table, std::shared_ptr<table_form> made
   table_state& state = tables_[table];
   plan_changes_ = true;
   touched_.insert(table);
-  if (const auto* exact = dynamic_cast<const exact_form*>(made.get())) {
+  if (const auto* exact = as<exact_form>(made.get())) {
     exact->store()->tables.insert(table);
   }
-  if (const auto* exact = dynamic_cast<const exact_form*>(state.form.get())) {
+  if (const auto* exact = as<exact_form>(state.form.get())) {
     exact->store()->tables.erase(table);
     if (exact->store()->tables.empty()) std::erase(stores_, exact->store());
   }
@@ -503,7 +504,7 @@ void pipeline_compiler::install(table_id table, std::shared_ptr<table_form> made
 
 void pipeline_compiler::discard(std::shared_ptr<table_form> gone) {
   gone->retire();
-  const auto* exact = dynamic_cast<const exact_form*>(gone.get());
+  const auto* exact = as<exact_form>(gone.get());
   if (exact != nullptr) exact->store()->left.insert(gone->stage().table);
   context_.garbage.emplace_back([gone = std::move(gone), exact] {
     if (exact != nullptr) exact->store()->purge(gone->stage().table);

@@ -331,13 +331,14 @@ std::optional<field> decomposition::prefix_of(const match& rule) const {
 
 void prefixes_of_set::add(const decomposition& by, const rule& one) {
   ++n_rules_;
-  n_rows_ += most_ways(one.match);
+  const std::size_t n_rows = most_ways(one.match);
+  n_rows_ += n_rows;
   const std::optional<field> which = by.prefix_of(one.match);
   if (!which) return;
   auto at = std::find_if(parts_.begin(), parts_.end(),
                          [&](const part& each) { return each.shape.which() == *which; });
   if (at == parts_.end()) at = parts_.insert(at, {prefix_shape(*which)});
-  at->shape.add(one);
+  at->shape.add(one, n_rows);
   ++at->n;
 }
 

@@ -10,7 +10,7 @@ namespace coua::pipeline {
 
 decomposed_form::decomposed_form(compile_context& in, table_id table,
                                  std::shared_ptr<const decomposition> by, reclaimer& reclaim)
-    : table_form(in, table_template::decomposed, table),
+    : table_form(in, own_kind, table),
       by_(std::move(by)),
       reclaim_(reclaim),
       apart_(std::make_shared<direct_form>(in, table)) {
@@ -146,9 +146,9 @@ bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
                                                                             : prefix_shape(*which))
                               .first->second;
     if (comes) {
-      shape.add(what);
+      shape.add(what, most_ways(what.match));
     } else {
-      shape.remove(what);
+      shape.remove(what, most_ways(what.match));
     }
   }
   return std::all_of(shapes.begin(), shapes.end(),
@@ -227,7 +227,7 @@ result<void> decomposed_form::add(const rule_ptr& one) {
   const auto to = make_prefixes(*where, *which, one->match);
   if (!to) return tl::unexpected(to.error());
   touched_.insert(*where);
-  (*to)->shape.add(*one);
+  (*to)->shape.add(*one, most_ways(one->match));
   count(**to, true);
   return (*to)->form->add(one);
 }
@@ -264,7 +264,7 @@ result<void> decomposed_form::remove(const rule_ptr& one) {
   if (!where || apart_from_sets_.erase(one->id) != 0) return apart_->remove(one);
   if (const auto at = prefixes_.find(*where); at != prefixes_.end()) {
     touched_.insert(*where);
-    at->second.shape.remove(*one);
+    at->second.shape.remove(*one, most_ways(one->match));
     count(at->second, false);
     auto good = at->second.form->remove(one);
     if (at->second.n_rules == 0) {

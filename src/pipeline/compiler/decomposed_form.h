@@ -25,6 +25,8 @@ namespace coua::pipeline {
 
 class decomposed_form final : public table_form {
  public:
+  static constexpr table_template own_kind = table_template::decomposed;
+
   /// For these rules; they are added next, and finish() tells that it was all. Errors: no_memory,
   /// io.
   static result<std::shared_ptr<decomposed_form>> create(compile_context& in, table_id table,

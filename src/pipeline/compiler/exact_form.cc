@@ -8,8 +8,7 @@ namespace coua::pipeline {
 static_assert(template_limits().most_apart() < direct_table::rows_max, "some may be going");
 
 exact_form::exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store)
-    : placed_form(in, table_template::exact, table, {store->store.get(), table}),
-      store_(std::move(store)) {
+    : placed_form(in, own_kind, table, {store->store.get(), table}), store_(std::move(store)) {
   stage_.exact = store_->store.get();
 }
 

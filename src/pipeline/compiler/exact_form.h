@@ -62,6 +62,8 @@ struct exact_places {
 
 class exact_form final : public placed_form<exact_places> {
  public:
+  static constexpr table_template own_kind = table_template::exact;
+
   exact_form(compile_context& in, table_id table, std::shared_ptr<shared_store> store);
   /// With the rules of one that retires next, whose entries are in the store already.
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);

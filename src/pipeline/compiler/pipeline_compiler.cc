@@ -358,7 +358,7 @@ std::uint64_t pipeline_compiler::bytes(table_id table) const {
   const table_state& of = tables_[table];
   const std::uint64_t clauses = of.clauses == nullptr ? 0 : of.clauses->bytes();
   if (of.form == nullptr) return clauses;
-  const auto* exact = dynamic_cast<const exact_form*>(of.form.get());
+  const auto* exact = as<exact_form>(of.form.get());
   return clauses + of.form->bytes() + (exact == nullptr ? 0 : share_of(*exact->store(), table));
 }
 

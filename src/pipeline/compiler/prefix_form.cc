@@ -53,7 +53,7 @@ void prefix_places::erase(const where& at) {
 }
 
 prefix_form::prefix_form(compile_context& in, table_id table, field which, const match& like)
-    : placed_form(in, table_template::lpm, table, {which, like}) {}
+    : placed_form(in, own_kind, table, {which, like}) {}
 
 result<std::shared_ptr<prefix_form>> prefix_form::create(compile_context& in, table_id table,
                                                          field which, const match& like,

@@ -33,6 +33,7 @@ struct prefix_places {
 
 class prefix_form final : public placed_form<prefix_places> {
  public:
+  static constexpr table_template own_kind = table_template::lpm;
   /// A root of 8 bits takes 1 KiB, one of 16 bits 256 KiB, which many small tables would feel.
   static constexpr std::size_t small_root_prefixes = 512;
 

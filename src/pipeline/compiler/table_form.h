@@ -79,6 +79,16 @@ class table_form : public std::enable_shared_from_this<table_form> {
   table_stage stage_;
 };
 
+/// The form as what it is. Null: it is another one, or none.
+template <class Form>
+Form* as(table_form* one) {
+  return one != nullptr && one->kind() == Form::own_kind ? static_cast<Form*>(one) : nullptr;
+}
+template <class Form>
+const Form* as(const table_form* one) {
+  return as<Form>(const_cast<table_form*>(one));
+}
+
 /// Records that say that a rule is gone, and where; each is buried after a grace period.
 template <class Where>
 class burials {

@@ -25,12 +25,16 @@ value128 place_value(const match& what, const match_term& term) {
 }
 
 void count_in(by_match<same_mask>& counts, const match& what, bool added) {
-  if (added) {
-    ++counts[what];
-    return;
+  // Where all are of one mask, as in most tables, it takes no hash to find it.
+  const bool is_only = counts.size() == 1 && same_mask()(counts.begin()->first, what);
+  const auto at = is_only ? counts.begin() : counts.find(what);
+  if (at == counts.end()) {
+    counts.emplace(what, 1);
+  } else if (added) {
+    ++at->second;
+  } else if (--at->second == 0) {
+    counts.erase(at);
   }
-  const auto at = counts.find(what);
-  if (--at->second == 0) counts.erase(at);
 }
 
 /// The first term from there on that is not of the field.
@@ -81,9 +85,8 @@ std::optional<unsigned> prefix_length(value128 mask, unsigned n_bits) {
   return length;
 }
 
-void prefix_shape::count(const rule& one, bool added) {
+void prefix_shape::count(const rule& one, std::size_t n_rows, bool added) {
   const auto change = [added](std::size_t& n, std::size_t by) { n += added ? by : 0 - by; };
-  const std::size_t n_rows = most_ways(one.match);
   const match_term* term = one.match.find(which_);
   change(n_rows_, n_rows);
   if (term != nullptr) change(n_matching_, 1);
@@ -187,26 +190,28 @@ std::optional<main_rules> table_shape::find_main(std::size_t most_others) const 
 void table_shape::add(const rule& one) {
   ++n_rules_;
   newest_ = std::max(newest_, one.id);
-  n_rows_ += most_ways(one.match);
+  const std::size_t n_rows = most_ways(one.match);
+  n_rows_ += n_rows;
   if (one.match.is_any()) {
     catch_alls_.add(one.priority);
     return;
   }
   others_.add(one.priority);
   count_in(by_mask_, one.match, true);
-  for (prefix_shape& each : prefixes_) each.add(one);
+  for (prefix_shape& each : prefixes_) each.add(one, n_rows);
 }
 
 void table_shape::remove(const rule& one) {
   --n_rules_;
-  n_rows_ -= most_ways(one.match);
+  const std::size_t n_rows = most_ways(one.match);
+  n_rows_ -= n_rows;
   if (one.match.is_any()) {
     catch_alls_.remove(one.priority);
     return;
   }
   others_.remove(one.priority);
   count_in(by_mask_, one.match, false);
-  for (prefix_shape& each : prefixes_) each.remove(one);
+  for (prefix_shape& each : prefixes_) each.remove(one, n_rows);
 }
 
 }  // namespace coua::pipeline

@@ -68,8 +68,9 @@ class prefix_shape {
       : which_(which), groups_(0, same_but_for{which}, same_but_for{which}) {}
 
   field which() const { return which_; }
-  void add(const rule& one) { count(one, true); }
-  void remove(const rule& one) { count(one, false); }
+  /// `n_rows`: of the rule in a direct table (most_ways).
+  void add(const rule& one, std::size_t n_rows) { count(one, n_rows, true); }
+  void remove(const rule& one, std::size_t n_rows) { count(one, n_rows, false); }
 
   /// Some rule takes bits of it.
   bool is_matched() const { return n_matching_ > 0; }
@@ -103,7 +104,7 @@ class prefix_shape {
     int of_shorter, of_longer;  // priorities
   };
 
-  void count(const rule& one, bool added);
+  void count(const rule& one, std::size_t n_rows, bool added);
   group* group_of(const match& what, bool added);
   static bool has_prefixes(const group& one) {
     return !one.by_length.empty() && one.by_length.rbegin()->first > 0;

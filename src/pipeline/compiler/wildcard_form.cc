@@ -14,7 +14,7 @@ constexpr std::uint32_t last_place = 0xffff;
 
 wildcard_form::wildcard_form(compile_context& in, table_id table,
                              std::unique_ptr<wildcard_table> made, order within)
-    : table_form(in, table_template::classifier, table), rules_(std::move(made)), within_(within) {
+    : table_form(in, own_kind, table), rules_(std::move(made)), within_(within) {
   stage_.wildcard = rules_.get();
 }
 

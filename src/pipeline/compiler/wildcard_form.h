@@ -12,6 +12,8 @@ namespace coua::pipeline {
 
 class wildcard_form final : public table_form {
  public:
+  static constexpr table_template own_kind = table_template::classifier;
+
   /// What is ranked within one priority. by_mask: two rules that match a packet differ in rank,
   /// however many there are, but there is no order of age.
   enum class order { by_age, by_mask };

@@ -187,7 +187,7 @@ class outliner {
       case table_template::exact: add_exact(one, *stage.exact); break;
       case table_template::lpm: add_prefixes(one, *stage.prefixes, mix, n); break;
       case table_template::decomposed:
-        add_decomposed(one, dynamic_cast<const decomposed_form&>(*from_.compiler().form(id)), n);
+        add_decomposed(one, static_cast<const decomposed_form&>(*from_.compiler().form(id)), n);
         break;
       case table_template::classifier: add_wildcard(one, *stage.wildcard, n); break;
     }
