@@ -179,6 +179,7 @@ std::string prefix_shape::why_not_all() const {
 
 std::optional<main_rules> table_shape::find_main(std::size_t most_others) const {
   if (by_mask_.empty() || by_mask_.size() > most_others + 1) return std::nullopt;
+  if (by_mask_.size() == 1) return main_rules{&by_mask_.begin()->first, 0};
   const auto main = std::max_element(
       by_mask_.begin(), by_mask_.end(),
       [](const auto& left, const auto& right) { return left.second < right.second; });
