@@ -179,7 +179,7 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
     if (!form->has_places(asked.priority, n_changes)) return false;
   }
   if (const auto* form = as<decomposed_form>(of.form.get())) {
-    if (!form->is_quick(to_rule(asked), n_changes)) return false;
+    return form->is_quick(to_rule(asked), n_changes) && would_stay_with(asked, n_changes);
   }
   return would_stay_with(asked, n_changes) && of.form->takes(asked.match);
 }

@@ -96,8 +96,9 @@ bool decomposed_form::is_outgrown(const prefix_set& of) const {
          8 * n_outgrown_ > n_in_prefixes_;
 }
 
-bool decomposed_form::takes(const match& what) const {
-  const auto where = set_of(what);
+bool decomposed_form::takes(const match& what) const { return takes_at(set_of(what), what); }
+
+bool decomposed_form::takes_at(const std::optional<set_key>& where, const match& what) const {
   if (!where) return apart_->takes(what);
   if (const auto which = prefixes_at(*where, what)) {
     const auto at = prefixes_.find(*where);
@@ -111,8 +112,8 @@ bool decomposed_form::takes(const match& what) const {
 }
 
 bool decomposed_form::takes_one(const rule& what) const {
-  if (!takes(what.match)) return false;
   const auto where = set_of(what.match);
+  if (!takes_at(where, what.match)) return false;
   if (!where || what.id >= recorded_ids) return !where || !prefixes_at(*where, what.match);
   const auto at = prefixes_.find(*where);
   return at == prefixes_.end() || by_->prefix_of(what.match) != at->second.shape.which() ||
@@ -135,8 +136,8 @@ bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
     const bool comes = one.before == nullptr;
     if (!comes && one.after != nullptr) continue;
     const rule& what = *any_of(one);
-    if (comes && !takes(what.match)) return false;
     const auto where = set_of(what.match);
+    if (comes && !takes_at(where, what.match)) return false;
     const auto which = where ? prefixes_at(*where, what.match) : std::nullopt;
     if (!which || by_->prefix_of(what.match) != *which) continue;
     if (comes && what.id >= recorded_ids) return false;

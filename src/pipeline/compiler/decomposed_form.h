@@ -94,6 +94,8 @@ class decomposed_form final : public table_form {
   /// is compared with.
   std::optional<field> prefixes_at(const set_key& where, const match& what) const;
   bool is_outgrown(const prefix_set& of) const;
+  /// As takes(), of a match that belongs to that set.
+  bool takes_at(const std::optional<set_key>& where, const match& what) const;
   /// As takes_all().
   bool takes_one(const rule& what) const;
   /// Makes it, if it is not there.

@@ -223,10 +223,12 @@ executor::ranked executor::best_of(const direct_table& table, std::uint64_t rows
 struct executor::in_prefixes {
   asked which;
   const prefix_table* to[burst_max];
+  unsigned n_ipv4 = 0;  // the others are of IPv6
 
   void add(unsigned k, slot packet, const prefix_table* table) noexcept {
     to[which.n()] = table;
     which.add(k, packet);
+    n_ipv4 += table->is_ipv4() ? 1 : 0;
   }
 };
 
@@ -293,9 +295,9 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, bool
     sets[hit.n()] = values[i];
     hit.add(which.which(i), which.at(i));
   }
-  if (of_prefixes.which.n() != 0) {
-    look_up_sets_of_prefixes<ipv4_number>(of_prefixes, are_ranked, best);
-    look_up_sets_of_prefixes<ipv6_number>(of_prefixes, are_ranked, best);
+  if (const unsigned n = of_prefixes.which.n(), n_ipv4 = of_prefixes.n_ipv4; n != 0) {
+    if (n_ipv4 != 0) look_up_sets_of_prefixes<ipv4_number>(of_prefixes, are_ranked, best);
+    if (n_ipv4 != n) look_up_sets_of_prefixes<ipv6_number>(of_prefixes, are_ranked, best);
     if (hit.n() == 0) return;
   }
   table.rest.take(packets_, hit.slots(), hit.n(), keys_, n_words);
