@@ -6,6 +6,7 @@
 
 #include "checked_pipeline.h"
 #include "mac_rules.h"
+#include "spoiled_table.h"
 
 namespace coua::test {
 namespace {
@@ -31,34 +32,11 @@ std::vector<packet> packets_to(unsigned first, unsigned n, port_no from = 1) {
   return made;
 }
 
-/// A rule of a set, of more words than the keys of a classifier's subtables have; of two masks.
-rule_mod spoiling(table_id table, unsigned set, unsigned number) {
-  std::vector<match_term> terms{pipeline::test::ipv6(), exact(field::eth_dst, first_mac + set)};
-  const auto some = [&](field which) {
-    const value128 mask = full_mask(which) & ~value128{number % 2};
-    terms.push_back({which, number * value128{0x0101'0101'0101} & mask, mask});
-  };
-  for (const field each : {field::ipv6_src, field::ipv6_dst, field::eth_src, field::metadata}) {
-    some(each);
-  }
-  for (unsigned i = 0; i < 8; ++i) some(reg(i));
-  for (unsigned i = 8; i < n_registers; ++i) terms.push_back(exact(reg(i), 0));
-  terms.push_back(exact(field::tunnel_id, 0));
-  terms.push_back(exact(field::ipv6_flabel, 0));
-  return add_rule(table, static_cast<std::uint16_t>(number + 1), where(std::move(terms)),
-                  pipeline::test::apply({}));
-}
-
 class failed_version : public ::testing::Test {
  protected:
   void SetUp() override {
     for (port_no i = 1; i <= n_ports; ++i) must({pipeline::test::add_port(i)});
-    std::vector<operation> bundle;
-    for (unsigned set = 0; set < 20; ++set) {
-      for (unsigned number = 0; number < 3; ++number)
-        bundle.emplace_back(spoiling(spoiled, set, number));
-    }
-    must(bundle);
+    must(table_to_spoil(spoiled));
     must({add_rule(spoiled, 0, {}, pipeline::test::apply({}))});
     ASSERT_EQ(form(spoiled)->kind(), table_template::decomposed);
   }
@@ -66,11 +44,8 @@ class failed_version : public ::testing::Test {
   void add_macs(table_id table, unsigned n) {
     for (unsigned i = 0; i < n; ++i) must({mac_rule(table, i, 1 + i % n_ports)});
   }
-  /// Rules come of which each could be taken in place. That all of them cannot is seen when the
-  /// other tables are changed already, and there is nothing else that they could be built as.
   void fail_with(std::vector<operation> bundle) {
-    for (unsigned number = 3; number < 40; ++number)
-      bundle.emplace_back(spoiling(spoiled, 0, number));
+    spoil(bundle, spoiled);
     const std::size_t before = in_.n_full;
     const table_form* const was = form(spoiled);
     ASSERT_FALSE(in_.apply(bundle));

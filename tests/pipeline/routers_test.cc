@@ -9,6 +9,7 @@
 #include "net/wire.h"
 #include "pipeline/datapath/test_frames.h"
 #include "pipeline/model/test_model.h"
+#include "spoiled_table.h"
 
 namespace coua::test {
 namespace {
@@ -448,6 +449,26 @@ TEST(failed_routers, are_built_anew_as_they_were) {
   }
   in.receive(burst);
   in.check_counters();
+}
+
+TEST_F(routers, failed_versions_leave_them) {
+  constexpr table_id spoiled = 1;
+  add_all();
+  must(table_to_spoil(spoiled));
+  std::vector<operation> bundle{route(5, true, 1, 64, 2), removal(route(2, false, 1, 24, 0)),
+                                route(1, false, 1, 24, 6), route(3, true, 2, 96, 1),
+                                with(route(4, true, 1, 48, 2), exact(field::ip_dscp, 0))};
+  spoil(bundle, spoiled);
+  const table_form* const before = &form();
+  EXPECT_FALSE(in_.apply(bundle));
+  EXPECT_EQ(in_.n_full, 1U);
+  EXPECT_NE(&form(), before);
+  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 8 lpm tables");
+  see();
+  must({route(5, true, 1, 64, 2), removal(route(2, false, 1, 24, 0)), route(3, true, 2, 96, 1)});
+  EXPECT_EQ(form().by(), "in_port, dl_type: exact to 9 lpm tables");
+  see();
+  in_.check_nothing_stays();
 }
 
 /// A rule that was a clause is older than others, so the table is built anew.
