@@ -220,8 +220,10 @@ TEST_F(local_port_test, a_bridge_has_one_at_most) {
   EXPECT_TRUE(rings_["m"]->silent());
   // One that has gone makes place.
   ASSERT_TRUE(switch_->remove_port("l"));
+  ASSERT_TRUE(eventually([&] { return numbers() == std::vector{number("a")}; }));
   rings_["n"] = std::make_unique<test_ring_port>("n");
   add(local_config("n"));
+  ASSERT_TRUE(eventually([&] { return numbers() == std::vector{number("a"), port_local}; }));
   ASSERT_TRUE(a.send(frame_));
   EXPECT_EQ(rings_["n"]->receive(), frame_);
 }
