@@ -7,7 +7,7 @@
 namespace coua::bench {
 
 /// A router: from port 1 to the next hops behind port 2.
-class l3_case final : public use_case {
+class l3_case : public use_case {
  public:
   explicit l3_case(const case_params& params)
       : use_case(params), routes_(params.rules, params.seed) {}
@@ -16,6 +16,9 @@ class l3_case final : public use_case {
   void each_rule(const std::function<void(pipeline::rule_mod)>& call) const override;
   pipeline::rule_mod spare_rule(std::uint64_t i) const override;
   case_flow flow(std::uint64_t i) const override;
+
+ protected:
+  const routing_table& routes() const { return routes_; }
 
  private:
   routing_table routes_;

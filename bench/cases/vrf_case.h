@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bench/cases/routing_table.h"
-#include "bench/cases/use_case.h"
+#include "bench/cases/l3_case.h"
 
 namespace coua::bench {
 
-/// Ten virtual routers, told by their VLAN, whose routes stand in one table.
-class vrf_case final : public use_case {
+/// Ten virtual routers, told by their VLAN, whose routes stand in one table: to them the routes of
+/// one fall in turns.
+class vrf_case final : public l3_case {
  public:
-  explicit vrf_case(const case_params& params)
-      : use_case(params), routes_(params.rules, params.seed) {}
+  using l3_case::l3_case;
 
-  unsigned n_ports() const override { return 2; }
   void each_rule(const std::function<void(pipeline::rule_mod)>& call) const override;
   pipeline::rule_mod spare_rule(std::uint64_t i) const override;
   case_flow flow(std::uint64_t i) const override;
-
- private:
-  routing_table routes_;
 };
 
 }  // namespace coua::bench

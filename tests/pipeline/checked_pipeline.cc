@@ -214,6 +214,17 @@ std::string checked_pipeline::tables_text() const {
   return text;
 }
 
+std::size_t checked_pipeline::receive_all(std::span<const packet> packets) {
+  const std::size_t before = n_outputs;
+  while (!packets.empty()) {
+    const auto burst = packets.first(std::min<std::size_t>(packets.size(), executor::burst_max));
+    receive({burst.begin(), burst.end()});
+    packets = packets.subspan(burst.size());
+  }
+  check_counters();
+  return n_outputs - before;
+}
+
 void checked_pipeline::receive(const std::vector<packet>& burst) {
   std::vector<executor::arrival> arrivals;
   result_of_burst expected;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class checked_pipeline {
   void collect();
   /// Throws with what differs.
   void receive(const std::vector<pipeline::packet>& burst);
+  /// In full bursts, and counters as well. How many packets came out.
+  std::size_t receive_all(std::span<const pipeline::packet> packets);
   void packet_out(const pipeline::packet& one, const pipeline::action_list& actions);
   void check_counters();
   /// At the end: removes all but the ports; throws when something of it stays behind.

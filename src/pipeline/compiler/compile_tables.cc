@@ -169,19 +169,9 @@ bool pipeline_compiler::is_quick(const rule_mod& asked, std::size_t n_changes) {
   }
   if (asked.command != rule_command::add) return of.keeper.would_stay(of.shape, n_changes);
   if (is_clause(asked.instructions)) return of.clauses == nullptr || of.clauses->takes(asked.match);
-  if (const auto* form = as<exact_form>(of.form.get())) {
-    const exact_store& store = *form->store()->store;
-    if (store.size() + n_changes > store.room()) return false;
-  }
   const std::size_t n_rows = of.form->n_rows_apart() + 2 * (n_changes - 1) + most_ways(asked.match);
   if (of.form->is_apart(asked.match) && n_rows > limits_.most_apart()) return false;
-  if (const auto* form = as<wildcard_form>(of.form.get())) {
-    if (!form->has_places(asked.priority, n_changes)) return false;
-  }
-  if (const auto* form = as<decomposed_form>(of.form.get())) {
-    return form->is_quick(to_rule(asked), n_changes) && would_stay_with(asked, n_changes);
-  }
-  return would_stay_with(asked, n_changes) && of.form->takes(asked.match);
+  return of.form->takes_quickly(asked, n_changes) && would_stay_with(asked, n_changes);
 }
 
 bool pipeline_compiler::would_stay_with(const rule_mod& added, std::size_t n_changes) {

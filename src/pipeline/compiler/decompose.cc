@@ -244,26 +244,27 @@ std::string why_no_prefixes(const rule_list& rules, const leaves& sets, std::siz
     std::optional<match> values = by.values_of(each->match);
     if (values && sets.is_large(*values)) large[std::move(*values)].add(by, *each);
   }
-  const bool has_newer = std::any_of(rules.begin(), rules.end(),
-                                     [](const rule* each) { return each->id >= recorded_ids; });
-  const prefixes_of_set* first = nullptr;  // that has others
-  for (const auto& [values, set] : large) {
-    n_apart += set.n_others();
-    if (set.n_others() != 0 && (first == nullptr || set.n_others() > first->n_others())) {
-      first = &set;
-    }
+  const auto too_large = [&](std::size_t n_rules, const std::string& why = {}) {
+    return number(n_rules) + " rules have the same " + by.to_string() +
+           (why.empty() ? "" : ", and " + why);
+  };
+  if (std::any_of(rules.begin(), rules.end(),
+                  [](const rule* each) { return each->id >= recorded_ids; })) {
+    return too_large(sets.largest, "too many were added to tell which is older");
   }
-  if (has_newer || n_apart > decomposition::apart_max(rules.size())) {
+  const auto most_others = std::max_element(
+      large.begin(), large.end(),
+      [](const auto& a, const auto& b) { return a.second.n_others() < b.second.n_others(); });
+  for (const auto& [values, set] : large) n_apart += set.n_others();
+  if (n_apart > decomposition::apart_max(rules.size())) {
     by.prefixes.clear();
-    return number(first != nullptr ? first->n_rules() : sets.largest) + " rules have the same " +
-           by.to_string();
+    return too_large(most_others->second.n_rules());
   }
   for (const auto& [values, set] : large) {
     const auto most = set.find_most();
     const std::string why =
         most.of == nullptr ? "none is a prefix of an address" : most.of->why_not_all();
-    if (!why.empty())
-      return number(set.n_rules()) + " rules have the same " + by.to_string() + ", and " + why;
+    if (!why.empty()) return too_large(set.n_rules(), why);
   }
   return {};
 }

@@ -92,8 +92,7 @@ std::optional<field> decomposed_form::prefixes_at(const set_key& where, const ma
 
 /// It was made for fewer rules, and many packets may go there and to others of which that is so.
 bool decomposed_form::is_outgrown(const prefix_set& of) const {
-  return of.was_small && of.n_rules > 2 * prefix_form::small_root_prefixes &&
-         8 * n_outgrown_ > n_in_prefixes_;
+  return of.has_outgrown_its_root() && 8 * n_outgrown_ > n_in_prefixes_;
 }
 
 bool decomposed_form::takes(const match& what) const { return takes_at(set_of(what), what); }
@@ -111,25 +110,28 @@ bool decomposed_form::takes_at(const std::optional<set_key>& where, const match&
   return at == compared_.end() || at->second.n_rows + rows->size() <= rule_set::rows_max;
 }
 
-bool decomposed_form::takes_one(const rule& what) const {
-  const auto where = set_of(what.match);
-  if (!takes_at(where, what.match)) return false;
-  if (!where || what.id >= recorded_ids) return !where || !prefixes_at(*where, what.match);
+bool decomposed_form::takes_one(const match& what, std::uint16_t priority, rule_id id) const {
+  const auto where = set_of(what);
+  if (!takes_at(where, what)) return false;
+  const auto which = where ? prefixes_at(*where, what) : std::nullopt;
+  if (!which || by_->prefix_of(what) != *which) return true;  // it is compared with, or apart
+  if (id >= recorded_ids) return false;
   const auto at = prefixes_.find(*where);
-  return at == prefixes_.end() || by_->prefix_of(what.match) != at->second.shape.which() ||
-         at->second.shape.stays_ordered_with(what);
+  return at == prefixes_.end() || at->second.shape.stays_ordered_with(what, priority);
 }
 
-bool decomposed_form::is_quick(const rule& what, std::size_t n_changes) const {
-  if (table_.by_value->size() + n_changes > table_.by_value->room()) return false;
-  return takes_one(what);
+/// Each may begin a set.
+bool decomposed_form::takes_quickly(const rule_mod& added, std::size_t n_changes) const {
+  const exact_store& store = *table_.by_value;
+  return store.size() + n_changes <= store.room() && takes_one(added.match, added.priority, 0);
 }
 
-/// Also by their priorities: longer prefixes stay above shorter ones.
 bool decomposed_form::takes_all(const std::vector<rule_step>& changes) const {
   if (changes.size() == 1) {
-    const rule_step& one = changes.front();
-    return one.before != nullptr || takes_one(**one.after);
+    const rule_step& step = changes.front();
+    if (step.before != nullptr) return true;
+    const rule& one = **step.after;
+    return takes_one(one.match, one.priority, one.id);
   }
   std::map<set_key, prefix_shape> shapes;  // as they will be
   for (const rule_step& one : changes) {
@@ -169,10 +171,7 @@ result<decomposed_form::prefix_set*> decomposed_form::make_prefixes(const set_ke
     return fail(errc::no_room, "hash table", "no room for an entry");
   }
   ++n_small_;
-  return &prefixes_
-              .emplace(where, prefix_set{std::move(*form), prefix_shape(which), 0,
-                                         n_rules <= prefix_form::small_root_prefixes})
-              .first->second;
+  return &prefixes_.emplace(where, prefix_set{std::move(*form), prefix_shape(which)}).first->second;
 }
 
 void decomposed_form::count(prefix_set& in, bool comes) {
@@ -180,8 +179,7 @@ void decomposed_form::count(prefix_set& in, bool comes) {
   const auto add_parts = [&](bool adds) {
     add(n_in_prefixes_, in.n_rules, adds);
     if (in.n_rules <= decomposition::set_rules_max) add(n_small_, 1, adds);
-    if (in.was_small && in.n_rules > 2 * prefix_form::small_root_prefixes)
-      add(n_outgrown_, in.n_rules, adds);
+    if (in.has_outgrown_its_root()) add(n_outgrown_, in.n_rules, adds);
   };
   add_parts(false);
   add(in.n_rules, 1, comes);

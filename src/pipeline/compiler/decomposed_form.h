@@ -36,8 +36,7 @@ class decomposed_form final : public table_form {
 
   bool takes(const match& what) const override;
   bool takes_all(const std::vector<rule_step>& changes) const override;
-  /// One of `n_changes` that come one by one is taken without building anew.
-  bool is_quick(const rule& what, std::size_t n_changes) const;
+  bool takes_quickly(const rule_mod& added, std::size_t n_changes) const override;
   result<void> add(const rule_ptr& one) override;
   result<void> replace(const rule_ptr& one) override;
   result<void> remove(const rule_ptr& one) override;
@@ -74,7 +73,10 @@ class decomposed_form final : public table_form {
     std::shared_ptr<prefix_form> form;
     prefix_shape shape;
     std::size_t n_rules = 0;
-    bool was_small = false;  // when it was made
+
+    bool has_outgrown_its_root() const {
+      return form->has_small_root() && n_rules > prefix_form::outgrown_prefixes;
+    }
   };
   /// A set of prefixes that is to be made.
   struct planned_set {
@@ -96,8 +98,8 @@ class decomposed_form final : public table_form {
   bool is_outgrown(const prefix_set& of) const;
   /// As takes(), of a match that belongs to that set.
   bool takes_at(const std::optional<set_key>& where, const match& what) const;
-  /// As takes_all().
-  bool takes_one(const rule& what) const;
+  /// Also by its priority: longer prefixes stay above shorter ones.
+  bool takes_one(const match& what, std::uint16_t priority, rule_id id) const;
   /// Makes it, if it is not there.
   result<prefix_set*> make_prefixes(const set_key& where, field which, const match& what);
   void count(prefix_set& in, bool comes);

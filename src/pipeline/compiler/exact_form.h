@@ -68,6 +68,10 @@ class exact_form final : public placed_form<exact_places> {
   /// With the rules of one that retires next, whose entries are in the store already.
   exact_form(exact_form& from, std::shared_ptr<shared_store> store);
 
+  /// Entries of rules that are gone may still be there.
+  bool takes_quickly(const rule_mod& added, std::size_t n_changes) const override {
+    return store_->store->size() + n_changes <= store_->store->room() && takes(added.match);
+  }
   const std::shared_ptr<shared_store>& store() const { return store_; }
 
  private:

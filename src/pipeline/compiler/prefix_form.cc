@@ -95,9 +95,7 @@ std::size_t prefix_form::size() const {
                                  : places_.table.ipv6->stats().prefixes;
 }
 
-bool prefix_form::is_outgrown() const {
-  return has_small_root_ && size() > 2 * small_root_prefixes;
-}
+bool prefix_form::is_outgrown() const { return has_small_root_ && size() > outgrown_prefixes; }
 
 std::uint64_t prefix_form::bytes_of_places() const {
   return places_.table.is_ipv4() ? places_.table.ipv4->stats().bytes

@@ -36,6 +36,8 @@ class prefix_form final : public placed_form<prefix_places> {
   static constexpr table_template own_kind = table_template::lpm;
   /// A root of 8 bits takes 1 KiB, one of 16 bits 256 KiB, which many small tables would feel.
   static constexpr std::size_t small_root_prefixes = 512;
+  /// With more, one that has a small root is to be made anew.
+  static constexpr std::size_t outgrown_prefixes = 2 * small_root_prefixes;
 
   field which() const { return places_.which; }
   /// For rules of a table that are like that one but for the field, and some others: about
@@ -43,6 +45,7 @@ class prefix_form final : public placed_form<prefix_places> {
   static result<std::shared_ptr<prefix_form>> create(compile_context& in, table_id table,
                                                      field which, const match& like,
                                                      std::size_t n_rules, reclaimer& reclaim);
+  bool has_small_root() const { return has_small_root_; }
   /// Of a table that has so many rules in forms like this one: they share records as if they were
   /// in one.
   void is_part_of(std::size_t n_rules) { n_of_table_ = n_rules; }

@@ -17,6 +17,7 @@
 #include "pipeline/compiler/compile_context.h"
 #include "pipeline/compiler/rule_step.h"
 #include "pipeline/datapath/plan.h"
+#include "pipeline/model/operation.h"
 
 namespace coua::pipeline {
 
@@ -35,6 +36,12 @@ class table_form : public std::enable_shared_from_this<table_form> {
     return std::all_of(changes.begin(), changes.end(), [this](const rule_step& one) {
       return one.after == nullptr || one.before != nullptr || takes((*one.after)->match);
     });
+  }
+
+  /// Whether one that comes is taken without anything being built anew, when `n_changes` come one
+  /// by one.
+  virtual bool takes_quickly(const rule_mod& added, std::size_t /*n_changes*/) const {
+    return takes(added.match);
   }
 
   // Rules are numbered. Errors: no_room, no_memory; what was done stays half done: the table must

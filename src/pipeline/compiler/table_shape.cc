@@ -140,17 +140,17 @@ std::optional<prefix_shape::overlap> prefix_shape::find_overlap(const group& in)
   return std::nullopt;
 }
 
-bool prefix_shape::stays_ordered_with(const rule& one) const {
-  const auto group = groups_.find(one.match);
+bool prefix_shape::stays_ordered_with(const match& what, std::uint16_t priority) const {
+  const auto group = groups_.find(what);
   if (group == groups_.end()) return true;
-  const match_term* term = one.match.find(which_);
+  const match_term* term = what.find(which_);
   const auto length = term == nullptr ? 0U : prefix_length(term->mask, info(which_).n_bits);
   const auto& by_length = group->second.by_length;
   return length && std::all_of(by_length.begin(), by_length.end(), [&](const auto& each) {
            const auto& [other, priorities] = each;
            if (other == *length) return true;
-           return other < *length ? priorities.highest() < one.priority
-                                  : one.priority < priorities.lowest();
+           return other < *length ? priorities.highest() < priority
+                                  : priority < priorities.lowest();
          });
 }
 

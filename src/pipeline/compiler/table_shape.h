@@ -85,7 +85,7 @@ class prefix_shape {
   /// field, prefixes of it, and in order. Empty: it does; else why it does not.
   std::string why_not_all() const;
   /// With one prefix more, those of its group stay as they are: in order.
-  bool stays_ordered_with(const rule& one) const;
+  bool stays_ordered_with(const match& what, std::uint16_t priority) const;
   /// Of rules that are the same but for the field.
   std::size_t n_groups() const { return groups_.size(); }
   /// There were so many groups that of some rules it is not known in which they are.

@@ -27,10 +27,11 @@ bool wildcard_form::places::are_used_up() const {
   return n_added >= last_place && n_rules < last_place / 2;
 }
 
-bool wildcard_form::has_places(std::uint16_t priority, std::size_t n) const {
-  const auto of = places_.find(priority);
-  return of == places_.end() || of->second.n_rules >= last_place / 2 ||
-         of->second.n_added + n <= last_place;
+bool wildcard_form::takes_quickly(const rule_mod& added, std::size_t n_changes) const {
+  const auto of = places_.find(added.priority);
+  const bool has_places = of == places_.end() || of->second.n_rules >= last_place / 2 ||
+                          of->second.n_added + n_changes <= last_place;
+  return has_places && takes(added.match);
 }
 
 result<std::uint32_t> wildcard_form::rank_of(const rule& one) {

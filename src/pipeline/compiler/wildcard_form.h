@@ -22,10 +22,9 @@ class wildcard_form final : public table_form {
                 order within = order::by_age);
 
   const wildcard_table& rules() const { return *rules_; }
-  /// For so many more rules of a priority, without being built anew.
-  bool has_places(std::uint16_t priority, std::size_t n) const;
-
   bool takes(const match& what) const override;
+  /// There are places for so many of its priority.
+  bool takes_quickly(const rule_mod& added, std::size_t n_changes) const override;
   result<void> add(const rule_ptr& one) override;
   result<void> replace(const rule_ptr& one) override;
   result<void> remove(const rule_ptr& one) override;

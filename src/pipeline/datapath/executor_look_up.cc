@@ -31,11 +31,10 @@ bool executor::find_rules(const packet_list& list, const asked& which, met_rules
 }
 
 /// With its counter on the way.
-inline met_rule executor::to_count(const action_record* one) const noexcept {
-  if (one == nullptr) [[unlikely]]
-    return {};
-  prefetch_to_write(counts_.place(one->counters));
-  return {one, one->counters};
+inline met_rule executor::to_count(const met_rule& one) const noexcept {
+  if (one.record != nullptr) [[likely]]
+    prefetch_to_write(counts_.place(one.counters));
+  return one;
 }
 
 void executor::take_catch_alls(const packet_list& list, met_rules& found) const noexcept {
@@ -170,6 +169,16 @@ template <class Address>
   return found;
 }
 
+/// Of what a look-up found.
+template <class Address>
+static met_rule longest_prefix(const action_records& all, const lpm_table<Address>& table,
+                               lpm_slot slot, lpm_handle head, version_no version) noexcept {
+  const met_rule one = all.at(rule_head::of_short(head), version);
+  if (one.record == nullptr && slot != 0) [[unlikely]]
+    return shorter_prefix(all, table, slot, version);
+  return one;
+}
+
 template <class Address>
 void executor::take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
@@ -180,10 +189,7 @@ void executor::take_prefixes(const table_stage& of, const packet_list& list, con
     prefetch_to_write(counts_.place(rule_head::of_short(heads[i]).counters));
   }
   const auto find = [&](unsigned i) {
-    met_rule one = all.at(rule_head::of_short(heads[i]), version);
-    if (one.record == nullptr && slots[i] != 0) [[unlikely]]
-      one = shorter_prefix(all, *tables[i], slots[i], version);
-    return one;
+    return longest_prefix(all, *tables[i], slots[i], heads[i], version);
   };
   const bool has_all = find_rules(list, which, found, find);
   if (which.n() != list.n) [[unlikely]]
@@ -196,9 +202,15 @@ void executor::take_for_all(const packet_list& list, met_rules& found) const noe
   for (unsigned k = 0; k < list.n; ++k) {
     const packet_state& from = packets_[list.at[k]];
     const prefix_table& prefixes = *plan_->tables[table_[list.at[k]]]->prefixes;
-    if (from.layers.has(prefixes.place.needs) || !prefixes.may_match_without(from)) continue;
-    found.put(k, follows_.records->at(rule_head::of_short(prefixes.for_all()), version_));
+    if (!from.layers.has(prefixes.place.needs)) found.put(k, met_without(prefixes, from));
   }
+}
+
+/// Of a packet without the address.
+met_rule executor::met_without(const prefix_table& prefixes,
+                               const packet_state& from) const noexcept {
+  if (!prefixes.may_match_without(from)) return {};
+  return follows_.records->at(rule_head::of_short(prefixes.for_all()), version_);
 }
 
 /// The best rule so far; without one, the rank is 0.
@@ -251,9 +263,7 @@ void executor::look_up_sets_of_prefixes(const in_prefixes& those, bool are_ranke
     const lpm_table<Address>* const table = to.of<Address>();
     if (table == nullptr) continue;
     if (!from.layers.has(to.place.needs)) [[unlikely]] {
-      if (!to.may_match_without(from)) continue;
-      const met_rule one = all.at(rule_head::of_short(to.for_all()), version_);
-      best[those.which.which(i)] = ranked_of(one);
+      best[those.which.which(i)] = ranked_of(met_without(to, from));
       continue;
     }
     tables[which.n()] = table;
@@ -263,10 +273,7 @@ void executor::look_up_sets_of_prefixes(const in_prefixes& those, bool are_ranke
   if (which.n() == 0) return;
   lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &all[0]);
   for (unsigned i = 0; i < which.n(); ++i) {
-    met_rule one = all.at(rule_head::of_short(heads[i]), version_);
-    if (one.record == nullptr && slots[i] != 0) [[unlikely]]
-      one = shorter_prefix(all, *tables[i], slots[i], version_);
-    best[which.which(i)] = ranked_of(one);
+    best[which.which(i)] = ranked_of(longest_prefix(all, *tables[i], slots[i], heads[i], version_));
   }
 }
 
@@ -363,10 +370,7 @@ void executor::look_up_decomposed(const table_stage& of, const packet_list& list
   const direct_table& apart = *of.decomposed->apart->load(std::memory_order_acquire);
   look_up_sets(of, list, apart.n_rules != 0, best);
   if (apart.n_rules != 0) look_up_apart(apart, list, best);
-  for (unsigned k = 0; k < list.n; ++k) {
-    found.put(k, best[k].met);
-    if (best[k].met.record != nullptr) prefetch_to_write(counts_.place(best[k].met.counters));
-  }
+  for (unsigned k = 0; k < list.n; ++k) found.put(k, to_count(best[k].met));
 }
 
 void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
@@ -386,7 +390,7 @@ void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
       head = table.look_up_below(worker_, keys_ + i * stride, ranks[i]);
       one = all.at(head, version_);
     }
-    return to_count(one);
+    return to_count(met_rule::of(one));
   });
 }
 
