@@ -255,6 +255,7 @@ rule_mod too_wide_rule(unsigned service, unsigned number) {
   std::vector<match_term> terms = made.match.terms();
   terms.push_back(exact(field::tunnel_id, 0));
   terms.push_back(exact(field::ipv6_flabel, 0));
+  terms.push_back(exact(field::vlan_vid, 0));
   for (unsigned i = 8; i < n_registers; ++i) terms.push_back(exact(reg(i), 0));
   made.match = where(std::move(terms));
   return made;

@@ -279,7 +279,12 @@ TEST_F(failed_version, is_one_where_prefixes_would_need_a_classifier) {
     for (match_term& each : terms) {
       if (each.which == field::ipv6_dst) each = {each.which, value128{which} << 8 & mask, mask};
     }
-    terms.push_back(exact(field::eth_dst, first_mac));
+    // So much that sets of prefixes would not be found by it, either.
+    for (const match_term& each :
+         {exact(field::eth_dst, first_mac), exact(field::ip_proto, 58),
+          exact(field::icmpv6_type, 135), exact(field::nd_target, 1), exact(field::nd_sll, 1)}) {
+      terms.push_back(each);
+    }
     return add_rule(0, priority, where(std::move(terms)), pipeline::test::apply({output(2)}));
   };
   const value128 all = full_mask(field::ipv6_dst);

@@ -18,15 +18,12 @@ constexpr unsigned key_word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t cursor_entries = 64;
 constexpr std::uint64_t cursor_buckets = 1024;
 
-/// A byte of the layout's words that no key uses: word * 8 + byte. None: n_words * 8.
-unsigned free_byte(const key_layout& layout) {
-  const unsigned first = layout.has_layers() ? 1 : 0;
-  for (unsigned w = 0; w < layout.windows().size(); ++w) {
-    for (unsigned b = 0; b < key_word_bytes; ++b) {
-      if ((layout.windows()[w].mask >> 8 * b & 0xff) == 0) return (first + w) * key_word_bytes + b;
-    }
+/// A byte of the words that no key uses: word * 8 + byte. None: n_words * 8.
+unsigned free_byte(const key_packing& keys) {
+  for (unsigned at = 0; at < keys.n_words() * key_word_bytes; ++at) {
+    if ((keys.mask(at / key_word_bytes) >> at % key_word_bytes * 8 & 0xff) == 0) return at;
   }
-  return layout.n_words() * key_word_bytes;
+  return keys.n_words() * key_word_bytes;
 }
 
 /// The flow table has kernels of their own for 2 and for 5 words; a key of one word is as fast
@@ -36,19 +33,27 @@ unsigned padded(unsigned n_words) {
   return n_words <= 5 ? 5 : n_words;
 }
 
-unsigned words_needed(const key_layout& layout) { return free_byte(layout) / key_word_bytes + 1; }
+/// With the table's number.
+unsigned words_needed(const key_packing& keys) {
+  return std::max(keys.n_words(), free_byte(keys) / key_word_bytes + 1);
+}
 
 }  // namespace
 
 bool exact_store::takes(const key_layout& layout) {
-  return std::max(layout.n_words(), words_needed(layout)) <= words_max;
+  return !layout.has_layers() && words_needed(key_packing(layout)) <= words_max;
+}
+
+bool exact_store::is_short(const key_layout& layout) {
+  return !layout.has_layers() && words_needed(key_packing(layout)) <= 2;
 }
 
 exact_store::exact_store(const key_layout& layout)
     : layout_(layout),
-      n_words_(padded(std::max(layout.n_words(), words_needed(layout)))),
-      mark_word_(free_byte(layout) / key_word_bytes),
-      mark_shift_(free_byte(layout) % key_word_bytes * 8) {}
+      packing_(layout),
+      n_words_(padded(words_needed(packing_))),
+      mark_word_(free_byte(packing_) / key_word_bytes),
+      mark_shift_(free_byte(packing_) % key_word_bytes * 8) {}
 
 exact_store::~exact_store() {
   for (const auto& each : readers_) table_->detach(each.get());
@@ -88,8 +93,10 @@ bool exact_store::has_key_of(const match& what) {
 
 std::optional<exact_store::key> exact_store::key_of(const match& what, std::uint8_t table) {
   if (!has_key_of(what)) return std::nullopt;
+  std::uint64_t words[key_words::max];
+  recipe_->make(what, words);
   key made;
-  recipe_->make(what, made.words);
+  packing_.pack(words, made.words);
   mark(made.words, 1, [table](std::size_t) { return table; });
   return made;
 }

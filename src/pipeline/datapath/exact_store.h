@@ -5,8 +5,8 @@
 // different tables of one kind are looked up in one batch, and a table with ten entries costs what
 // they take.
 //
-//   key     the words of the layout, and the number of the table in a byte that they leave free;
-//           where there is none, in a word of its own
+//   key     the words of the layout, packed, and the number of the table in a byte that they leave
+//           free; where there is none, in a word of its own
 //   value   the head of the rules of the entry (action_record.h, rule_head); of a decomposed
 //           table, which has a store of its own, a set of rules (rule_set.h)
 #pragma once
@@ -35,6 +35,8 @@ class exact_store {
 
   /// Whether keys of the layout, with the table's number, are short enough.
   static bool takes(const key_layout& layout);
+  /// They are so short that a look-up is as fast as it can be.
+  static bool is_short(const key_layout& layout);
   /// Errors: no_memory, io.
   static result<std::unique_ptr<exact_store>> create(const key_layout& layout,
                                                      std::uint64_t n_entries, unsigned n_workers);
@@ -45,11 +47,19 @@ class exact_store {
   const key_layout& layout() const { return layout_; }
   /// From key to key, in words.
   unsigned stride() const { return n_words_; }
-  /// Puts the number of its table into each key that layout().take() wrote; words behind them are
-  /// cleared. `table_of(i)`: of key i.
+  /// The keys of packets, as key_layout::take() has them, at tables `table_of(i)`: of key i.
+  template <class TableOf>
+  void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
+            TableOf table_of) const noexcept {
+    layout_.take_packed(from, at, n, packing_, words, n_words_);
+    mark(words, n, table_of);
+  }
+
+ private:
+  /// Puts the number of its table into each key; words behind it are cleared.
   template <class TableOf>
   void mark(std::uint64_t* words, std::size_t n, TableOf table_of) const noexcept {
-    for (unsigned w = layout_.n_words(); w < n_words_; ++w) {
+    for (unsigned w = packing_.n_words(); w < n_words_; ++w) {
       for (std::size_t i = 0; i < n; ++i) words[i * n_words_ + w] = 0;
     }
     std::uint64_t* marked = words + mark_word_;
@@ -58,6 +68,7 @@ class exact_store {
     }
   }
 
+ public:
   // Writer.
   /// Not: it takes other bits than those of the layout, or not all of them. How the key is made is
   /// kept for the next one.
@@ -93,6 +104,7 @@ class exact_store {
   }
 
   const key_layout layout_;
+  const key_packing packing_;
   std::optional<key_recipe> recipe_;  // of the rule before
   unsigned n_words_, mark_word_, mark_shift_;
   std::uint64_t n_entries_ = 0, n_room_ = 0;

@@ -103,11 +103,12 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
                              met_rules& found) noexcept {
   const exact_store& store = *of.exact;
   const asked which(list, packets_, store.layout().needs());
-  store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
   if (!list.is_mixed) {
-    store.mark(keys_, which.n(), [table = of.table](std::size_t) { return table; });
+    store.take(packets_, which.slots_or_first(), which.n(), keys_,
+               [table = of.table](std::size_t) { return table; });
   } else {
-    store.mark(keys_, which.n(), [&](std::size_t i) { return table_[which.slots()[i]]; });
+    store.take(packets_, which.slots_or_first(), which.n(), keys_,
+               [&](std::size_t i) { return table_[which.slots()[i]]; });
   }
   std::uint64_t heads[burst_max];
   const std::uint64_t hits = store.look_up(worker_, keys_, which.n(), heads);
@@ -282,8 +283,8 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, bool
   const decomposed_table& table = *of.decomposed;
   const exact_store& store = *table.by_value;
   const asked which(list, packets_, store.layout().needs());
-  store.layout().take(packets_, which.slots_or_first(), which.n(), keys_, store.stride());
-  store.mark(keys_, which.n(), [id = of.table](std::size_t) { return id; });
+  store.take(packets_, which.slots_or_first(), which.n(), keys_,
+             [id = of.table](std::size_t) { return id; });
   std::uint64_t values[burst_max], sets[burst_max];
   std::uint64_t hits = store.look_up(worker_, keys_, which.n(), values);
   const layer_needs needs = table.rest.needs();

@@ -233,11 +233,20 @@ struct listed {
   const packet_state& operator[](std::size_t i) const { return from[at[i]]; }
 };
 
+/// How a window gets into its word.
+struct as_it_is {
+  void operator()(std::uint64_t& word, std::uint64_t bits) const { word = bits; }
+};
+struct beside_others {
+  int turn;
+  void operator()(std::uint64_t& word, std::uint64_t bits) const { word |= std::rotl(bits, turn); }
+};
+
 /// One word of all keys: what kind of window it is was asked before. `Checked`: packets that do not
 /// have its layers get a word of 0.
-template <base From, bool Checked, class Packets>
+template <base From, bool Checked, class Packets, class Put>
 void take_window(const key_window& window, Packets packets, std::size_t n, std::uint64_t* words,
-                 std::size_t stride) noexcept {
+                 std::size_t stride, Put put) noexcept {
   const std::ptrdiff_t offset = window.offset;
   const std::uint64_t mask = window.mask;
   for (std::size_t i = 0; i < n; ++i) {
@@ -246,23 +255,25 @@ void take_window(const key_window& window, Packets packets, std::size_t n, std::
     if (!Checked || one.layers.has_any(window.needs)) {
       std::memcpy(&word, base_of(one, From) + offset, sizeof word);
     }
-    *words = word & mask;
+    put(*words, word & mask);
     words += stride;
   }
 }
 
-template <bool Checked, class Packets>
+template <bool Checked, class Packets, class Put = as_it_is>
 void take_window(const key_window& window, Packets packets, std::size_t n, std::uint64_t* words,
-                 std::size_t stride) noexcept {
+                 std::size_t stride, Put put = {}) noexcept {
   switch (window.from) {
-    case base::state: return take_window<base::state, false>(window, packets, n, words, stride);
-    case base::frame: return take_window<base::frame, Checked>(window, packets, n, words, stride);
+    case base::state:
+      return take_window<base::state, false>(window, packets, n, words, stride, put);
+    case base::frame:
+      return take_window<base::frame, Checked>(window, packets, n, words, stride, put);
     case base::network:
-      return take_window<base::network, Checked>(window, packets, n, words, stride);
+      return take_window<base::network, Checked>(window, packets, n, words, stride, put);
     case base::transport:
-      return take_window<base::transport, Checked>(window, packets, n, words, stride);
+      return take_window<base::transport, Checked>(window, packets, n, words, stride, put);
     case base::nd_option:
-      return take_window<base::nd_option, Checked>(window, packets, n, words, stride);
+      return take_window<base::nd_option, Checked>(window, packets, n, words, stride, put);
   }
 }
 
@@ -285,6 +296,46 @@ void key_layout::take(const packet_state* from, const std::uint8_t* at, std::siz
                       std::uint64_t* words, std::size_t stride) const noexcept {
   if (at == nullptr) return take_from(in_a_row{from}, n, words, stride);
   take_from(listed{from, at}, n, words, stride);
+}
+
+template <class Packets>
+void key_layout::take_packed_from(Packets packets, std::size_t n, const key_packing& as,
+                                  std::uint64_t* words, std::size_t stride) const noexcept {
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    const key_packing::place& to = as.places_[w];
+    if (to.is_first) {
+      take_window<false>(windows_[w], packets, n, words + to.word, stride);
+    } else {
+      take_window<false>(windows_[w], packets, n, words + to.word, stride, beside_others{to.turn});
+    }
+  }
+}
+
+void key_layout::take_packed(const packet_state* from, const std::uint8_t* at, std::size_t n,
+                             const key_packing& as, std::uint64_t* words,
+                             std::size_t stride) const noexcept {
+  COUA_ASSERT(!has_layers());
+  if (at == nullptr) return take_packed_from(in_a_row{from}, n, as, words, stride);
+  take_packed_from(listed{from, at}, n, as, words, stride);
+}
+
+key_packing::key_packing(const key_layout& of) {
+  COUA_CHECK(!of.has_layers());
+  for (const key_window& window : of.windows()) {
+    // The first place that is free, whole bytes on.
+    place to{static_cast<std::uint8_t>(n_words_), 0, true};
+    for (unsigned at = 0; at < 8 * n_words_ && to.is_first; ++at) {
+      const unsigned word = at / 8, turn = at % 8 * 8;
+      if ((masks_[word] & std::rotl(window.mask, static_cast<int>(turn))) != 0) continue;
+      to = {static_cast<std::uint8_t>(word), static_cast<std::uint8_t>(turn), false};
+    }
+    if (to.is_first) {
+      masks_.push_back(0);
+      ++n_words_;
+    }
+    masks_[to.word] |= std::rotl(window.mask, to.turn);
+    places_.push_back(to);
+  }
 }
 
 key_layout key_layout::narrowed(std::uint32_t words) const {

@@ -18,6 +18,8 @@
 // the Ethernet header, where they begin with the first one, or end with the header.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -56,6 +58,39 @@ struct layer_needs {
 unsigned most_ways(const match& what);
 
 class key_layout;
+
+/// Words of a layout in fewer: what one word has goes where another one has bytes free. A port, a
+/// protocol's ports and two addresses are three words, and two when packed. Of a layout without
+/// layers.
+class key_packing {
+ public:
+  key_packing() = default;
+  explicit key_packing(const key_layout& of);
+
+  /// Of packed keys.
+  unsigned n_words() const { return n_words_; }
+  /// The bits of a packed word that keys use.
+  std::uint64_t mask(unsigned word) const { return masks_[word]; }
+  /// A key of the layout.
+  void pack(const std::uint64_t* words, std::uint64_t* packed) const {
+    std::fill_n(packed, n_words_, 0);
+    for (std::size_t w = 0; w < places_.size(); ++w) {
+      packed[places_[w].word] |= std::rotl(words[w], places_[w].turn);
+    }
+  }
+
+ private:
+  friend class key_layout;
+  /// Where a word of the layout is.
+  struct place {
+    std::uint8_t word;
+    std::uint8_t turn;  // to the left, in bits
+    bool is_first;      // of this packed word
+  };
+  std::vector<place> places_;
+  std::vector<std::uint64_t> masks_;
+  unsigned n_words_ = 0;
+};
 
 /// How keys are made of matches that take the same bits of the same headers. To find that out costs
 /// some microseconds, and then each key some nanoseconds.
@@ -106,6 +141,10 @@ class key_layout {
   void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
             std::size_t stride) const noexcept;
 
+  /// The same, packed; the packing is that of this layout.
+  void take_packed(const packet_state* from, const std::uint8_t* at, std::size_t n,
+                   const key_packing& as, std::uint64_t* words, std::size_t stride) const noexcept;
+
   /// What a match asks of keys: one or two (a match on VLAN bits that leaves the present bit out
   /// is for packets with and without a tag). None: it takes bits that the layout does not have.
   std::optional<std::vector<key_words>> words_of(const match& what) const;
@@ -130,6 +169,9 @@ class key_layout {
   template <class Packets>
   void take_from(Packets packets, std::size_t n, std::uint64_t* words,
                  std::size_t stride) const noexcept;
+  template <class Packets>
+  void take_packed_from(Packets packets, std::size_t n, const key_packing& as, std::uint64_t* words,
+                        std::size_t stride) const noexcept;
   /// The window that has these bits of a byte. None: none has.
   std::optional<unsigned> window_of(const byte_place& which) const;
   /// Of its terms the bits that the layout has. False: it does not have all of them.

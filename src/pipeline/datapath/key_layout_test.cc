@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <vector>
 
@@ -247,6 +248,47 @@ TEST(key_layout, a_recipe_makes_the_words_of_all_matches_like_it) {
     }
   }
   EXPECT_GT(n_other_values, 500U);
+}
+
+/// Keys that differ differ when they are packed, and packets' are packed as rules' are.
+TEST(key_layout, packed_keys_have_all_bits) {
+  std::mt19937_64 random(8);
+  const std::vector<test::bytes> all = test::frames();
+  unsigned n_shorter = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const packet from = test::with_state(all[random() % all.size()]);
+    const match one = random_match(parse(from), random);
+    const key_layout layout = key_layout::of({&one, 1});
+    const test::received got(from);
+    if (!layout.may_match(got.state.layers)) continue;
+    const key_packing packing(layout);
+    n_shorter += packing.n_words() < layout.n_words();
+    int n_bits = 0, n_packed_bits = 0;
+    for (const key_window& each : layout.windows()) n_bits += std::popcount(each.mask);
+    for (unsigned w = 0; w < packing.n_words(); ++w)
+      n_packed_bits += std::popcount(packing.mask(w));
+    ASSERT_EQ(n_bits, n_packed_bits) << one.to_string();
+    constexpr std::uint8_t slots[] = {0};
+    std::uint64_t words[key_words::max], expected[key_words::max];
+    layout.take(&got.state, slots, 1, words, key_words::max);
+    packing.pack(words, expected);
+    for (const std::uint8_t* at : {slots, static_cast<const std::uint8_t*>(nullptr)}) {
+      std::uint64_t packed[key_words::max];
+      layout.take_packed(&got.state, at, 1, packing, packed, key_words::max);
+      ASSERT_TRUE(std::equal(packed, packed + packing.n_words(), expected)) << one.to_string();
+    }
+    int n_in_words = 0, n_in_packed = 0;
+    for (unsigned w = 0; w < layout.n_words(); ++w) n_in_words += std::popcount(words[w]);
+    for (unsigned w = 0; w < packing.n_words(); ++w) n_in_packed += std::popcount(expected[w]);
+    ASSERT_EQ(n_in_words, n_in_packed);
+  }
+  EXPECT_GT(n_shorter, 500U);
+  // A port, two addresses and a port.
+  const match four =
+      where({exact(field::in_port, 1), ipv4(), exact(field::ip_proto, 6), exact(field::ipv4_src, 1),
+             exact(field::ipv4_dst, 2), exact(field::tcp_dst, 80)});
+  EXPECT_EQ(layout_of({four}).n_words(), 3U);
+  EXPECT_EQ(key_packing(layout_of({four})).n_words(), 2U);
 }
 
 TEST(key_layout, a_recipe_takes_nothing_else) {
