@@ -19,7 +19,9 @@ class executor::asked {
     }
   }
   asked(const packet_list& list, const packet_state* packets, layer_needs needs) noexcept {
-    if (needs.one == 0 && (common_layers(list, packets) & needs.all) == needs.all) [[likely]] {
+    const net::layer::bits common = common_layers(list, packets);
+    const bool have_one = needs.one == 0 || (common & needs.one) != 0;
+    if (have_one && (common & needs.all) == needs.all) [[likely]] {
       n_ = list.n;
       at_ = list.at;
       which_ = first_slots.data();

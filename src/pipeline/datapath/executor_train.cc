@@ -17,7 +17,7 @@ namespace coua::pipeline {
 /// Eight bytes that are seldom the same in two flows: of addresses of IP, or of Ethernet.
 static std::uint64_t sample_of(const packet_state& p) noexcept {
   if (!p.layers.has(net::layer::ethernet)) return 0;
-  std::size_t at = 0;
+  std::size_t at = 4;  // the end of the receiver's, and the sender's
   if (p.layers.has(net::layer::ipv4)) at = p.layers.network + net::wire::ipv4::source;
   if (p.layers.has(net::layer::ipv6)) at = p.layers.network + net::wire::ipv6::source + 8;
   return net::load_raw<std::uint64_t>(p.buffer.bytes + at);
