@@ -54,6 +54,7 @@ result<void> compiled_case::load(const use_case& of) {
   if (done) apply();
   if (!done) return done;
   seconds_to_load_ = static_cast<double>(now_ns() - start) / 1e9;
+  bridge_->tend(now_ns() + ns_per_s);  // as after a second without a change
   auto worker =
       executor::create(bridge_->compiler().published(), 0, bridge_->compiler().counts(0), copies_);
   if (!worker) return tl::unexpected(worker.error());

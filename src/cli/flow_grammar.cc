@@ -234,7 +234,8 @@ std::vector<verb> trace_verbs() {
            "From the cheapest: direct, exact, lpm, decomposed, classifier; besides, where there "
            "are "
            "conjunctions, their clauses. Rows apart: of rules that are unlike most of "
-           "an exact or lpm table. BYTES: of what exact tables share, each has the part that "
+           "an exact or lpm table. Joined: entries of one look-up that stands for the first table "
+           "and those behind it. BYTES: of what exact tables share, each has the part that "
            "its rules are. VISITS: how often a packet is expected at a table, by what rules "
            "counted since the last explain, or ever. CYCLES: bounds of what it takes there, "
            "predicted by a model of this machine; below, of the whole pipeline, and what was "
@@ -244,7 +245,7 @@ std::vector<verb> trace_verbs() {
        .arguments = {bridge_argument},
        .example = "coua explain br0",
        .json = R"json({"tables": [{"table": 0, "flows": 200, "template": "lpm", "field": "nw_dst",
-  "rows_apart": 0, "clauses": 0,
+  "rows_apart": 0, "joined": 0, "clauses": 0,
   "refused": [{"template": "direct", "reason": "more than 16 rules (200)"}],
   "bytes": 24600, "lookups": 10, "matches": 3, "visits": 1.0, "cycles": {"lower": 41.0, "upper": 77.5}}],
   "predicted": {"cycles": {"lower": 66.1, "upper": 118.0}, "ns": {"lower": 25.4, "upper": 45.4}},

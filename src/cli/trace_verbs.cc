@@ -153,7 +153,8 @@ std::string served_text(const explanation::Table& of) {
   std::string apart;
   if (const std::uint32_t n = of.rows_apart(); n != 0)
     apart = ", " + std::to_string(n) + (n == 1 ? " row apart" : " rows apart");
-  return of.table_template() + (of.field().empty() ? "" : " by " + of.field()) + apart +
+  const std::string joined = of.joined() == 0 ? "" : ", " + grouped(of.joined()) + " joined";
+  return of.table_template() + (of.field().empty() ? "" : " by " + of.field()) + apart + joined +
          (of.clauses() == 0 ? "" : ", clauses");
 }
 
@@ -203,6 +204,7 @@ result<void> run_explain(const session& s) {
                  {"template", one.table_template()},
                  {"field", one.field()},
                  {"rows_apart", one.rows_apart()},
+                 {"joined", one.joined()},
                  {"clauses", one.clauses()},
                  {"refused", refused},
                  {"bytes", one.bytes()},

@@ -54,6 +54,7 @@ std::vector<table_explanation> explain_tables(const pipeline::running_bridge& in
       one.refused = compiler.why_not_cheaper(id);
       one.by = compiler.form(id)->by();
       one.rows_apart = compiler.form(id)->n_rows_apart();
+      one.joined = compiler.joined().n_pairs(id);
     }
     made.push_back(std::move(one));
   }

@@ -64,6 +64,7 @@ struct table_explanation {
   double visits = 0;               // of a packet, as the performance model has it
   pipeline::cycle_range cycles{};  // of a packet that comes there, likewise
   unsigned rows_apart = 0;         // of exact and lpm: of rules apart
+  std::uint64_t joined = 0;        // entries that it shares with the first table, or that has all
 };
 
 struct bridge_explanation {

@@ -276,6 +276,32 @@ class test_flows(with_hosts):
         (some,) = (each for each in self.switch.json("explain", "br0")["tables"] if each["table"] == 7)
         self.assertEqual((some["template"], some["field"], some["rows_apart"]), ("lpm", "nw_dst", 2))
 
+    def test_the_first_table_and_one_behind_it_are_joined(self):
+        ports = [f"table=0,priority=10,ip,in_port=p{n},actions=goto_table:1" for n in (1, 2)]
+        hosts = [f"table=1,priority=10,ip,nw_dst=10.0.0.{n},actions={f'output:p{n}' if n < 3 else 'drop'}"
+                 for n in range(1, 61)]
+        self.rules("\n".join(ports + hosts))
+
+        def joined():
+            tables = self.switch.json("explain", "br0")["tables"]
+            return [each["joined"] for each in tables] == [120, 120]
+
+        lab.wait_for(joined, what="pairs of 2 and 60 rules")
+        self.assertRegex(self.switch.coua("explain", "br0").stdout, r" exact, 120 joined ")
+        self.h1.pings("10.0.0.2", 1)  # who it is
+        before = self.packets("table=1")
+        self.assertEqual(self.h1.pings("10.0.0.2", 10), 10)
+        self.assertEqual(self.packets("table=1") - before, 20)
+        self.assertEqual(self.packets("table=1"), self.packets("table=0,ip"))
+        # A rule that changes is met at once, and what packets counted before goes on counting.
+        before = self.packets("table=1,ip,nw_dst=10.0.0.2")
+        self.switch.coua("flow", "mod", "table=1,ip,nw_dst=10.0.0.2,actions=drop")
+        self.assertEqual(self.h1.pings("10.0.0.2", 2, wait=0.5), 0)
+        self.assertEqual(self.packets("table=1,ip,nw_dst=10.0.0.2") - before, 2)
+        lab.wait_for(joined, what="pairs once more")
+        self.assertEqual(self.h1.pings("10.0.0.2", 2, wait=0.5), 0)
+        self.assertEqual(self.packets("table=1,ip,nw_dst=10.0.0.2") - before, 4)
+
     def test_bad_rules_are_refused_as_a_whole(self):
         before = self.switch.json("flow", "stats")["version"]
         for text, word in (("priority=1,actions=NORMAL\npriority=1,tcp,actions=outptu:1\n", "line 2"),

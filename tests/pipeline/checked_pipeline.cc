@@ -242,6 +242,7 @@ void checked_pipeline::receive(const std::vector<packet>& burst) {
   }
   for (const rule_mod& each : learned) expected.learned.push_back(text_of_rule(each));
   std::sort(expected.learned.begin(), expected.learned.end());
+  bridge_->tend(now_);
   executor_->run(arrivals, now_);
   // More than a run keeps: which ones is not said.
   if (learned.size() > executor::learned_max) expected.learned.clear();

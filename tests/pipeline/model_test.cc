@@ -61,7 +61,8 @@ struct totals {
   std::array<std::size_t, pipeline::n_table_templates> forms{};
   std::size_t long_forms = 0;                  // direct, of more than direct_rules_max
   std::size_t exact_apart = 0, lpm_apart = 0;  // with rules apart
-  std::size_t sharing = 0;                     // not tables: bursts, where rules share records
+  // Not tables: bursts, where rules share records; and where tables are joined.
+  std::size_t sharing = 0, joined = 0;
   std::size_t to_parts = 0, from_parts = 0;
   std::size_t prefix_sets = 0;  // of decomposed tables
 };
@@ -72,6 +73,7 @@ class noted_forms {
  public:
   void note(checked_pipeline& in) {
     all.sharing += in.bridge().compiler().usage().shared != 0 ? 1 : 0;
+    all.joined += in.bridge().compiler().joined().n_pairs() != 0 ? 1 : 0;
     using enum pipeline::table_template;
     for (unsigned table = 0; table < pipeline_tables; ++table) {
       const auto* form = in.bridge().compiler().form(static_cast<pipeline::table_id>(table));
@@ -169,6 +171,7 @@ void check_what_was_met() {
   EXPECT_GT(all.exact_apart, 0U);
   EXPECT_GT(all.lpm_apart, 0U);
   EXPECT_GT(all.sharing, 0U);
+  EXPECT_GT(all.joined, 0U);
   EXPECT_GT(all.to_parts, 0U);
   EXPECT_GT(all.prefix_sets, 0U);
   EXPECT_GT(all.from_parts, 0U);
@@ -194,7 +197,10 @@ TEST(pipeline_model, does_what_the_oracle_does) {
         *rc::gen::element(pipeline::no_mixed_tables, pipeline::template_limits(),
                           pipeline::template_limits{.direct_long = 0});
     const std::size_t share_from = *rc::gen::element<std::size_t>(1, 4096);
-    checked_pipeline in(pipeline::compiler_params{.limits = limits, .share_from = share_from});
+    const pipeline::time_ns join_after =
+        *rc::gen::element<pipeline::time_ns>(0, pipeline::table_joiner::never);
+    checked_pipeline in(pipeline::compiler_params{
+        .limits = limits, .share_from = share_from, .join_after = join_after});
     noted_forms forms;
     in.apply(way_through(is));
     try {
@@ -226,14 +232,14 @@ TEST(pipeline_model, does_what_the_oracle_does) {
       "tables met: "
       "direct %zu (of which long %zu), exact %zu (with rules apart %zu), lpm %zu (with rules apart "
       "%zu), decomposed %zu (%zu sets of prefixes), classifier %zu; %zu bursts where rules share "
-      "records; from the "
+      "records, %zu where tables are joined; from the "
       "classifier "
       "to decomposed %zu, back %zu\n",
       all.packets, all.trains, all.outputs, all.packet_ins, all.taken, all.refused, all.full,
       all.resubmits, all.ended, all.conjunctions, all.remarked, all.learned, all.learned_together,
       all.learned_apart, all.takers, all.forms[0], all.long_forms, all.forms[1], all.exact_apart,
       all.forms[2], all.lpm_apart, all.forms[3], all.prefix_sets, all.forms[4], all.sharing,
-      all.to_parts, all.from_parts);
+      all.joined, all.to_parts, all.from_parts);
   check_what_was_met();
 }
 

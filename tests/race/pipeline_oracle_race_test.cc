@@ -60,7 +60,8 @@ class oracle_race {
   oracle_race(profile is, std::uint64_t number) : is_(is), random_(number) {
     constexpr template_limits limits[] = {{}, no_mixed_tables, {.direct_long = 0}};
     auto made = running_bridge::create(
-        params, {.limits = limits[number / 2 % std::size(limits)], .share_from = 1});
+        params,
+        {.limits = limits[number / 2 % std::size(limits)], .share_from = 1, .join_after = 0});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     apply(way_through(is));
@@ -75,6 +76,7 @@ class oracle_race {
     while (!stop.load()) {
       apply(next_bundle());
       if (random_() % 4 == 0) bridge_->reclaim();
+      if (random_() % 2 == 0) bridge_->tend(now);
       for (unsigned table = 0; table < pipeline_tables; ++table) {
         const table_form* form = bridge_->compiler().form(static_cast<table_id>(table));
         if (form != nullptr) met[static_cast<std::size_t>(form->kind())] = true;

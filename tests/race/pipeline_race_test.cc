@@ -47,6 +47,8 @@ struct raced {
   bool shares = false;
   /// Rules stay, and what they count is compared.
   bool stays = false;
+  /// Both tables are joined between bundles.
+  bool joins = false;
 };
 void PrintTo(const raced& one, std::ostream* out) { *out << one.name; }
 
@@ -155,7 +157,9 @@ class race {
     bridge_params params;
     params.n_tables = 2;
     params.rules_max = 4096;
-    auto made = running_bridge::create(params, {.limits = of.limits, .share_from = 1});
+    auto made = running_bridge::create(
+        params,
+        {.limits = of.limits, .share_from = 1, .join_after = of.joins ? 0 : table_joiner::never});
     COUA_CHECK(made.has_value());
     bridge_ = std::move(*made);
     for (port_no i = 1; i <= 3; ++i) must({pipeline::test::add_port(i)});
@@ -191,6 +195,12 @@ class race {
       } else if (of_.shares) {
         let_batches_go_on(stop);
         if (bridge_->compiler().usage().shared > 1) ++n_swings_;  // not decoys alone
+      } else if (of_.joins) {
+        bridge_->tend(1);
+        COUA_CHECK(bridge_->compiler().joined().n_pairs() == n_flows);
+        if (number % 4 != 0) let_batches_go_on(stop);
+        bridge_->collect(1);
+        if (bridge_->compiler().joined().n_met(1) != 0) ++n_swings_;
       } else {
         come_and_go(random);
       }
@@ -396,7 +406,7 @@ TEST_P(pipeline_race, packets_see_whole_bundles) {
   std::thread writer([&] { all.write(stop, std::mt19937_64(2)); });
   constexpr std::uint64_t bundles = 20, packets = 500;
   const raced& is = GetParam();
-  const std::uint64_t swings = is.swings || is.shares ? 16 : is.grows ? 4 : 0;
+  const std::uint64_t swings = is.swings || is.shares || is.joins ? 16 : is.grows ? 4 : 0;
   rest_until([&] {
     return all.n_bundles() > bundles && all.n_packets > packets && all.n_swings() >= swings;
   });
@@ -473,6 +483,13 @@ constexpr raced sharing(const char* name, shape rules, bool stays) {
   return made;
 }
 
+constexpr raced joining(const char* name, bool stays) {
+  raced made{name, shape::exact, false};
+  made.joins = true;
+  made.stays = stays;
+  return made;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     all, pipeline_race,
     ::testing::Values(
@@ -492,7 +509,8 @@ INSTANTIATE_TEST_SUITE_P(
         sharing("sharing_routes", shape::lpm, false),
         sharing("sharing_routes_counted", shape::lpm, true),
         sharing("sharing_routers", shape::routers, false),
-        sharing("sharing_routers_counted", shape::routers, true)),
+        sharing("sharing_routers_counted", shape::routers, true), joining("joined", false),
+        joining("joined_counted", true)),
     [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

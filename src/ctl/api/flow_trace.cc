@@ -95,6 +95,7 @@ result<void> explain_bridge(const api_core& core, const v1::ExplainBridgeRequest
     table->set_clauses(one.clauses);
     if (!one.by.empty()) table->set_field(one.by);
     table->set_rows_apart(one.rows_apart);
+    table->set_joined(one.joined);
     for (const pipeline::refused_template& each : one.refused) {
       auto* refused = table->add_refused();
       refused->set_table_template(to_string(each.which));

@@ -247,6 +247,7 @@ bool pipeline_owner::housekeeping() {
   if (begin >= next_expiry_) {
     bridge_->collect(begin);
     tell(bridge_->expire(begin));
+    bridge_->tend(begin);
     const of::time_ns end = now();
     next_expiry_ = end + std::max(expiry_ns, (end - begin) * expiry_share);
   }

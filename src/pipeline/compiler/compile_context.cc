@@ -25,6 +25,7 @@ result<void> compile_context::number(const rule_ptr& one) {
 void compile_context::forget(rule_id gone) {
   const std::uint32_t number = number_of(gone);
   rules_[number] = nullptr;
+  owed_.erase(number);
   counts.give_back(number, 1);
   numbers_.erase(gone);
 }
@@ -46,13 +47,22 @@ result<record_id> compile_context::take() {
 }
 
 result<record_id> compile_context::make(const rule& of, record_id previous) {
+  return make(of, making, previous, number_of(of.id));
+}
+
+result<record_id> compile_context::make_for_ever(const rule& of, std::uint32_t counters) {
+  return make(of, 0, 0, counters);
+}
+
+result<record_id> compile_context::make(const rule& of, version_no from, record_id previous,
+                                        std::uint32_t counters) {
   const result<record_id> id = take();
   if (!id) return id;
   compiled_rule compiled = actions.compile(of);
   action_record& record = records_[*id];
-  record.from = making;
+  record.from = from;
   record.previous = previous;
-  record.counters = number_of(of.id);
+  record.counters = counters;
   record.shape = compiled.shape;
   record.traits = {compiled.next_table, of.instructions.meter.has_value(), of.priority};
   record.rule = static_cast<std::uint32_t>(of.id);

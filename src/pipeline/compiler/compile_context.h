@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/hash_index.h"
@@ -51,11 +53,22 @@ class compile_context {
   /// By number; null: no rule has it.
   const std::vector<rule_ptr>& rules() const { return rules_; }
 
+  /// Counts of the rule with this number that came another way than under it (join_tables.h).
+  void owe(std::uint32_t number, const traffic& more) { owed_[number] += more; }
+  traffic take_owed(std::uint32_t number) {
+    const auto at = owed_.find(number);
+    return at == owed_.end() ? traffic() : owed_.extract(at).mapped();
+  }
+  /// By number, of all rules that have some.
+  std::unordered_map<std::uint32_t, traffic> take_owed() { return std::exchange(owed_, {}); }
+
   // Records.
   /// Before anything is touched. Errors: no_room: recovery would not have its reserve.
   result<void> check_reserve() const;
   /// That of a numbered rule from the version that is being made on. Errors: no_room.
   result<record_id> make(const rule& of, record_id previous);
+  /// One that counts at all versions, under a number that is no rule's. Errors: no_room.
+  result<record_id> make_for_ever(const rule& of, std::uint32_t counters);
   /// That says that the rule before is gone.
   result<record_id> make_gone(record_id previous);
   /// The rule that counts in the newest version. Null: none.
@@ -77,6 +90,8 @@ class compile_context {
 
  private:
   result<record_id> take();
+  result<record_id> make(const rule& of, version_no from, record_id previous,
+                         std::uint32_t counters);
   /// One that does the same.
   result<record_id> copy(record_id of);
   std::size_t n_left() const {
@@ -90,6 +105,7 @@ class compile_context {
   std::vector<record_id> free_;
   std::vector<rule_ptr> rules_;  // by number
   hash_index<std::uint32_t> numbers_;
+  std::unordered_map<std::uint32_t, traffic> owed_;  // by number
 };
 
 }  // namespace coua::pipeline

@@ -74,7 +74,8 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
       context_(std::move(records), model.params().rules_max, params.share_from, std::move(counts),
                {[this](group_id id) { return groups_.group_of(id); },
                 [this](meter_id id) { return groups_.meter_of(id); }}),
-      groups_(model) {
+      groups_(model),
+      joiner_(model, context_, published_, params.n_workers, params.join_after) {
   published_.records = &context_.records();
   for (table_state& each : tables_) each.keeper = template_keeper(params.limits);
   ports_ = std::make_unique<port_list>();
@@ -83,6 +84,7 @@ pipeline_compiler::pipeline_compiler(const bridge& model, action_records records
 }
 
 pipeline_compiler::~pipeline_compiler() {
+  joiner_.end();
   // Actions may defer more.
   while (reclaimer_.pending() != 0 || !context_.garbage.empty()) {
     defer_garbage();
@@ -159,6 +161,7 @@ result<void> pipeline_compiler::follow(const change_list& changes, time_ns now) 
     return good;
   }
   groups_.keep(context_);
+  joiner_.note(changes, now);
   forget_rules(changes);
   publish();
   return {};
@@ -307,20 +310,30 @@ std::size_t pipeline_compiler::reclaim() {
   return reclaimer_.pending();
 }
 
+void pipeline_compiler::tend(time_ns now) {
+  joiner_.make_when_due(now, [this](table_id id) {
+    return tables_[id].form != nullptr && tables_[id].form->kind() == table_template::exact;
+  });
+}
+
 void pipeline_compiler::collect(bridge& model, time_ns now) {
   const std::vector<rule_ptr>& rules = context_.rules();
-  for (std::uint32_t number = 0; number < rules.size(); ++number) {
-    if (rules[number] == nullptr) continue;
-    const traffic more = context_.counts.news(number);
-    if (more.packets == 0) continue;
+  const auto tell = [&](std::uint32_t number, const traffic& more) {
+    if (more.packets == 0) return;
     const rule_table::entry* entry = model.find_rule(rules[number]->id);
-    if (entry == nullptr) continue;  // it has just gone
+    if (entry == nullptr) return;  // it has just gone
     model.count_rule(entry->rule->id, shown(more, *entry->rule), now);
+  };
+  for (std::uint32_t number = 0; number < rules.size(); ++number) {
+    if (rules[number] != nullptr) tell(number, context_.counts.news(number));
   }
+  joiner_.collect();
+  for (const auto& [number, more] : context_.take_owed()) tell(number, more);
   for (unsigned i = 0; i < model.tables().size(); ++i) {
     const auto id = static_cast<table_id>(i);
     const worker_counts::table_cell more = context_.counts.news_of_table(id);
-    model.count_table(id, more.lookups, more.matches);
+    const std::uint64_t joined = joiner_.news_of_table(id);
+    model.count_table(id, more.lookups + joined, more.matches + joined);
   }
   groups_.collect(context_, model);
 }
@@ -335,7 +348,10 @@ void pipeline_compiler::collect_changed(bridge& model, change_list& done, time_n
     if (!is_gone && !is_cleared && counted_of(*one->before) == counted_of(*one->after)) continue;
     const rule_id id = one->before->id;
     // Of a rule that is changed several times it is the first one that has news.
-    const traffic more = context_.counts.news(context_.number_of(id));
+    joiner_.collect_of(id);
+    const std::uint32_t number = context_.number_of(id);
+    traffic more = context_.counts.news(number);
+    more += context_.take_owed(number);
     if (more.packets != 0) others[id] = shown(more, *one->before);
     const auto counted = others.find(id);
     if (counted == others.end()) continue;
@@ -356,10 +372,11 @@ compiler_usage pipeline_compiler::usage() const {
 
 std::uint64_t pipeline_compiler::bytes(table_id table) const {
   const table_state& of = tables_[table];
-  const std::uint64_t clauses = of.clauses == nullptr ? 0 : of.clauses->bytes();
-  if (of.form == nullptr) return clauses;
+  const std::uint64_t besides =
+      (of.clauses == nullptr ? 0 : of.clauses->bytes()) + (table == 0 ? joiner_.bytes() : 0);
+  if (of.form == nullptr) return besides;
   const auto* exact = as<exact_form>(of.form.get());
-  return clauses + of.form->bytes() + (exact == nullptr ? 0 : share_of(*exact->store(), table));
+  return besides + of.form->bytes() + (exact == nullptr ? 0 : share_of(*exact->store(), table));
 }
 
 /// From where the tables before it end up to where it ends, so that nothing is lost in rounding.

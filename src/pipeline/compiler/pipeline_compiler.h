@@ -28,6 +28,7 @@
 #include "pipeline/compiler/choose_template.h"
 #include "pipeline/compiler/exact_form.h"
 #include "pipeline/compiler/group_compiler.h"
+#include "pipeline/compiler/join_tables.h"
 #include "pipeline/compiler/needed_depth.h"
 #include "pipeline/compiler/rule_step.h"
 #include "pipeline/compiler/wildcard_form.h"
@@ -42,6 +43,9 @@ struct compiler_params {
   /// Entries of a table (exact ones: of all that are in one store) from which on rules that do the
   /// same share records. With fewer, records stay in a second-level cache as they are.
   std::size_t share_from = 4096;
+  /// How long the rules of the first table and of those behind it must stay as they are to be
+  /// joined (join_tables.h); table_joiner::never: they are not.
+  time_ns join_after = ns_per_s / 10;
 };
 
 /// What is in use, things that wait for a grace period included.
@@ -93,6 +97,8 @@ class pipeline_compiler {
   std::size_t n_deferred() const { return n_deferred_ + context_.garbage.size(); }
   /// Adds what workers counted since the last time to the model.
   void collect(bridge& model, time_ns now);
+  /// Between versions, now and then: what waits for a quiet time.
+  void tend(time_ns now);
   /// After the changes were done: what workers counted until then of rules that are gone goes to
   /// `done`, as the last that they counted; of those that go on, it counts as it did before.
   /// Bursts that are under way may be missed.
@@ -109,6 +115,7 @@ class pipeline_compiler {
   /// part that their rules are, so that the sum over all tables is what there is.
   std::uint64_t bytes(table_id table) const;
   const std::vector<std::shared_ptr<shared_store>>& stores() const { return stores_; }
+  const table_joiner& joined() const { return joiner_; }
   compiler_usage usage() const;
   /// Packets do not come to the tables (published_plan::all_normal).
   bool is_l2_switch() const { return number_of_normal() != published_plan::not_normal; }
@@ -196,6 +203,7 @@ class pipeline_compiler {
   reclaimer reclaimer_;
   compile_context context_;
   group_compiler groups_;  // gives its numbers back to the context
+  table_joiner joiner_;
   std::array<table_state, n_tables_max> tables_;
   std::vector<std::shared_ptr<shared_store>> stores_;  // that tables are looked up in
   needed_depth depth_;

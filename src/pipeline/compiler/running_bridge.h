@@ -37,6 +37,8 @@ class running_bridge {
   tl::expected<operation, not_learned> to_operation(const learned_values& from) const;
   /// Takes over what workers counted.
   void collect(time_ns now) { compiler_->collect(model_, now); }
+  /// Now and then: what waits for a time without changes (pipeline_compiler::tend).
+  void tend(time_ns now) { compiler_->tend(now); }
   std::size_t reclaim() { return compiler_->reclaim(); }
 
   const bridge& model() const { return model_; }

@@ -54,6 +54,8 @@ void executor::begin(time_ns now) noexcept {
   version_ = follows_.version.load(std::memory_order_acquire);
   plan_ = follows_.root.load(std::memory_order_acquire);
   version_ = std::max(version_, plan_->from);
+  joined_ = follows_.joined.load(std::memory_order_acquire);
+  if (joined_ != nullptr && joined_->from > version_) joined_ = nullptr;
   depth_ = plan_->depth;
   some_clauses_ = is_special_ = plan_->some_clauses;
   now_ = now;
@@ -139,7 +141,9 @@ void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
   begin(now);
   load(burst);
   is_train_ = may_be_one_flow();
-  send_to(admitted(burst), 0);
+  packet_bits arrived = admitted(burst);
+  if (joined_ != nullptr && !is_train_) arrived = run_joined(arrived);
+  send_to(arrived, 0);
   run_tables();
   finish();
 }

@@ -32,6 +32,9 @@
 // Trains. Where the whole burst is of one flow, one packet is looked up for all
 // (executor_train.cc).
 //
+// Joined. The first table and those behind it may be one look-up; packets that it does not know go
+// to the first table (executor_joined.cc).
+//
 // Versions, docs/pipeline.md; counters, worker_counts.h. Nothing here allocates, waits, or calls
 // the system, but the copier, and a meter: its lock, and the clock.
 //
@@ -370,6 +373,12 @@ class executor {
   [[gnu::noinline]] bool count_as_one(const packet_list& list, const met_rules& found, work& all,
                                       alike& are) noexcept;
 
+  // executor_joined.cc
+  /// Bits of those that are to go to table 0 still.
+  packet_bits run_joined(packet_bits arrived) noexcept;
+  /// Whether it pays; it is tried again after some bursts.
+  void weigh_joined(unsigned n_met, unsigned n_missed) noexcept;
+
   // executor_look_up.cc: the rule that each packet meets.
   void look_up(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   void look_up_direct(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
@@ -487,11 +496,14 @@ class executor {
   packet_copier& copier_;
   const simd::direct_match_kernel match_rows_;
   qsbr::reader grace_;
-  unsigned n_runs_ = 0;  // the remainder by timed_each counts
+  unsigned n_runs_ = 0;        // the remainder by timed_each counts
+  int joined_balance_ = 0;     // of late: packets that met joined rules, less what others paid
+  unsigned n_not_joined_ = 0;  // bursts that are not looked up there, for it did not pay
 
   // Of the run under way.
   const plan* plan_ = nullptr;
   version_no version_ = 0;
+  const joined_tables* joined_ = nullptr;  // null: there is none
   time_ns now_ = 0;
   net::parse_depth depth_ = net::parse_depth::link;
   unsigned n_ = 0;              // packets

@@ -25,6 +25,7 @@
 #include "pipeline/datapath/decomposed_table.h"
 #include "pipeline/datapath/direct_table.h"
 #include "pipeline/datapath/exact_store.h"
+#include "pipeline/datapath/joined_tables.h"
 #include "pipeline/datapath/port_list.h"
 #include "pipeline/datapath/prefix_table.h"
 #include "pipeline/datapath/table_template.h"
@@ -89,6 +90,10 @@ struct published_plan {
   std::atomic<std::uint64_t> no_fwd{0};
   /// Likewise, from which packets are dropped: for those that do not come to the pipeline.
   std::atomic<std::uint64_t> no_recv{0};
+  /// What packets that arrive are looked up in before they go to table 0; null: nothing. It is
+  /// taken back before a version, and a plan, of which it is not so; so who goes by it has loaded
+  /// both before.
+  std::atomic<const joined_tables*> joined{nullptr};
   const action_records* records = nullptr;
   qsbr grace;
 };

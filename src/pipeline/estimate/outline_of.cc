@@ -203,6 +203,7 @@ class outliner {
     }
     // Counters are written: what is not kept goes back to where it came from.
     one.lines.push_back({area(n * sizeof(worker_counts::cell)), 2});
+    add_joined(one);
     if (mix.apart > 0) {
       // As many lists as rules, if those that were looked at are all different.
       const double n_lists = static_cast<double>(mix.lists.size()) * n / mix.n_looked_at;
@@ -223,6 +224,24 @@ class outliner {
                           : &stage;
     together_[key].push_back(made_.stages.size());
     made_.stages.push_back(std::move(one));
+  }
+
+  /// Packets that meet joined rules are looked up, and counted, once for both tables, at the first
+  /// one.
+  void add_joined(stage_outline& one) {
+    const table_joiner& joined = from_.compiler().joined();
+    if (joined.entries() == nullptr) return;
+    const double share = joined.share_met(one.table);
+    for (atom_use& each : one.atoms) {
+      each.fewest *= 1 - share;
+      each.most *= 1 - share;
+    }
+    for (line_use& each : one.lines) each.lines *= 1 - share;
+    if (one.table != 0) return;
+    add_exact(one, *joined.entries());
+    const auto n = static_cast<double>(joined.n_pairs());
+    one.lines.push_back({area(n * record_size), share});
+    one.lines.push_back({area(n * sizeof(worker_counts::cell)), 2 * share});
   }
 
   static void add_direct(stage_outline& one, const direct_table& table) {
