@@ -167,6 +167,53 @@ TEST_F(joined, changes_of_either_table_count_at_once) {
   in_.check_nothing_stays();
 }
 
+/// What the first table leads to without a pair may change, and is looked at again.
+TEST_F(joined, other_tables_behind_the_first_one) {
+  add_all();
+  constexpr std::size_t n = n_tenants * n_users;
+  must({add_rule(0, 10, where({exact(field::in_port, 2)}), then({}, routes))});
+  ASSERT_EQ(n_pairs(), n);
+  const auto now = [&] { return in_.bridge().compiler().joined().n_pairs(); };
+  for (unsigned i = 3; i < 60; ++i) {
+    must({route(i, 2 + i % 3)});
+    EXPECT_EQ(now(), n);
+    if (i % 10 == 0) see();
+    if (i % 3 == 0) in_.bridge().tend(later);
+  }
+  // When there are more of them than of the others, they are joined instead.
+  for (unsigned i = 60; i < 100; ++i) must({route(i, 2 + i % 3)});
+  EXPECT_EQ(now(), n);
+  EXPECT_EQ(n_pairs(), 100U);
+  see();
+  must({user_rule(0, 0, 0x0d00'0000)});
+  EXPECT_EQ(now(), 100U);
+  for (unsigned i = 60; i < 100; ++i) must({removal(route(i, 0))});
+  EXPECT_EQ(now(), 0U);
+  see();
+  EXPECT_EQ(n_pairs(), n);
+  see();
+  in_.check_nothing_stays();
+}
+
+/// One that leads to too many takes no room from others.
+TEST_F(joined, a_large_table_behind_one_rule) {
+  add_all();
+  std::vector<operation> bundle{add_rule(0, 100, where({exact(field::in_port, 2)}), then({}, 7))};
+  for (unsigned user = 0; user <= join_limits::pairs_max; ++user) {
+    bundle.emplace_back(add_rule(7, 20, where({ipv4(), from(user)}), then({output(2)})));
+  }
+  must(bundle);
+  EXPECT_EQ(n_pairs(), n_tenants * n_users);
+  see();
+  bundle.clear();
+  for (unsigned user = 0; user < 9 * join_limits::pairs_max; ++user) {
+    bundle.emplace_back(add_rule(7, 20, where({ipv4(), from(user)}), then({output(2)})));
+  }
+  must(bundle);  // more than are looked at
+  EXPECT_EQ(n_pairs(), n_tenants * n_users);
+  in_.check_nothing_stays();
+}
+
 /// A rule that is above one of a pair takes its packets; of those below it makes no difference.
 TEST_F(joined, rules_above_and_below) {
   add_all();
@@ -542,10 +589,10 @@ TEST(joined_at_random, does_what_the_oracle_does) {
       std::vector<packet> burst;
       for (std::uint64_t n = 1 + some(executor::burst_max); n > 0; --n) {
         // Mostly IPv4, with a tag and without.
-        packet one =
-            pipeline::test::from_port_1(some(8) == 0 ? pipeline::test::damaged_frame(frames, random)
-                                        : some(4) == 0 ? frames[some(frames.size())]
-                                                       : frames[usual[some(usual.size())]]);
+        packet one;
+        one.bytes = some(8) == 0   ? pipeline::test::damaged_frame(frames, random)
+                    : some(4) == 0 ? frames[some(frames.size())]
+                                   : frames[usual[some(usual.size())]];
         one.in_port = 1 + static_cast<port_no>(some(3));
         std::size_t network = net::ethernet_header_bytes;
         if (one.bytes.size() > 40 && net::load_be16(one.bytes.data() + 12) == 0x8100) {

@@ -247,9 +247,9 @@ bool pipeline_owner::housekeeping() {
   if (begin >= next_expiry_) {
     bridge_->collect(begin);
     tell(bridge_->expire(begin));
-    bridge_->tend(begin);
     const of::time_ns end = now();
     next_expiry_ = end + std::max(expiry_ns, (end - begin) * expiry_share);
+    bridge_->tend(end);  // what it takes is limited there
   }
   (void)bridge_->reclaim();
   return false;

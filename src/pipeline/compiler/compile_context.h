@@ -67,6 +67,8 @@ class compile_context {
   result<void> check_reserve() const;
   /// That of a numbered rule from the version that is being made on. Errors: no_room.
   result<record_id> make(const rule& of, record_id previous);
+  /// So many, and recovery would still have its reserve.
+  bool can_make(std::size_t n) const { return n_left() >= n_reserved_ + n; }
   /// One that counts at all versions, under a number that is no rule's. Errors: no_room.
   result<record_id> make_for_ever(const rule& of, std::uint32_t counters);
   /// That says that the rule before is gone.

@@ -171,9 +171,11 @@ class pair_finder {
   /// looked for once.
   const std::vector<const rule*>& next_rules(table_id id) {
     const auto [at, is_new] = next_.try_emplace(id);
-    if (!is_new || !may_try(of_.tables()[id].size()) || !is_exact_(id)) return at->second;
-    const std::vector<const rule*> rules = rules_of(of_.tables()[id]);
-    n_tried_ += rules.size();
+    const rule_table& table = of_.tables()[id];
+    if (!is_new || !is_exact_(id) || !try_some(join_limits::tries_of_rule * table.size())) {
+      return at->second;
+    }
+    const std::vector<const rule*> rules = rules_of(table);
     if (has_clauses(rules)) return at->second;
     sorted_rules sorted = sort(rules);
     if (sorted.others.size() > join_limits::above_max) return at->second;
@@ -186,17 +188,23 @@ class pair_finder {
     at->second = std::move(sorted.alike);
     return at->second;
   }
-  bool may_try(std::size_t n) const { return n_tried_ + n <= join_limits::tries_max; }
+  bool try_some(std::size_t n) {
+    if (n > join_limits::tries_max - n_tried_) return false;
+    n_tried_ += n;
+    return true;
+  }
 
   void join_with_next(const rule& first, const std::vector<const rule*>& above) {
     const std::vector<const rule*>& next = next_rules(*first.instructions.goto_table);
-    if (!may_try(next.size())) return;
-    n_tried_ += next.size();
-    std::vector<joined_pair> pairs;
+    if (!try_some(next.size())) return;
+    std::vector<const rule*> some;
     for (const rule* then : next) {
-      if (!first.match.overlaps(then->match)) continue;
-      if (n_made_ == 2 * join_limits::pairs_max) return;
-      ++n_made_;
+      if (first.match.overlaps(then->match)) some.push_back(then);
+    }
+    if (some.size() > join_limits::pairs_max - n_) return;
+    if (!try_some(join_limits::tries_of_rule * some.size())) return;
+    std::vector<joined_pair> pairs;
+    for (const rule* then : some) {
       if (first.instructions.apply && changes(*first.instructions.apply, then->match)) continue;
       std::optional<match> made = both(first.match, then->match);
       if (!made) continue;
@@ -205,7 +213,6 @@ class pair_finder {
       });
       if (!is_below) pairs.push_back({&first, then, std::move(*made)});
     }
-    if (n_ + pairs.size() > join_limits::pairs_max) return;
     n_ += pairs.size();
     for (joined_pair& each : pairs) found_[places_of(each.match)].push_back(std::move(each));
   }
@@ -214,7 +221,7 @@ class pair_finder {
   const std::function<bool(table_id)>& is_exact_;
   std::map<table_id, std::vector<const rule*>> next_;
   std::map<places_taken, std::vector<joined_pair>> found_;
-  std::size_t n_ = 0, n_tried_ = 0, n_made_ = 0;
+  std::size_t n_ = 0, n_tried_ = 0;
 };
 
 }  // namespace

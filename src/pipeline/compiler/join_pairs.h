@@ -27,9 +27,10 @@ struct joined_pair {
 };
 
 struct join_limits {
-  static constexpr std::size_t first_max = 256;              // rules of the first table
-  static constexpr std::size_t pairs_max = 4096;             // some 2 us each, of the owner's time
-  static constexpr std::size_t tries_max = 128 * pairs_max;  // some 20 ns each
+  static constexpr std::size_t first_max = 256;   // rules of the first table
+  static constexpr std::size_t pairs_max = 4096;  // some 2 us each, of the owner's time
+  // Some 20 ns each: a look at two rules. What must be sorted, or made, counts as several.
+  static constexpr std::size_t tries_max = 128 * pairs_max, tries_of_rule = 16;
   static constexpr std::size_t above_max = 16;  // rules that may be above one, or are unlike most
 };
 

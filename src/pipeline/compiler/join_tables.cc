@@ -25,26 +25,31 @@ std::optional<table_id> table_of(const change& what) {
 
 }  // namespace
 
-bool table_joiner::is_watched(const change_list& changes) const {
-  return std::any_of(changes.begin(), changes.end(), [this](const change& each) {
-    const auto table = table_of(each);
-    return table && watched_[*table];
-  });
-}
-
 void table_joiner::note(const change_list& changes, time_ns now) {
-  if (after_ == never || !is_watched(changes)) return;
-  end();
+  if (after_ == never) return;
+  bool some_watched = false, some_joined = false;
+  for (const change& each : changes) {
+    const std::optional<table_id> table = table_of(each);
+    if (!table || !watched_[*table]) continue;
+    some_watched = true;
+    some_joined |= *table == 0 || n_pairs(*table) != 0;
+  }
+  if (!some_watched) return;
+  if (some_joined) end();
+  is_due_ = true;
   not_before_ = now + std::max(after_, took_ * owner_share);
 }
 
 void table_joiner::end() {
-  is_due_ = true;
   if (now_ == nullptr) return;
   // Who loads a later version or plan (acquire) does not find it any more.
   published_.joined.store(nullptr, std::memory_order_relaxed);
-  ending_.push_back(now_);
-  in_.garbage.emplace_back([this, gone = std::move(now_)] {
+  let_go_later(std::exchange(now_, nullptr));
+}
+
+void table_joiner::let_go_later(std::shared_ptr<joining> gone) {
+  ending_.push_back(gone);
+  in_.garbage.emplace_back([this, gone = std::move(gone)] {
     collect(*gone);
     let_go(*gone);
     std::erase(ending_, gone);
@@ -75,9 +80,13 @@ bool table_joiner::make(const std::function<bool(table_id)>& is_exact) {
     if (next) watched_.set(*next);
   });
   const std::vector<joined_pair> pairs = pairs_to_join(model_, is_exact);
-  if (pairs.empty()) return true;
-  const key_layout layout = key_layout::of({&pairs.front().match, 1});
-  if (!exact_store::is_short(layout)) return true;
+  const key_layout layout =
+      pairs.empty() ? key_layout() : key_layout::of({&pairs.front().match, 1});
+  if (pairs.empty() || !exact_store::is_short(layout)) {
+    end();
+    return true;
+  }
+  if (!in_.can_make(pairs.size())) return false;
   auto store = exact_store::create(layout, std::max(entries_min, 2 * pairs.size()), n_workers_);
   if (!store) return false;
   auto made = std::make_shared<joining>();
@@ -90,8 +99,9 @@ bool table_joiner::make(const std::function<bool(table_id)>& is_exact) {
   }
   for (std::size_t i = 0; i < model_.tables().size(); ++i)
     made->n_matched_before[i] = model_.tables()[i].matches;
+  published_.joined.store(&made->joined, std::memory_order_release);  // with executor::begin
+  if (now_ != nullptr) let_go_later(std::move(now_));  // other rules are joined now, perhaps
   now_ = std::move(made);
-  published_.joined.store(&now_->joined, std::memory_order_release);  // with executor::begin
   return true;
 }
 

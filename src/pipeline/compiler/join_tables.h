@@ -33,7 +33,8 @@ class table_joiner {
                unsigned n_workers, time_ns after)
       : model_(model), in_(in), published_(published), n_workers_(n_workers), after_(after) {}
 
-  /// Before a version with these is published, or its plan.
+  /// Before a version with these is published, or its plan. What is joined goes if a rule of its
+  /// tables changes.
   void note(const change_list& changes, time_ns now);
   /// What is joined goes.
   void end();
@@ -78,7 +79,6 @@ class table_joiner {
     std::array<std::uint64_t, n_tables_max> n_met{}, n_matched_before{};
   };
 
-  bool is_watched(const change_list& changes) const;
   /// False: there is no room, or no memory. True also where there is nothing to join.
   bool make(const std::function<bool(table_id)>& is_exact);
   result<record_id> record_of(joining& to, const rule& does, std::uint32_t number);
@@ -87,6 +87,8 @@ class table_joiner {
   void collect(joining& of);
   void collect(joining& of, const counted_pair& one);
   void let_go(joining& of);
+  /// When batches have gone on.
+  void let_go_later(std::shared_ptr<joining> gone);
 
   const bridge& model_;
   compile_context& in_;
