@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <string>
 #include <unordered_map>
 
 #include "net/ethernet.h"

@@ -4,7 +4,8 @@
 // (datapath/joined_tables.h): a pair for each packet key of which both are known from the packet as
 // it came.
 //
-//   first    of table 0: applies plain actions, if any, and goes on to another table
+//   first    of table 0: applies plain actions, if any, but pushes no tag, and goes on to another
+//            table
 //   then     a rule there whose match no action of `first` changes
 //   match    what both ask for; no rule that stands above either of them takes such a packet
 //

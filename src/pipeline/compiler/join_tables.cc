@@ -37,6 +37,10 @@ void table_joiner::note(const change_list& changes, time_ns now) {
   if (!some_watched) return;
   if (some_joined) end();
   is_due_ = true;
+  wait_from(now);
+}
+
+void table_joiner::wait_from(time_ns now) {
   not_before_ = now + std::max(after_, took_ * owner_share);
 }
 
@@ -67,8 +71,7 @@ void table_joiner::make_when_due(time_ns now, const std::function<bool(table_id)
   const std::uint64_t begin = now_ns();
   if (!make(is_exact)) is_due_ = true;
   took_ = after_ == 0 ? 0 : now_ns() - begin;
-  // Whatever has it made anew, recovery as well.
-  not_before_ = now + std::max(after_, took_ * owner_share);
+  wait_from(now);  // if there was no room, too
 }
 
 bool table_joiner::make(const std::function<bool(table_id)>& is_exact) {
@@ -131,12 +134,10 @@ bool table_joiner::add(joining& to, const joined_pair& one) {
     return false;
   }
   const auto place = static_cast<std::uint32_t>(to.pairs.size());
-  if (place == 0 || to.pairs.back().rules[0] != one.first->id) ++to.n_first;
+  if (to.of_rule[one.first->id].empty()) ++to.n_first;
   for (const rule* each : {one.first, one.then}) to.of_rule[each->id].push_back(place);
-  to.pairs.push_back({number,
-                      {one.first->id, one.then->id},
-                      {in_.number_of(one.first->id), in_.number_of(one.then->id)},
-                      one.then->table});
+  to.pairs.push_back(
+      {number, {in_.number_of(one.first->id), in_.number_of(one.then->id)}, one.then->table});
   for (const table_id each : {table_id{0}, one.then->table}) ++to.n_pairs[each];
   return to.joined.entries->put(*key, rule_head{*record, number}.word());
 }
@@ -145,7 +146,7 @@ void table_joiner::collect(joining& of, const counted_pair& one) {
   const traffic more = in_.counts.news(one.number);
   if (more.packets == 0) return;
   // A rule that goes keeps its number until its pairs have gone: end() comes first.
-  for (const std::uint32_t each : one.numbers) in_.owe(each, more);
+  for (const std::uint32_t each : one.rules) in_.owe(each, more);
   of_tables_[one.next] += more.packets;
   of.n_met[one.next] += more.packets;
   of.n_met[0] += more.packets;

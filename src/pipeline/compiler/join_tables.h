@@ -62,9 +62,8 @@ class table_joiner {
 
  private:
   struct counted_pair {
-    std::uint32_t number;  // of its own
-    std::array<rule_id, 2> rules;
-    std::array<std::uint32_t, 2> numbers;  // of them
+    std::uint32_t number;                // of its own
+    std::array<std::uint32_t, 2> rules;  // their numbers
     table_id next;
   };
   struct joining {
@@ -87,6 +86,7 @@ class table_joiner {
   void collect(joining& of);
   void collect(joining& of, const counted_pair& one);
   void let_go(joining& of);
+  void wait_from(time_ns now);
   /// When batches have gone on.
   void let_go_later(std::shared_ptr<joining> gone);
 

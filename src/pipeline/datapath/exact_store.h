@@ -55,20 +55,6 @@ class exact_store {
     mark(words, n, table_of);
   }
 
- private:
-  /// Puts the number of its table into each key; words behind it are cleared.
-  template <class TableOf>
-  void mark(std::uint64_t* words, std::size_t n, TableOf table_of) const noexcept {
-    for (unsigned w = packing_.n_words(); w < n_words_; ++w) {
-      for (std::size_t i = 0; i < n; ++i) words[i * n_words_ + w] = 0;
-    }
-    std::uint64_t* marked = words + mark_word_;
-    for (std::size_t i = 0; i < n; ++i, marked += n_words_) {
-      *marked |= std::uint64_t{table_of(i)} << mark_shift_;
-    }
-  }
-
- public:
   // Writer.
   /// Not: it takes other bits than those of the layout, or not all of them. How the key is made is
   /// kept for the next one.
@@ -99,6 +85,17 @@ class exact_store {
 
  private:
   explicit exact_store(const key_layout& layout);
+  /// Puts the number of its table into each key; words behind it are cleared.
+  template <class TableOf>
+  void mark(std::uint64_t* words, std::size_t n, TableOf table_of) const noexcept {
+    for (unsigned w = packing_.n_words(); w < n_words_; ++w) {
+      for (std::size_t i = 0; i < n; ++i) words[i * n_words_ + w] = 0;
+    }
+    std::uint64_t* marked = words + mark_word_;
+    for (std::size_t i = 0; i < n; ++i, marked += n_words_) {
+      *marked |= std::uint64_t{table_of(i)} << mark_shift_;
+    }
+  }
   std::uint8_t table_of(const std::uint64_t* key) const {
     return static_cast<std::uint8_t>(key[mark_word_] >> mark_shift_);
   }

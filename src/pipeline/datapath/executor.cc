@@ -175,23 +175,15 @@ void executor::send_to(packet_bits packets, table_id table) noexcept {
 }
 
 void executor::take_pending(table_id batch, packet_list& out) noexcept {
-  packet_bits packets = std::exchange(pending_[batch], 0);
+  const packet_bits packets = std::exchange(pending_[batch], 0);
+  out.put(packets);
   pending_tables_[batch / 64] &= ~(std::uint64_t{1} << batch % 64);
   const table_id first = table_[std::countr_zero(packets)];
   table_id differs = 0;  // no wider than tables: so many are compared at a time
-  out.is_in_a_row = (packets & (packets + 1)) == 0;
   if (out.is_in_a_row) [[likely]] {
-    // All of a burst, mostly.
-    out.n = static_cast<unsigned>(std::countr_one(packets));
-    std::copy(std::begin(first_slots), std::end(first_slots), out.at);
     for (unsigned k = 0; k < out.n; ++k) differs |= table_[k] ^ first;
   } else {
-    out.n = 0;
-    for (; packets != 0; packets &= packets - 1) {
-      const auto at = static_cast<slot>(std::countr_zero(packets));
-      out.at[out.n++] = at;
-      differs |= table_[at] ^ first;
-    }
+    for (unsigned k = 0; k < out.n; ++k) differs |= table_[out.at[k]] ^ first;
   }
   out.is_mixed = differs != 0;
 }

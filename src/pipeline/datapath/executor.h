@@ -44,6 +44,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <span>
@@ -232,6 +233,19 @@ class executor {
     packet_list() = default;
     /// One packet.
     explicit packet_list(slot packet) : n(1) { at[0] = packet; }
+    /// Those whose bits are set, by slot.
+    void put(packet_bits packets) noexcept {
+      is_in_a_row = (packets & (packets + 1)) == 0;
+      if (is_in_a_row) [[likely]] {
+        // All of a burst, mostly.
+        n = static_cast<unsigned>(std::countr_one(packets));
+        std::copy(std::begin(first_slots), std::end(first_slots), at);
+        return;
+      }
+      n = 0;
+      for (; packets != 0; packets &= packets - 1)
+        at[n++] = static_cast<slot>(std::countr_zero(packets));
+    }
   };
 
   /// Of the packets of a list, in its order.

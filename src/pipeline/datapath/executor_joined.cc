@@ -34,14 +34,7 @@ executor::packet_bits executor::run_joined(packet_bits arrived) noexcept {
     return arrived;
   }
   packet_list list;
-  list.is_in_a_row = (arrived & (arrived + 1)) == 0;
-  if (list.is_in_a_row) [[likely]] {
-    list.n = static_cast<unsigned>(std::countr_one(arrived));
-    std::copy(std::begin(first_slots), std::end(first_slots), list.at);
-  } else {
-    for (packet_bits left = arrived; left != 0; left &= left - 1)
-      list.at[list.n++] = static_cast<slot>(std::countr_zero(left));
-  }
+  list.put(arrived);
   const exact_store& store = *joined_->entries;
   const asked which(list, packets_, store.layout().needs());
   store.take(packets_, which.slots_or_first(), which.n(), keys_,
