@@ -81,6 +81,8 @@ std::string compiled_case::tables() const {
     if (table != first) text += "-" + std::to_string(table);
     text += ":" + std::string(to_string(form->kind()));
   }
+  if (const std::size_t n = bridge_->compiler().joined().n_pairs(); n != 0)
+    text += ", " + std::to_string(n) + " joined";
   return text;
 }
 

@@ -195,6 +195,40 @@ TEST_F(outline, tables_that_share_a_store_are_apart_but_one_call) {
 }
 
 /// Beside entries and prefixes they are a direct table, and the table is looked up alone.
+/// Each packet pays for the joined look-up, and for those of both tables as often as it met no
+/// pair.
+TEST_F(outline, joined_tables_are_one_look_up_at_the_first_one) {
+  constexpr unsigned n = 60;
+  must({add_rule(0, 1, where({exact(field::in_port, 1)}), go(1)),
+        add_rule(0, 1, where({exact(field::in_port, 2)}), apply({output(3)}))});
+  std::vector<operation> bundle;
+  for (unsigned i = 0; i < n; ++i)
+    bundle.emplace_back(add_rule(1, 1, where({exact(field::eth_dst, mac(i))}), apply({output(2)})));
+  must(bundle);
+  const auto uses = [this](table_id table, atom which) {
+    const pipeline_outline of = outline_of(*bridge_);
+    const auto stage = std::find_if(of.stages.begin(), of.stages.end(),
+                                    [=](const stage_outline& one) { return one.table == table; });
+    double most = 0;
+    for (const atom_use& each : stage->atoms) most += each.which == which ? each.most : 0;
+    return most;
+  };
+  EXPECT_EQ(uses(0, atom::direct), 1);
+  EXPECT_EQ(uses(0, atom::exact), 0);
+  EXPECT_EQ(uses(1, atom::exact), 1);
+  bridge_->tend(ns_per_s);
+  ASSERT_EQ(bridge_->compiler().joined().n_pairs(), n);
+  // One of two rules of the first table has pairs, and all behind it are in one.
+  EXPECT_EQ(uses(0, atom::direct), 0.5);
+  EXPECT_EQ(uses(0, atom::exact), 1);
+  EXPECT_EQ(uses(1, atom::exact), 0);
+  EXPECT_GT(bridge_->compiler().bytes(0), n * sizeof(std::uint64_t));
+  send(mac(3), 30);
+  EXPECT_EQ(uses(0, atom::direct), 0);
+  must({add_rule(0, 0, {}, apply({output(3)}))});
+  EXPECT_EQ(uses(1, atom::exact), 1);
+}
+
 TEST_F(outline, rules_apart_cost_what_those_of_direct_do) {
   const auto add_rules = [&](table_id table, bool some_apart) {
     std::vector<operation> rules;
