@@ -7,10 +7,10 @@
 #include <random>
 
 #include "checked_pipeline.h"
+#include "joined_rules.h"
 #include "net/wire.h"
 #include "pipeline/compiler/join_pairs.h"
 #include "pipeline/datapath/test_frames.h"
-#include "pipeline/model/test_model.h"
 
 namespace coua::test {
 namespace {
@@ -24,24 +24,11 @@ using pipeline::test::ipv4;
 using pipeline::test::output;
 using pipeline::test::where;
 
-// Direct tables stay short, so that those of some addresses are exact; joined at once.
-constexpr compiler_params at_once{.limits = {.direct_long = 0}, .share_from = 1, .join_after = 0};
-
-constexpr time_ns later = time_ns{1} << 60;
-
 constexpr unsigned n_tenants = 4, n_users = 20;
 constexpr table_id routes = 8;
 constexpr std::uint64_t first_source = 0x0200'0000'0100;
 
-match_term tag(unsigned vid) { return exact(field::vlan_vid, vlan_present | vid); }
-match_term from(unsigned user) { return exact(field::ipv4_src, 0x0a00'0001 + user); }
 table_id users_of(unsigned tenant) { return static_cast<table_id>(1 + tenant); }
-
-instructions then(action_list list, std::optional<table_id> next = std::nullopt) {
-  instructions made = pipeline::test::apply(std::move(list));
-  made.goto_table = next;
-  return made;
-}
 
 /// Packets with a tenant's tag go to the table of its users, without it.
 rule_mod tenant_rule(unsigned tenant, action_list list = {act::pop_vlan{}}) {
@@ -91,7 +78,7 @@ class joined : public ::testing::Test {
       network += 4;
     }
     if (net::load_be16(one.bytes.data() + network - 2) == net::ethertype_ipv4) {
-      net::store_be32(one.bytes.data() + network + 12, 0x0a00'0001 + user);
+      net::store_be32(one.bytes.data() + network + 12, first_user + user);
       net::store_be32(one.bytes.data() + network + 16, 0x0c00'0000 + to);
     }
     return one;
@@ -125,7 +112,7 @@ class joined : public ::testing::Test {
     ASSERT_GT(in_.receive_all(all), 0U);
   }
 
-  checked_pipeline in_{at_once};
+  checked_pipeline in_{joined_at_once};
   std::mt19937_64 random_{1};
 };
 
@@ -522,108 +509,6 @@ TEST_F(joined, is_passed_over_where_it_does_not_pay) {
   EXPECT_GT(n_met(), 2 * executor::burst_max);
   in_.check_counters();
   in_.check_nothing_stays();
-}
-
-/// Small pipelines of rules that may be joined, and some that may not, with changes between bursts.
-TEST(joined_at_random, does_what_the_oracle_does) {
-  std::size_t n_joined = 0, n_bursts = 0, n_met = 0;
-  const std::vector<pipeline::test::bytes> frames = pipeline::test::frames();
-  std::vector<std::size_t> usual;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const std::size_t type = net::load_be16(frames[i].data() + 12) == 0x8100 ? 16 : 12;
-    if (net::load_be16(frames[i].data() + type) == net::ethertype_ipv4) usual.push_back(i);
-  }
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    std::mt19937_64 random(seed);
-    const auto some = [&random](std::uint64_t n) { return random() % n; };
-    checked_pipeline in(at_once);
-    for (port_no i = 1; i <= 4; ++i) ASSERT_TRUE(in.apply({pipeline::test::add_port(i)}));
-    const bool by_tag = some(2) == 0, by_half = some(2) == 0;
-    const unsigned kind = static_cast<unsigned>(some(4));
-    const auto first = [&] {
-      std::vector<match_term> terms;
-      if (some(8) != 0) terms.push_back(exact(field::in_port, 1 + some(3)));
-      if (by_tag && some(8) != 0) terms.push_back(tag(100 + static_cast<unsigned>(some(3))));
-      if (by_half && some(8) != 0) {
-        terms.push_back(ipv4());
-        terms.push_back({field::ipv4_dst, some(4) & 1, 1});
-      }
-      action_list list;
-      const bool has_tag = std::any_of(terms.begin(), terms.end(), [](const match_term& each) {
-        return each.which == field::vlan_vid;
-      });
-      if (has_tag && some(2) == 0) list.push_back(act::pop_vlan{});
-      if (some(4) == 0) list.push_back(act::set(field::eth_src, some(3)));
-      if (some(8) == 0) list.push_back(output(4));
-      if (some(16) == 0) list.push_back(output(port_controller));
-      const auto next = static_cast<table_id>(1 + some(3));
-      return add_rule(0, static_cast<std::uint16_t>(some(3)), where(std::move(terms)),
-                      then(std::move(list), some(8) == 0 ? std::nullopt : std::optional(next)));
-    };
-    const auto second = [&](table_id table) {
-      std::vector<match_term> terms{ipv4(), from(static_cast<unsigned>(some(10)))};
-      if (kind == 1) terms.push_back(exact(field::eth_src, some(3)));
-      if (kind == 2) terms.push_back(exact(field::in_port, 1 + some(3)));
-      if (kind == 3) terms.push_back(exact(field::vlan_vid, some(2) == 0 ? 0 : vlan_present | 100));
-      if (some(32) == 0) terms.pop_back();
-      if (some(32) == 0) terms = {exact(field::eth_type, 0x0800 + some(2) * 6)};
-      if (kind == 0 && some(2) == 0)  // what is behind more tags than are followed
-        terms = {exact(field::eth_type, 0x8100), exact(field::eth_src, some(3))};
-      action_list list;
-      if (some(3) == 0) list.push_back(act::set(field::eth_dst, some(1 << 20)));
-      if (some(3) == 0) list.push_back(act::push_vlan{});
-      list.push_back(output(2 + static_cast<port_no>(some(2))));
-      return add_rule(
-          table, static_cast<std::uint16_t>(some(3)), where(std::move(terms)),
-          then(std::move(list), some(4) == 0 ? std::optional<table_id>(5) : std::nullopt));
-    };
-    const auto rule = [&] {
-      const auto table = static_cast<table_id>(some(5));
-      return table == 0 ? first() : second(static_cast<table_id>(1 + table % 3));
-    };
-    for (unsigned i = 0; i < 6; ++i) (void)in.apply({first()});
-    for (unsigned i = 0; i < 180; ++i) (void)in.apply({second(static_cast<table_id>(1 + i % 3))});
-    for (unsigned round = 0; round < 12; ++round) {
-      if (some(3) != 0) in.bridge().tend(later);
-      n_joined += in.bridge().compiler().joined().n_pairs() != 0 ? 1 : 0;
-      std::vector<packet> burst;
-      for (std::uint64_t n = 1 + some(executor::burst_max); n > 0; --n) {
-        // Mostly IPv4, with a tag and without.
-        packet one;
-        one.bytes = some(8) == 0   ? pipeline::test::damaged_frame(frames, random)
-                    : some(4) == 0 ? frames[some(frames.size())]
-                                   : frames[usual[some(usual.size())]];
-        one.in_port = 1 + static_cast<port_no>(some(3));
-        std::size_t network = net::ethernet_header_bytes;
-        if (one.bytes.size() > 40 && net::load_be16(one.bytes.data() + 12) == 0x8100) {
-          net::store_be16(one.bytes.data() + 14, static_cast<std::uint16_t>(100 + some(4)));
-          network += 4;
-        }
-        if (one.bytes.size() > 40 &&
-            net::load_be16(one.bytes.data() + network - 2) == net::ethertype_ipv4) {
-          net::store_be32(one.bytes.data() + network + 12,
-                          0x0a00'0001 + static_cast<std::uint32_t>(some(10)));
-        }
-        if (one.bytes.size() > 40) net::store_mac(one.bytes.data() + 6, some(3));
-        burst.push_back(std::move(one));
-      }
-      const std::uint64_t n_before = in.bridge().compiler().joined().n_met();
-      in.receive(burst);
-      ++n_bursts;
-      in.collect();
-      n_met += in.bridge().compiler().joined().n_met() - n_before;
-      if (some(3) == 0) in.check_counters();
-      for (std::uint64_t n = some(3); n > 0; --n) {
-        rule_mod one = rule();
-        if (some(3) == 0) one = change_rules(rule_command::remove, one.table, 0, one.match);
-        (void)in.apply({one});
-      }
-    }
-    in.check_counters();
-    in.check_nothing_stays();
-  }
-  EXPECT_GT(n_joined * 3, n_bursts);
-  EXPECT_GT(n_met, 2000U);
 }
 
 }  // namespace
