@@ -29,13 +29,15 @@ class PipelineTest(CommandCase):
             else:  # in so short a time that other programs held up the copying alone
                 self.assertNotIn("ns_per_op", row)
         self.assertTrue(any("ns_per_op" in row for row in rows))
-        gateway = "0-1:direct 2-21:exact 110:lpm"
+        gateway = "0-1:direct 2-21:exact 110:lpm, {} joined"
         for words, rules, all_rules, tables in (
                 (("l3",), 2000, 2000, "0:lpm"),
-                (("lb",), 100, 204, "0:direct 1-2:exact"),
-                (("gateway", "--direction", "down"), 10000, 10421, gateway),
-                (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421, gateway),
-                (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521, gateway)):
+                (("lb",), 100, 204, "0:direct 1-2:exact, 200 joined"),
+                (("gateway", "--direction", "down"), 10000, 10421, gateway.format(200)),
+                (("gateway", "--direction", "both", "--size", "1518"), 10000, 10421,
+                 gateway.format(200)),
+                (("gateway-1m", "--users", "300", "--rules", "500"), 500, 6521,
+                 gateway.format(3000))):
             row, = self.report("pipeline", "--case", *words, *short)["rows"]
             self.assertEqual(row["params"]["case"], words[0])
             self.assertEqual(row["params"]["rules"], rules)
@@ -65,7 +67,8 @@ class PipelineTest(CommandCase):
         for flows in (10, 3000):
             one, split = found[True, flows], found[False, flows]
             self.assertEqual((one["all_rules"], one["tables"]), (202, "0:exact"))
-            self.assertEqual((split["all_rules"], split["tables"]), (204, "0:direct 1-2:exact"))
+            self.assertEqual((split["all_rules"], split["tables"]),
+                             (204, "0:direct 1-2:exact, 200 joined"))
             self.assertNotIn("ratio_to_split", split)
             self.assertEqual(len(one["window_ns"]), 3)
             pairs = zip(split["window_ns"], one["window_ns"], strict=True)
