@@ -11,6 +11,7 @@
 // its bytes swapped (RFC 1071, section 2).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "net/wire.h"
@@ -39,15 +40,13 @@ class checksum_change {
 
   /// The new checksum; never 0xffff, which is another 0x0000.
   std::uint16_t apply(std::uint16_t checksum) const noexcept {
-    // 1 to 0xffff, which is zero, whatever the checksum: worked out once for several of them. So
-    // the sum is not 0, nor what one fold makes of it. Below 2^40 three folds are enough; that is a
-    // hundred words.
-    std::uint64_t change = sum_ + 0xffff;
-    change = (change & 0xffff) + (change >> 16);
-    change = (change & 0xffff) + (change >> 16);
-    change = (change & 0xffff) + (change >> 16);
-    const std::uint64_t sum = change + (checksum ^ 0xffffU);
-    return static_cast<std::uint16_t>(~((sum & 0xffff) + (sum >> 16)));
+    // 1 to 0xffff, which is zero, whatever the checksum: worked out once for several of them. The
+    // upper half of a number and its halves swapped is the sum of the halves, with its carry.
+    const std::uint64_t whole = sum_ + 0xffff;
+    const auto half = static_cast<std::uint32_t>((whole + std::rotr(whole, 32)) >> 32);
+    const std::uint32_t change = (half + std::rotr(half, 16)) >> 16;
+    const std::uint32_t sum = change + (checksum ^ 0xffffU);
+    return static_cast<std::uint16_t>(~(sum + (sum >> 16)));
   }
   /// The same for UDP: 0 says that there is none and stays, and one that becomes 0 is sent as
   /// 0xffff (RFC 768).
