@@ -43,11 +43,19 @@ struct flow_again : flow_entries<Shape> {
   /// Compares the key of an entry and copies its value to `value`. True when it is the key's,
   /// visible, and of one piece. `Settled`: the table cannot have changed since its tag was found,
   /// so only the key decides. Else the pair must not be 0; its tag need not be looked at again:
-  /// with the version unchanged, key and pair are of one fill.
-  template <bool Settled>
+  /// with the version unchanged, key and pair are of one fill. `ValueBytes`: of a value that is
+  /// wanted, where they are known; 0: they are not.
+  template <bool Settled, unsigned ValueBytes = 0>
   [[gnu::always_inline]] static bool take(const flow_view& view, const std::uint64_t* key,
                                           const nominee& at, std::uint32_t renew_units,
                                           std::uint8_t* value) noexcept {
+    const auto put = [&](const std::uint64_t* words) __attribute__((always_inline)) {
+      if constexpr (ValueBytes != 0) {
+        std::memcpy(value, words, ValueBytes);
+      } else {
+        put_value(view, words, value);
+      }
+    };
     const flow_line& line = line_of(view, at.where / flow_line::n_slots);
     const std::uint32_t* slot = line.pairs + at.where % flow_line::n_slots;
     const std::uint64_t* words = entry(view, at.where);
@@ -62,16 +70,16 @@ struct flow_again : flow_entries<Shape> {
     for (unsigned w = 0; w < key_words(view); ++w) differs |= Sync::load(words + w) ^ key[w];
     if constexpr (Settled) {
       if (differs != 0) return false;
-      put_value(view, stored, value);
+      put(stored);
     } else if constexpr (Sync::concurrent) {
       std::uint64_t copy[max_value_words];
       for (unsigned w = 0; w < value_words(view); ++w) copy[w] = Sync::load(stored + w);
       const bool same = same_version(at.seen, Sync::load(&line.meta));
       if (differs != 0 || !same || !Expiry::visible(pair, at.now)) return false;
-      put_value(view, copy, value);
+      put(copy);
     } else {
       if (differs != 0 || !Expiry::visible(pair, at.now)) return false;
-      put_value(view, stored, value);
+      put(stored);
     }
     if constexpr (Expiry::timed) {
       if (renew_units == 0) return true;

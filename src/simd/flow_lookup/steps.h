@@ -174,6 +174,51 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   template <bool InOneCall>
   static constexpr bool settled = InOneCall && !Sync::concurrent;
 
+  /// Sets the group's hits. Returns the keys that were nominated for and have no entry.
+  template <bool InOneCall, unsigned ValueBytes>
+  [[gnu::always_inline]] static std::uint32_t take_each(const flow_view& view, flow_group& group,
+                                                        std::uint64_t now,
+                                                        std::uint32_t renew_units,
+                                                        std::uint8_t* values,
+                                                        std::size_t stride) noexcept {
+    const unsigned n_found = group.n_found, n_words = key_words(view);
+    const std::uint64_t* keys = group.keys;
+    std::uint32_t hits = 0, none = 0;
+    for (unsigned j = 0; j < n_found; ++j) {
+      const unsigned i = group.found[j];
+      const typename again::nominee at = {group.where[i], Sync::concurrent ? group.seen[i] : 0,
+                                          now};
+      const bool hit = again::template take<settled<InOneCall>, ValueBytes>(
+          view, keys + i * n_words, at, renew_units,
+          values != nullptr ? values + i * stride : nullptr);
+      hits |= std::uint32_t{hit} << i;
+      none |= std::uint32_t{!hit} << i;
+    }
+    group.hits = hits;
+    return none;
+  }
+  /// Values of one word, each of which is in a register. Out of line: so is then the rest of what
+  /// the loop needs, which it is not in the kernels.
+  [[gnu::noinline]] static std::uint32_t take_words(const flow_view& shared, flow_group& group,
+                                                    std::uint64_t now, std::uint32_t renew_units,
+                                                    std::uint8_t* values,
+                                                    std::size_t stride) noexcept {
+    const flow_view view = shared;
+    return take_each<true, 8>(view, group, now, renew_units, values, stride);
+  }
+  template <bool InOneCall>
+  [[gnu::always_inline]] static std::uint32_t take_listed(const flow_view& view, flow_group& group,
+                                                          std::uint64_t now,
+                                                          std::uint32_t renew_units,
+                                                          std::uint8_t* values,
+                                                          std::size_t stride) noexcept {
+    if constexpr (InOneCall && Shape::value_words == 1) {
+      if (values != nullptr && view.value_bytes == 8)
+        return take_words(view, group, now, renew_units, values, stride);
+    }
+    return take_each<InOneCall, 0>(view, group, now, renew_units, values, stride);
+  }
+
   /// Takes the entries that tags nominated. Returns the keys whose answers do not stand.
   template <bool InOneCall>
   [[gnu::always_inline]] static std::uint32_t take_found(
@@ -181,19 +226,8 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       std::uint8_t* values, std::size_t stride) noexcept {
     const std::uint64_t now =
         Expiry::timed && !settled<InOneCall> ? Sync::load(view.now) : group.now;
-    const unsigned n_found = group.n_found, n_words = key_words(view);
-    const std::uint64_t* keys = group.keys;
-    std::uint32_t hits = 0, unsure = group.unsure;
-    for (unsigned j = 0; j < n_found; ++j) {
-      const unsigned i = group.found[j];
-      const typename again::nominee at = {group.where[i], Sync::concurrent ? group.seen[i] : 0,
-                                          now};
-      const bool hit = again::template take<settled<InOneCall>>(
-          view, keys + i * n_words, at, renew_units,
-          values != nullptr ? values + i * stride : nullptr);
-      hits |= std::uint32_t{hit} << i;
-      unsure |= std::uint32_t{!hit} << i;
-    }
+    std::uint32_t unsure =
+        group.unsure | take_listed<InOneCall>(view, group, now, renew_units, values, stride);
     if constexpr (!settled<InOneCall>) {
       // An entry set since the time was read may seem to lie in the past or too far ahead: so the
       // time is loaded once more, after all buckets were compared. And of a pipeline, the table's
@@ -203,11 +237,10 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       if (changed) [[unlikely]]
         unsure = all_of(group.n);
     }
-    group.hits = hits;
     if (group.n_seconds != 0) {
       store_relaxed(&state.second_looks, state.second_looks + group.n_seconds);
     }
-    return unsure & ~hits;
+    return unsure & ~group.hits;
   }
 };
 
