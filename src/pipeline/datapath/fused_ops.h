@@ -15,7 +15,7 @@
 namespace coua::pipeline {
 
 struct fused_ops {
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 6;
   std::size_t n = 0;
   action_step steps[most] = {};
 
@@ -41,6 +41,11 @@ inline constexpr fused_ops all[] = {
     {ttl, macs},
     {macs, out},
     {macs},
+    // A gateway, that translates addresses.
+    {pop, from_ip},
+    {to_ip, macs, ttl, push, vid, out},
+    {to_ip, macs, ttl, out},
+    {from_ip, macs, ttl, out},
     // Tags.
     {push, vid, out},
     {push, vid},
