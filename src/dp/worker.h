@@ -132,9 +132,11 @@ class worker {
   void enqueue(unsigned port, rte_mbuf* frame, std::uint32_t bytes) noexcept {
     tx_buffer& buffer = tx_[port];
     note_filling(port);
-    buffer.mbufs[buffer.n] = frame;
+    const unsigned at = buffer.n;  // else it is loaded again behind the store of the frame
+    buffer.n = at + 1;
     buffer.bytes += bytes;
-    if (++buffer.n >= params_.burst) flush(port);
+    buffer.mbufs[at] = frame;
+    if (at + 1 >= params_.burst) flush(port);
   }
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
@@ -191,6 +193,8 @@ class worker {
 
   // pipeline/run_burst.cc
   void run_pipeline(worker_bridge& bridge, burst& b) noexcept;
+  unsigned put_frames(pipeline::executor& executor, const burst& b,
+                      pipeline::port_no in_port) noexcept;
   rte_mbuf* take_frame(rte_mbuf* frame, unsigned port) noexcept;
   void deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexcept;
   bool deliver_to_one(const worker_bridge& bridge, unsigned port, unsigned n) noexcept;

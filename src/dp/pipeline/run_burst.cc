@@ -18,28 +18,42 @@ namespace of = pipeline;
 }  // namespace
 
 void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
-  of::executor::arrival arrivals[of::executor::burst_max];
+  of::executor& executor = *bridge.executor;
+  static_assert(max_burst <= of::executor::burst_max);
   const plan_port& from = plan_->ports[b.port];
   const of::port_no in_port = bridge_port(b.port, from.local);
-  const bool strips = from.strips_tags;
+  const unsigned n_received = b.n;
   std::uint64_t bytes = 0;
-  for (unsigned at = 0; at < b.n;) {
-    unsigned n = 0;
-    for (; at < b.n && n < of::executor::burst_max; ++at) {
-      rte_mbuf* frame = b.mbufs[at];
-      bytes += frame->pkt_len;
-      if (strips || is_shared(frame)) [[unlikely]] {
-        frame = take_frame(frame, b.port);
-        if (frame == nullptr) continue;
-      }
-      arrivals[n++] = {to_packet(frame), in_port};
-    }
-    bridge.executor->run({arrivals, n}, of::executor::when_asked);
-    if (const auto learned = bridge.executor->learned(); !learned.empty()) [[unlikely]]
-      bridge.learned.tell(learned, now_);
-    deliver_all(bridge, b.port, n);
+  bool some_shared = false;
+  for (unsigned i = 0; i < n_received; ++i) {
+    rte_mbuf* const frame = b.mbufs[i];
+    bytes += frame->pkt_len;
+    some_shared |= is_shared(frame);
+    executor.put(i, {to_packet(frame), in_port});
   }
-  count_received(b.port, b.n, bytes);
+  unsigned n = n_received;
+  if (from.strips_tags || some_shared) [[unlikely]]
+    n = put_frames(executor, b, in_port);
+  executor.run(n, of::executor::when_asked);
+  if (const auto learned = executor.learned(); !learned.empty()) [[unlikely]]
+    bridge.learned.tell(learned, now_);
+  deliver_all(bridge, b.port, n);
+  count_received(b.port, n_received, bytes);
+}
+
+/// Those of a burst, each by itself. Returns how many there are: others were dropped.
+unsigned worker::put_frames(of::executor& executor, const burst& b, of::port_no in_port) noexcept {
+  const bool strips = plan_->ports[b.port].strips_tags;
+  unsigned n = 0;
+  for (unsigned i = 0; i < b.n; ++i) {
+    rte_mbuf* frame = b.mbufs[i];
+    if (strips || is_shared(frame)) {
+      frame = take_frame(frame, b.port);
+      if (frame == nullptr) continue;
+    }
+    executor.put(n++, {to_packet(frame), in_port});
+  }
+  return n;
 }
 
 /// The frame as it was on the wire, to which nobody else refers. Null: there is no room; it was

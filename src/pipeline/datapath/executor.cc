@@ -61,9 +61,9 @@ void executor::begin(time_ns now) noexcept {
   now_ = now;
 }
 
-void executor::load(std::span<const arrival> burst) noexcept {
-  COUA_ASSERT(burst.size() <= burst_max);
-  const unsigned n_before = std::exchange(n_, static_cast<unsigned>(burst.size()));
+void executor::load(unsigned n) noexcept {
+  COUA_ASSERT(n <= burst_max);
+  const unsigned n_before = std::exchange(n_, n);
   n_slots_ = burst_max;
   n_deliveries_ = n_numbers_ = 0;
   n_left_over_ = 0;
@@ -82,27 +82,23 @@ void executor::load(std::span<const arrival> burst) noexcept {
   if (some_state_) [[unlikely]]
     clear_state(n_before);
   switch (depth_) {
-    case net::parse_depth::link: return load_to<net::parse_depth::link>(burst);
-    case net::parse_depth::network: return load_to<net::parse_depth::network>(burst);
-    case net::parse_depth::transport: return load_to<net::parse_depth::transport>(burst);
+    case net::parse_depth::link: return parse_all<net::parse_depth::link>();
+    case net::parse_depth::network: return parse_all<net::parse_depth::network>();
+    case net::parse_depth::transport: return parse_all<net::parse_depth::transport>();
   }
 }
 
 template <net::parse_depth Depth>
-void executor::load_to(std::span<const arrival> burst) noexcept {
+void executor::parse_all() noexcept {
   const port_list& ports = *plan_->ports;
+  const unsigned n = n_;
   unsigned states = 0;
-  for (unsigned i = 0; i < burst.size(); ++i) {
-    const arrival& from = burst[i];
+  for (unsigned i = 0; i < n; ++i) {
     packet_state& p = packets_[i];
-    if (!net::parse_usual<Depth>(from.what.buffer, p.layers)) {
-      net::parse_burst(&from.what.buffer, &p.layers, 1, Depth);
+    if (!net::parse_usual<Depth>(p.buffer, p.layers)) {
+      net::parse_burst(&p.buffer, &p.layers, 1, Depth);
     }
-    p.buffer = from.what.buffer;
-    p.in_port = p.in_phy_port = from.in_port;
-    owner_[i] = from.what.owner;
-    frame_bytes_[i] = from.what.buffer.length;
-    states |= ports.states(from.in_port);
+    states |= ports.states(p.in_port);
   }
   port_states_ = states;
 }
@@ -129,31 +125,31 @@ void executor::finish() noexcept {
   }
 }
 
-void executor::run(std::span<const arrival> burst, time_ns now) noexcept {
+void executor::run(unsigned n, time_ns now) noexcept {
   if (n_runs_++ % timed_each != 0) [[likely]]
-    return run_burst(burst, now);
+    return run_burst(n, now);
   const std::uint64_t start = cycles();
-  run_burst(burst, now);
-  counts_.add_burst(burst.size(), cycles() - start);
+  run_burst(n, now);
+  counts_.add_burst(n, cycles() - start);
 }
 
-[[gnu::noinline]] void executor::run_burst(std::span<const arrival> burst, time_ns now) noexcept {
+[[gnu::noinline]] void executor::run_burst(unsigned n, time_ns now) noexcept {
   begin(now);
-  load(burst);
+  load(n);
   is_train_ = may_be_one_flow();
-  packet_bits arrived = admitted(burst);
+  packet_bits arrived = admitted();
   if (joined_ != nullptr && !is_train_) arrived = run_joined(arrived);
   send_to(arrived, 0);
   run_tables();
   finish();
 }
 
-executor::packet_bits executor::admitted(std::span<const arrival> burst) noexcept {
+executor::packet_bits executor::admitted() noexcept {
   packet_bits all = first_bits(n_);
   if ((port_states_ & port_list::receives_nothing) == 0) [[likely]]
     return all;
-  for (unsigned i = 0; i < burst.size(); ++i) {
-    if ((plan_->ports->states(burst[i].in_port) & port_list::receives_nothing) == 0) continue;
+  for (unsigned i = 0; i < n_; ++i) {
+    if ((plan_->ports->states(packets_[i].in_port) & port_list::receives_nothing) == 0) continue;
     counts_.add(pipeline_drop::port_closed);
     all &= ~(packet_bits{1} << i);
   }
@@ -163,7 +159,8 @@ executor::packet_bits executor::admitted(std::span<const arrival> burst) noexcep
 void executor::run_actions(const arrival& one, const op_list& actions, time_ns now) noexcept {
   begin(now);
   depth_ = net::parse_depth::transport;  // whatever its actions need
-  load({&one, 1});
+  put(0, one);
+  load(1);
   run_apart(0, actions);
   finish();
 }

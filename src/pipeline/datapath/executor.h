@@ -89,8 +89,21 @@ class executor {
 
   /// Time that is read from the system's clock when a meter asks for it.
   static constexpr time_ns when_asked = ~time_ns{0};
-  /// Up to burst_max packets. Afterwards each of them is in a delivery, or left over.
-  void run(std::span<const arrival> burst, time_ns now) noexcept;
+  /// Packet `i`, below burst_max, of the next run. Deliveries of the last one are gone then.
+  void put(unsigned i, const arrival& from) noexcept {
+    packet_state& p = packets_[i];
+    p.buffer = from.what.buffer;
+    p.in_port = p.in_phy_port = from.in_port;
+    owner_[i] = from.what.owner;
+    frame_bytes_[i] = from.what.buffer.length;
+  }
+  /// The first `n` packets, which were put. Afterwards each of them is in a delivery, or left over.
+  void run(unsigned n, time_ns now) noexcept;
+  /// Up to burst_max packets.
+  void run(std::span<const arrival> burst, time_ns now) noexcept {
+    for (unsigned i = 0; i < burst.size(); ++i) put(i, burst[i]);
+    run(static_cast<unsigned>(burst.size()), now);
+  }
   /// One packet through a list of actions, as a packet-out asks for; in_port may be
   /// port_controller. The list was compiled under a version that is published.
   void run_actions(const arrival& one, const op_list& actions, time_ns now) noexcept;
@@ -293,16 +306,17 @@ class executor {
   }
 
   // executor.cc
-  void run_burst(std::span<const arrival> burst, time_ns now) noexcept;
+  void run_burst(unsigned n, time_ns now) noexcept;
   void begin(time_ns now) noexcept;
-  void load(std::span<const arrival> burst) noexcept;
+  /// The first `n` packets, which were put.
+  void load(unsigned n) noexcept;
   template <net::parse_depth Depth>
-  void load_to(std::span<const arrival> burst) noexcept;
+  void parse_all() noexcept;
   /// Of the run before, that had so many packets.
   void clear_state(unsigned n_before) noexcept;
   void finish() noexcept;
   /// Bits of those whose port may receive.
-  packet_bits admitted(std::span<const arrival> burst) noexcept;
+  packet_bits admitted() noexcept;
   /// Bits of slots, whose table it is already, or another one of its batch.
   void send_to(packet_bits packets, table_id table) noexcept;
   /// Until no packet is pending, nor one has to come back.
