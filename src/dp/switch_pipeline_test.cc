@@ -142,6 +142,46 @@ TEST_F(pipeline_test, a_frame_that_others_hold_is_copied_before_it_is_changed) {
   EXPECT_EQ(d.receive(), changed);
 }
 
+/// In a burst with others, which keep their places around it; also where there is no packet for the
+/// copy.
+TEST_F(pipeline_test, a_frame_that_others_hold_comes_between_others) {
+  auto& a = access("a");
+  auto& b = access("b");
+  auto& c = access("c");
+  auto& d = access("d");
+  const auto changed = [](frame_bytes frame) {
+    const frame_bytes macs = make_frame(broadcast, 5);
+    std::copy(macs.begin() + 6, macs.begin() + 12, frame.begin() + 6);
+    return frame;
+  };
+  const frame_bytes held = make_frame(broadcast, host(1));
+  const frame_bytes first = make_frame(host(2), host(1)), last = make_frame(host(3), host(1));
+  for (unsigned i = 0; i < 2; ++i) ASSERT_TRUE(a.send(held));
+  ASSERT_TRUE(counts("a", "flooded", 2));
+  for (unsigned i = 0; i < 2; ++i) ASSERT_EQ(d.receive(), held);
+  clear();
+  must({add_rule(0, 10, from("a"), apply({act::set(field::eth_src, 5), output(number("d"))}))});
+  const auto send_all = [&] {
+    set_paused(*switch_, true);
+    ASSERT_TRUE(a.send(first));
+    ASSERT_TRUE(a.send_from(b));
+    ASSERT_TRUE(a.send(last));
+  };
+  send_all();
+  set_paused(*switch_, false);
+  for (const frame_bytes& each : {first, held, last}) EXPECT_EQ(d.receive(), changed(each));
+  send_all();
+  test_ring_port::exhaust(0);
+  set_paused(*switch_, false);
+  for (const frame_bytes& each : {first, last}) EXPECT_EQ(d.receive(), changed(each));
+  EXPECT_TRUE(counts("a", "drop_no_headroom", 1));
+  test_ring_port::relax();
+  EXPECT_TRUE(d.silent());
+  for (unsigned i = 0; i < 2; ++i) EXPECT_EQ(c.receive(), held);
+  EXPECT_TRUE(counts("a", "rx_packets", 8));
+  EXPECT_TRUE(eventually([&] { return packets_of(10, from("a")) == 5; }));
+}
+
 TEST_F(pipeline_test, what_goes_to_normal_is_learned_and_forwarded_by_vlan) {
   auto& a = access("a", 10);
   auto& b = access("b", 10);
