@@ -34,6 +34,8 @@ port_plan plan_ports(const packet_source&, unsigned serial, unsigned workers, un
 struct packet_memory {
   std::uint64_t mib = 0;
   bool huge_pages = false;
+  /// Why they are not, where some are reserved; empty: nothing to say.
+  std::string why_small = {};
 };
 
 /// Starts DPDK as every bench_switch does, for who needs it before there is one. Errors: of the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/forward/case_setup.h"
 
-#include "base/system_memory.h"
 #include "bench/cases/case_json.h"
 #include "bench/forward/ovs_process.h"
 #include "bench/traffic/case_files.h"
@@ -21,8 +20,20 @@ port_plan plan_case(const use_case& of, const std::string& folder, unsigned seri
 }
 
 packet_memory choose_memory(std::uint64_t mib, std::uint64_t others_mib) {
-  const huge_page_pool pool = read_huge_page_pool(page_mib << 20, -1);
-  return {mib, pool.exists && pool.free * page_mib >= mib + others_mib};
+  return choose_memory(read_huge_page_pool(page_mib << 20, -1), mib, others_mib);
+}
+
+packet_memory choose_memory(const huge_page_pool& pool, std::uint64_t mib,
+                            std::uint64_t others_mib) {
+  const std::uint64_t wanted = (mib + others_mib + page_mib - 1) / page_mib;
+  packet_memory made = {mib, pool.exists && pool.free >= wanted};
+  if (!made.huge_pages && pool.total != 0) {
+    made.why_small = "The packets of all programs take " + std::to_string(wanted) +
+                     " huge pages, of which " + std::to_string(pool.free) +
+                     " are free: they are on 4 KiB pages (" +
+                     huge_page_command(page_mib << 20, -1, wanted - pool.free) + ")";
+  }
+  return made;
 }
 
 result<case_setup> case_setup::create(const forward_options& options, std::uint64_t more_mib) {
@@ -50,12 +61,14 @@ result<case_setup> case_setup::create(const forward_options& options, std::uint6
 }
 
 report case_setup::start_report(const char* measure, const forward_options& options) const {
-  return {"forward",
-          {{"measure", measure},
-           {"repetitions", options.run.repetitions},
-           {"seconds", options.run.seconds},
-           {"packet_pages", memory.huge_pages ? "2M" : "4K"}},
-          {}};
+  report made = {"forward",
+                 {{"measure", measure},
+                  {"repetitions", options.run.repetitions},
+                  {"seconds", options.run.seconds},
+                  {"packet_pages", memory.huge_pages ? "2M" : "4K"}},
+                 {}};
+  if (!memory.why_small.empty()) made.notes.push_back(memory.why_small);
+  return made;
 }
 
 json case_setup::params(const forward_options& options) const {

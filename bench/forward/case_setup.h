@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/system_memory.h"
 #include "bench/cases/use_case.h"
 #include "bench/forward/bench_switch.h"
 #include "bench/forward/forward_options.h"
@@ -25,6 +26,8 @@ port_plan plan_case(const use_case&, const std::string& folder, unsigned serial,
 /// Huge pages if there are enough for the packets of all processes, `others_mib` of them not of
 /// this one.
 packet_memory choose_memory(std::uint64_t mib, std::uint64_t others_mib);
+/// The same for a pool of them.
+packet_memory choose_memory(const huge_page_pool&, std::uint64_t mib, std::uint64_t others_mib);
 
 struct case_setup {
   std::unique_ptr<scratch_folder> files;

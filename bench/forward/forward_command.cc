@@ -157,6 +157,7 @@ class forward_run {
     }
     memory_ = choose_memory(memory_.mib, others);
     out_.params["packet_pages"] = memory_.huge_pages ? "2M" : "4K";
+    if (!memory_.why_small.empty()) out_.notes.push_back(memory_.why_small);
   }
 
   result<void> run_group(case_list& cases) {
