@@ -32,7 +32,6 @@ struct lpm_table<Address>::lookup_batch {
 
   unsigned n_open = 0;
   std::uint8_t open[max];
-  std::uint32_t word[max];  // of the entry that an address has come to
   const std::uint32_t* entry[max];
   const slot_data* slot[max];
 
@@ -42,11 +41,17 @@ struct lpm_table<Address>::lookup_batch {
     __builtin_prefetch(slot[i]);
   }
 
-  /// Whether an entry leads to a group depends on the address: no branch could guess it.
-  [[gnu::always_inline]] void read(unsigned i) noexcept {
-    word[i] = load_acquire(entry[i]);
-    open[n_open] = static_cast<std::uint8_t>(i);
-    n_open += word[i] >> 31;
+  /// What the entry leads to.
+  [[gnu::always_inline]] void step(unsigned i, const std::uint32_t* from) noexcept {
+    const std::uint32_t word = load_acquire(from);
+    if (is_group(word)) {
+      const group_data& group = tables[i]->groups_[group_of(word)];
+      entry[i] = group.entries + addresses[i].byte(byte_of(word));
+      __builtin_prefetch(entry[i]);
+      open[n_open++] = static_cast<std::uint8_t>(i);
+    } else {
+      fetch_slot(i, word);
+    }
   }
 
   [[gnu::always_inline]] void descend() noexcept {
@@ -55,18 +60,11 @@ struct lpm_table<Address>::lookup_batch {
       entry[i] = table.root_ + addresses[i].top(table.root_bits_);
       __builtin_prefetch(entry[i]);
     }
-    for (unsigned i = 0; i < n; ++i) read(i);
+    for (unsigned i = 0; i < n; ++i) step(i, entry[i]);
     while (n_open > 0) {
       const unsigned n_before = std::exchange(n_open, 0);
-      for (unsigned k = 0; k < n_before; ++k) {
-        const unsigned i = open[k];
-        const group_data& group = tables[i]->groups_[group_of(word[i])];
-        entry[i] = group.entries + addresses[i].byte(byte_of(word[i]));
-        __builtin_prefetch(entry[i]);
-      }
-      for (unsigned k = 0; k < n_before; ++k) read(open[k]);
+      for (unsigned k = 0; k < n_before; ++k) step(open[k], entry[open[k]]);
     }
-    for (unsigned i = 0; i < n; ++i) fetch_slot(i, word[i]);
   }
 
   /// To the first of the chain that matches. Slot 0 stands for the prefix of length 0, and ends
