@@ -28,6 +28,8 @@ const model_case cases[] = {
     {{"bloom_single", bloom, single, false, 37, 16, 16}, 310},
     {{"bloom_single_timed", bloom, single, true, 37, 13, 4}, 310},
     {{"bloom_writer", bloom, one_writer, false, 37, 16, 16}, 310},
+    {{"bloom_writer_word", bloom, one_writer, false, 37, 16, 8}, 310},
+    {{"bloom_single_word", bloom, single, false, 37, 16, 8}, 310},
     {{"bloom_writer_timed", bloom, one_writer, true, 37, 16, 8}, 310},
     {{"bloom_writer_timed_wide", bloom, one_writer, true, 23, 37, 24}, 200},
     {{"bloom_one_bucket", bloom, single, true, 1, 4, 0}, 12},

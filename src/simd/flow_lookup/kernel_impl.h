@@ -16,8 +16,8 @@ struct flow_kernel : Steps {
   using steps::probe_homes, steps::probe_seconds;
   using typename steps::bytes_in;
 
-  // `shared` is the caller's view, of which `view` is the loop's own copy: look_again, which is no
-  // part of the loop, gets the former.
+  // `shared` is the caller's view, of which `view` is the loop's own copy: what is out of line gets
+  // the former.
 
   [[gnu::always_inline]] static void settle(const flow_view& shared, flow_reader_state& state,
                                             flow_group& group, std::uint32_t unsure,
@@ -36,7 +36,7 @@ struct flow_kernel : Steps {
                                                 std::size_t stride) noexcept {
     probe_seconds(view, group);
     const std::uint32_t unsure =
-        steps::template take_found<true>(view, state, group, renew_units, values, stride);
+        steps::template take_found<true>(shared, view, state, group, renew_units, values, stride);
     settle(shared, state, group, unsure, renew_units, values, stride);
   }
 
@@ -170,7 +170,7 @@ struct flow_kernel : Steps {
     const flow_view view = shared;
     flow_group& group = group_of(state, state.finished);
     const std::uint32_t unsure =
-        steps::template take_found<false>(view, state, group, 0, values, stride);
+        steps::template take_found<false>(shared, view, state, group, 0, values, stride);
     settle(shared, state, group, unsure, 0, values, stride);
     state.finished += group.n;
     return group;

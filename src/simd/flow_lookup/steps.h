@@ -197,8 +197,8 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
     group.hits = hits;
     return none;
   }
-  /// Values of one word, each of which is in a register. Out of line: so is then the rest of what
-  /// the loop needs, which it is not in the kernels.
+  /// Values of one word. Out of line: then they, and what the loop needs besides, are in registers;
+  /// in the kernels there are none left.
   [[gnu::noinline]] static std::uint32_t take_words(const flow_view& shared, flow_group& group,
                                                     std::uint64_t now, std::uint32_t renew_units,
                                                     std::uint8_t* values,
@@ -207,27 +207,26 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
     return take_each<true, 8>(view, group, now, renew_units, values, stride);
   }
   template <bool InOneCall>
-  [[gnu::always_inline]] static std::uint32_t take_listed(const flow_view& view, flow_group& group,
-                                                          std::uint64_t now,
-                                                          std::uint32_t renew_units,
-                                                          std::uint8_t* values,
-                                                          std::size_t stride) noexcept {
+  [[gnu::always_inline]] static std::uint32_t take_listed(
+      const flow_view& shared, const flow_view& view, flow_group& group, std::uint64_t now,
+      std::uint32_t renew_units, std::uint8_t* values, std::size_t stride) noexcept {
     if constexpr (InOneCall && Shape::value_words == 1) {
       if (values != nullptr && view.value_bytes == 8)
-        return take_words(view, group, now, renew_units, values, stride);
+        return take_words(shared, group, now, renew_units, values, stride);
     }
     return take_each<InOneCall, 0>(view, group, now, renew_units, values, stride);
   }
 
-  /// Takes the entries that tags nominated. Returns the keys whose answers do not stand.
+  /// Takes the entries that tags nominated. Returns the keys whose answers do not stand. `view` is
+  /// the loop's own copy of `shared`.
   template <bool InOneCall>
   [[gnu::always_inline]] static std::uint32_t take_found(
-      const flow_view& view, flow_reader_state& state, flow_group& group, std::uint32_t renew_units,
-      std::uint8_t* values, std::size_t stride) noexcept {
+      const flow_view& shared, const flow_view& view, flow_reader_state& state, flow_group& group,
+      std::uint32_t renew_units, std::uint8_t* values, std::size_t stride) noexcept {
     const std::uint64_t now =
         Expiry::timed && !settled<InOneCall> ? Sync::load(view.now) : group.now;
-    std::uint32_t unsure =
-        group.unsure | take_listed<InOneCall>(view, group, now, renew_units, values, stride);
+    std::uint32_t unsure = group.unsure | take_listed<InOneCall>(shared, view, group, now,
+                                                                 renew_units, values, stride);
     if constexpr (!settled<InOneCall>) {
       // An entry set since the time was read may seem to lie in the past or too far ahead: so the
       // time is loaded once more, after all buckets were compared. And of a pipeline, the table's
