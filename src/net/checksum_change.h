@@ -41,7 +41,8 @@ class checksum_change {
   /// The new checksum; never 0xffff, which is another 0x0000.
   std::uint16_t apply(std::uint16_t checksum) const noexcept {
     // 1 to 0xffff, which is zero, whatever the checksum: worked out once for several of them. The
-    // upper half of a number and its halves swapped is the sum of the halves, with its carry.
+    // upper half of a number and its halves swapped is the sum of the halves, with its carry. A sum
+    // has room for 2^31 words.
     const std::uint64_t whole = sum_ + 0xffff;
     const auto half = static_cast<std::uint32_t>((whole + std::rotr(whole, 32)) >> 32);
     const std::uint32_t change = (half + std::rotr(half, 16)) >> 16;

@@ -77,6 +77,28 @@ TEST(checksum_change, equals_the_sum_over_all) {
   }
 }
 
+/// Sums of more than 32 bits, whose halves carry.
+TEST(checksum_change, of_many_words) {
+  std::mt19937_64 random(2);
+  for (int run = 0; run < 2'000; ++run) {
+    checksum_change change;
+    const bool is_high = run % 2 == 0;  // each word adds nearly as much as one can
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < 1'000; ++i) {
+      const auto before = static_cast<std::uint32_t>(is_high ? random() % 16 : random());
+      const auto after = static_cast<std::uint32_t>(is_high ? ~(random() % 16) : random());
+      change.word32(before, after);
+      sum += (before >> 16 ^ 0xffffU) + ((before & 0xffff) ^ 0xffffU) + (after >> 16) +
+             (after & 0xffff);
+    }
+    const auto checksum = static_cast<std::uint16_t>(random());
+    std::uint64_t all = sum + (checksum ^ 0xffffU);
+    while (all > 0xffff) all = (all & 0xffff) + (all >> 16);
+    const auto expected = static_cast<std::uint16_t>(~all);
+    EXPECT_EQ(change.apply(checksum), expected == 0xffff ? 0 : expected);
+  }
+}
+
 TEST(crc32c_change, equals_the_crc_over_all) {
   std::mt19937 random(2);
   for (std::size_t length = 4; length <= 70'000; length = length < 80 ? length + 1 : length * 3) {
