@@ -17,6 +17,8 @@
 #include "dp/plan_builder.h"
 #include "dp/port.h"
 #include "dp/test_ring_port.h"
+#include "dp/test_switch.h"
+#include "pipeline/model/test_model.h"
 
 namespace coua::dp {
 namespace {
@@ -238,6 +240,43 @@ TEST_P(worker_rules_test, a_tag_that_finds_no_room_in_its_frame_again_is_a_drop)
   EXPECT_TRUE(b.silent(0));
   EXPECT_EQ(test_ring_port::in_use(), 0u);
 }
+/// Tags that a driver took out are there again when rules look at a frame, in a burst with frames
+/// that had none.
+TEST_F(worker_test, rules_see_tags_that_a_driver_took_out) {
+  using pipeline::test::add_rule;
+  using pipeline::test::apply;
+  using pipeline::test::output;
+  test_ring_port a("a"), b("b");
+  add(a.devargs());
+  add(b.devargs());
+  strips_tags_ = true;
+  shared_.paused = true;
+  start({}, first_rules::none);
+  packet_out_ring packet_outs(packet_out_ring_size);
+  const unsigned cpus[] = {place_.core};
+  ASSERT_TRUE(pipeline_->start("of", {{&end_->packet_ins}, {&end_->learned}}, packet_outs, cpus));
+  std::vector<pipeline::operation> bundle;
+  for (const pipeline::port_no number : {1U, 2U}) {
+    pipeline::port one;
+    one.number = number;
+    bundle.emplace_back(pipeline::port_mod{pipeline::mod_command::add, one});
+  }
+  const auto tagged = pipeline::test::where({exact(pipeline::field::vlan_vid, 0x1000 | 7)});
+  bundle.emplace_back(add_rule(0, 10, tagged, apply({output(2)})));
+  bundle.emplace_back(add_rule(0, 5, {}, apply({pipeline::act::push_vlan{0x8100}, output(2)})));
+  const auto done = pipeline_->apply(bundle);
+  ASSERT_TRUE(done.has_value()) << done.error().message();
+  ASSERT_TRUE(a.send(frame_from(1)));
+  ASSERT_TRUE(a.send_stripped(frame_from(2), 7));
+  ASSERT_TRUE(a.send(frame_from(3)));
+  ASSERT_TRUE(a.send_stripped(frame_from(4), 7));
+  shared_.paused = false;
+  for (const unsigned host : {1U, 2U, 3U, 4U})
+    EXPECT_EQ(b.receive(), with_tag(frame_from(host), host % 2 == 0 ? 7 : 0)) << host;
+  stop();
+  pipeline_->stop();
+}
+
 INSTANTIATE_TEST_SUITE_P(all, worker_rules_test,
                          ::testing::Values(first_rules::normal, first_rules::none));
 

@@ -138,6 +138,37 @@ TEST_F(lone_executor, tells_of_no_port_where_one_packet_goes_elsewhere) {
   for (const executor::arrival& each : burst) buffers_.give_back(each.what);
 }
 
+// In one row (fused_ops.h): what comes behind the push is done, as op by op.
+TEST_F(lone_executor, pushes_no_tag_without_headroom_and_goes_on) {
+  const action to_address = act::set(field::ipv4_dst, 0x0a000001);
+  const action_list hop = {to_address, act::set(field::eth_src, 1), act::set(field::eth_dst, 2),
+                           act::dec_ip_ttl{}};
+  action_list tagged = hop, untagged = hop;
+  tagged.push_back(act::push_vlan{0x8100});
+  tagged.push_back(act::set(field::vlan_vid, 0x1000 | 7));
+  tagged.push_back(output(2));
+  untagged.push_back(output(2));
+  const auto sent = [this](const action_list& actions, std::uint32_t headroom) {
+    must({add_rule(0, 1, pipeline::test::where({pipeline::test::ipv4()}),
+                   pipeline::test::apply(actions))});
+    executor::arrival one{buffers_.make(pipeline::test::frames()[3]), 1};
+    one.what.buffer.headroom = headroom;
+    worker_->run({&one, 1}, 0);
+    EXPECT_EQ(worker_->only_port(), 2U);
+    std::vector<std::uint8_t> bytes;
+    worker_->each_packet([&](const owned_packet& what) {
+      bytes.assign(what.buffer.bytes, what.buffer.bytes + what.buffer.length);
+    });
+    buffers_.give_back(one.what);
+    return bytes;
+  };
+  const std::vector<std::uint8_t> bare = sent(untagged, 3);
+  EXPECT_EQ(sent(tagged, 3), bare);
+  EXPECT_EQ(drops(pipeline_drop::no_headroom), 1U);
+  EXPECT_EQ(sent(tagged, 4).size(), bare.size() + 4);
+  EXPECT_EQ(drops(pipeline_drop::no_headroom), 1U);
+}
+
 // As they are at the action: later changes, and earlier bursts, leave nothing in them.
 TEST_F(lone_executor, tells_the_controller_the_registers) {
   const auto set = [](field which, std::uint32_t value) { return act::set(which, value); };

@@ -39,7 +39,8 @@
 // the system, but the copier, and a meter: its lock, and the clock.
 //
 // Thread rules: one thread at a time, a reader of the plan's grace periods. Between two runs it
-// holds nothing of the plan, but deliveries of the last run are valid until the next one.
+// holds nothing of the plan, but deliveries of the last run are valid until a packet of the next
+// one is put.
 #pragma once
 
 #include <algorithm>
@@ -50,6 +51,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/reserved_array.h"
 #include "net/rewrite.h"
 #include "pipeline/datapath/delivery.h"
@@ -89,8 +91,9 @@ class executor {
 
   /// Time that is read from the system's clock when a meter asks for it.
   static constexpr time_ns when_asked = ~time_ns{0};
-  /// Packet `i`, below burst_max, of the next run. Deliveries of the last one are gone then.
+  /// Packet `i`, below burst_max, of the next run.
   void put(unsigned i, const arrival& from) noexcept {
+    COUA_ASSERT(i < burst_max);
     packet_state& p = packets_[i];
     p.buffer = from.what.buffer;
     p.in_port = p.in_phy_port = from.in_port;
