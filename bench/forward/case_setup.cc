@@ -28,10 +28,9 @@ packet_memory choose_memory(const huge_page_pool& pool, std::uint64_t mib,
   const std::uint64_t wanted = (mib + others_mib + page_mib - 1) / page_mib;
   packet_memory made = {mib, pool.exists && pool.free >= wanted};
   if (!made.huge_pages && pool.total != 0) {
-    made.why_small = "The packets of all programs take " + std::to_string(wanted) +
-                     " huge pages, of which " + std::to_string(pool.free) +
-                     " are free: they are on 4 KiB pages (" +
-                     huge_page_command(page_mib << 20, -1, wanted - pool.free) + ")";
+    made.why_small = "Packets are on 4 KiB pages: those of all programs take " +
+                     std::to_string(wanted) + " huge pages, of which " + std::to_string(pool.free) +
+                     " are free";
   }
   return made;
 }
