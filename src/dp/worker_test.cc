@@ -240,6 +240,9 @@ TEST_P(worker_rules_test, a_tag_that_finds_no_room_in_its_frame_again_is_a_drop)
   EXPECT_TRUE(b.silent(0));
   EXPECT_EQ(test_ring_port::in_use(), 0u);
 }
+INSTANTIATE_TEST_SUITE_P(all, worker_rules_test,
+                         ::testing::Values(first_rules::normal, first_rules::none));
+
 /// Tags that a driver took out are there again when rules look at a frame, in a burst with frames
 /// that had none.
 TEST_F(worker_test, rules_see_tags_that_a_driver_took_out) {
@@ -276,9 +279,6 @@ TEST_F(worker_test, rules_see_tags_that_a_driver_took_out) {
   stop();
   pipeline_->stop();
 }
-
-INSTANTIATE_TEST_SUITE_P(all, worker_rules_test,
-                         ::testing::Values(first_rules::normal, first_rules::none));
 
 }  // namespace
 }  // namespace coua::dp

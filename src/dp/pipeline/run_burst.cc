@@ -32,6 +32,7 @@ void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
     executor.put(i, {to_packet(frame), in_port});
   }
   unsigned n = n_received;
+  // Seldom, so they were put as they came.
   if (from.strips_tags || some_shared) [[unlikely]]
     n = put_frames(executor, b, in_port);
   executor.run(n, of::executor::when_asked);
@@ -41,7 +42,8 @@ void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
   count_received(b.port, n_received, bytes);
 }
 
-/// Those of a burst, each by itself. Returns how many there are: others were dropped.
+/// Puts those of a burst anew, each as rules may change it. Returns how many there are: others were
+/// dropped.
 unsigned worker::put_frames(of::executor& executor, const burst& b, of::port_no in_port) noexcept {
   const bool strips = plan_->ports[b.port].strips_tags;
   unsigned n = 0;

@@ -194,7 +194,6 @@ TEST_F(outline, tables_that_share_a_store_are_apart_but_one_call) {
   EXPECT_EQ(stage(got, 1).lines[0].area, stage(got, 2).lines[0].area);
 }
 
-/// Beside entries and prefixes they are a direct table, and the table is looked up alone.
 /// Each packet pays for the joined look-up, and for those of both tables as often as it met no
 /// pair.
 TEST_F(outline, joined_tables_are_one_look_up_at_the_first_one) {
@@ -229,6 +228,7 @@ TEST_F(outline, joined_tables_are_one_look_up_at_the_first_one) {
   EXPECT_EQ(uses(1, atom::exact), 1);
 }
 
+/// Beside entries and prefixes they are a direct table, and the table is looked up alone.
 TEST_F(outline, rules_apart_cost_what_those_of_direct_do) {
   const auto add_rules = [&](table_id table, bool some_apart) {
     std::vector<operation> rules;
