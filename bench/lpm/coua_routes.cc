@@ -42,7 +42,6 @@ class coua_routes final : public route_table {
 
   std::uint64_t ask(unsigned, const std::uint64_t* words, std::size_t n) override {
     constexpr std::size_t most = chunk_keys;
-    const lpm_table<Address>* tables[most];
     Address addresses[most];
     lpm_slot slots[most];
     pipeline::lpm_handle handles[most];
@@ -50,10 +49,9 @@ class coua_routes final : public route_table {
     for (std::size_t at = 0; at < n; at += batch_) {
       const std::size_t size = std::min(batch_, n - at);
       for (std::size_t i = 0; i < size; ++i) {
-        tables[i] = table_.get();
         take(words[2 * (at + i)], words[2 * (at + i) + 1], addresses[i]);
       }
-      lpm_table<Address>::lookup(tables, addresses, size, slots, handles);
+      table_->lookup(addresses, size, slots, handles);
       for (std::size_t i = 0; i < size; ++i) sum += handles[i];
     }
     return sum;

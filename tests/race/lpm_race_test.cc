@@ -110,8 +110,24 @@ class raced_readers {
       // Not only those that were inserted.
       if (random() % 4 == 0) addresses[i] = addresses[i].first(random() % Address::n_bits);
     }
-    table::lookup(tables, addresses, n, slots);
+    if (random() % 2 == 0) {
+      table::lookup(tables, addresses, n, slots);
+    } else {
+      look_up_alone(addresses, n, slots);
+    }
     for (std::size_t i = 0; i < n; ++i) walk(addresses[i], slots[i], before);
+  }
+
+  /// With the handles, which may have changed since: a prefix has its own, and multiples above it.
+  void look_up_alone(const Address* addresses, std::size_t n, lpm_slot* slots) {
+    lpm_handle handles[n_batch];
+    table_.lookup(addresses, n, slots, handles);
+    for (std::size_t i = 0; i < n; ++i) {
+      const lpm_handle now = slots[i] == 0 ? 0 : table_.handle(slots[i]);
+      if (handles[i] % prefixes::n != now % prefixes::n) {
+        faults_.report("wrong handle", handles[i], now, slots[i]);
+      }
+    }
   }
 
   void walk(Address address, lpm_slot slot, const std::uint64_t* before) {
@@ -208,11 +224,18 @@ void race_a_group(Address stays, Address parts, unsigned length) {
   for (unsigned t = 0; t < 2; ++t) {
     threads.emplace_back([&, reader = *domain.register_reader()]() mutable {
       reader.online();
+      std::uint64_t n_turns = 0;
       while (!stop.load(std::memory_order_relaxed)) {
         const lpm_table<Address>* const tables[] = {raced.get(), raced.get()};
         const Address addresses[] = {stays, parts};
         lpm_slot slots[2];
-        lpm_table<Address>::lookup(tables, addresses, 2, slots);
+        if (++n_turns % 2 == 0) {
+          lpm_table<Address>::lookup(tables, addresses, 2, slots);
+        } else {
+          lpm_handle handles[2];
+          raced->lookup(addresses, 2, slots, handles);
+          if (handles[0] != 1) faults.report("missed", handles[0], slots[0], 1);
+        }
         if (slots[0] == 0 || raced->handle(slots[0]) != 1) faults.report("missed", 0, slots[0], 1);
         for (lpm_slot at = slots[1]; at != 0; at = raced->parent(at)) {
           if (raced->handle(at) == 1) faults.report("wrong", 1, at, 2);

@@ -421,11 +421,15 @@ class executor {
   template <class Find>
   bool find_rules(const packet_list& list, const asked& which, met_rules& found,
                   Find find) const noexcept;
+  template <class HeadAt, class Find>
+  bool find_rules_of(const packet_list& list, const asked& which, met_rules& found, HeadAt head_at,
+                     Find find) const noexcept;
   met_rule to_count(const met_rule& one) const noexcept;
   void take_catch_alls(const packet_list& list, met_rules& found) const noexcept;
   [[gnu::cold]] void take_for_all(const packet_list& list, met_rules& found) const noexcept;
   [[gnu::cold]] met_rule met_without(const prefix_table& prefixes,
                                      const packet_state& from) const noexcept;
+  void fetch_rules(const lpm_handle* heads, unsigned n) const noexcept;
   template <class Address>
   void look_up_prefixes(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   template <class Address>

@@ -30,6 +30,44 @@ bool executor::find_rules(const packet_list& list, const asked& which, met_rules
   return false;
 }
 
+/// The same by the heads of rules. Nearly always the newest record of each counts, and no branch is
+/// taken; of the others `find(i)` says what does.
+template <class HeadAt, class Find>
+bool executor::find_rules_of(const packet_list& list, const asked& which, met_rules& found,
+                             HeadAt head_at, Find find) const noexcept {
+  const action_record* const records = &(*follows_.records)[0];
+  const version_no version = version_;
+  const unsigned n = which.n();
+  unsigned n_missed = 0;
+  const auto counts = [version](const action_record& one) {
+    return (one.from <= version) & (one.shape != nullptr);
+  };
+  const auto each = [&](auto place) {
+    bool all_count = true;
+    for (unsigned i = 0; i < n; ++i) {
+      const rule_head head = head_at(i);
+      const action_record& newest = records[head.record];  // 0 is one without a shape
+      all_count &= counts(newest);
+      found.put(place(i), {&newest, head.counters});
+    }
+    if (all_count) [[likely]]
+      return;
+    for (unsigned i = 0; i < n; ++i) {
+      if (counts(*found.records[place(i)])) continue;
+      const met_rule one = find(i);
+      n_missed += one.record == nullptr;
+      found.put(place(i), one);
+    }
+  };
+  if (n == list.n) [[likely]] {
+    each([](unsigned i) { return i; });
+    return n_missed == 0;
+  }
+  found.clear(list.n);
+  each([&which](unsigned i) { return which.which(i); });
+  return false;
+}
+
 /// With its counter on the way.
 inline met_rule executor::to_count(const met_rule& one) const noexcept {
   if (one.record != nullptr) [[likely]]
@@ -119,9 +157,22 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
     __builtin_prefetch(&all[head.record]);
     prefetch_to_write(counts_.place(head.counters));
   }
-  const auto find = [&](unsigned i) { return all.at(rule_head::of(heads[i]), version_); };
-  const bool has_all = find_rules(list, which, found, find);
+  const auto head_at = [&heads](unsigned i) { return rule_head::of(heads[i]); };
+  const bool has_all = find_rules_of(list, which, found, head_at,
+                                     [&](unsigned i) { return all.at(head_at(i), version_); });
   look_up_rest(of, list, found, has_all);
+}
+
+/// The records of rules, and where they count: in loops of their own, so that the first records are
+/// there when the last counters have been asked for.
+void executor::fetch_rules(const lpm_handle* heads, unsigned n) const noexcept {
+  const action_records& all = *follows_.records;
+  for (unsigned i = 0; i < n; ++i) {
+    __builtin_prefetch(&all[rule_head::of_short(heads[i]).record]);
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    prefetch_to_write(counts_.place(rule_head::of_short(heads[i]).counters));
+  }
 }
 
 template <class Address>
@@ -138,7 +189,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
       for (unsigned i = 0; i < which.n(); ++i) {
         addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
       }
-      prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads, &(*follows_.records)[0]);
+      prefixes.of<Address>()->lookup(addresses, which.n(), slots, heads);
       std::fill_n(tables, which.n(), prefixes.of<Address>());
       return take_prefixes(of, list, which, tables, slots, heads, found);
     }
@@ -152,7 +203,7 @@ void executor::look_up_prefixes(const table_stage& of, const packet_list& list,
     tables[i] = prefixes.of<Address>();
     addresses[i] = prefixes.address<Address>(packets_[which.at(i)]);
   }
-  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &(*follows_.records)[0]);
+  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads);
   take_prefixes(of, list, which, tables, slots, heads, found);
 }
 
@@ -184,15 +235,11 @@ template <class Address>
 void executor::take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
                              const lpm_handle* heads, met_rules& found) noexcept {
-  const action_records& all = *follows_.records;
-  const version_no version = version_;
-  for (unsigned i = 0; i < which.n(); ++i) {
-    prefetch_to_write(counts_.place(rule_head::of_short(heads[i]).counters));
-  }
-  const auto find = [&](unsigned i) {
-    return longest_prefix(all, *tables[i], slots[i], heads[i], version);
-  };
-  const bool has_all = find_rules(list, which, found, find);
+  fetch_rules(heads, which.n());
+  const auto head_at = [heads](unsigned i) { return rule_head::of_short(heads[i]); };
+  const bool has_all = find_rules_of(list, which, found, head_at, [&](unsigned i) {
+    return longest_prefix(*follows_.records, *tables[i], slots[i], heads[i], version_);
+  });
   if (which.n() != list.n) [[unlikely]]
     take_for_all(list, found);
   look_up_rest(of, list, found, has_all);
@@ -272,7 +319,10 @@ void executor::look_up_sets_of_prefixes(const in_prefixes& those, bool are_ranke
     which.add(those.which.which(i), those.which.at(i));
   }
   if (which.n() == 0) return;
-  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads, &all[0]);
+  lpm_table<Address>::lookup(tables, addresses, which.n(), slots, heads);
+  for (unsigned i = 0; i < which.n(); ++i) {
+    __builtin_prefetch(&all[rule_head::of_short(heads[i]).record]);
+  }
   for (unsigned i = 0; i < which.n(); ++i) {
     best[which.which(i)] = ranked_of(longest_prefix(all, *tables[i], slots[i], heads[i], version_));
   }

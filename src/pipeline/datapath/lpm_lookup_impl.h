@@ -84,15 +84,10 @@ struct lpm_table<Address>::lookup_batch {
   }
 
   /// What becomes of the addresses that no longer prefix covers, and the handles.
-  [[gnu::always_inline]] void finish(lpm_handle* handles, const void* lines) noexcept {
-    const auto first = reinterpret_cast<std::uintptr_t>(lines);
+  [[gnu::always_inline]] void finish(lpm_handle* handles) noexcept {
     for (unsigned i = 0; i < n; ++i) {
       if (slots[i] == 0) fetch_slot(i, load_acquire(&tables[i]->default_));
-      if (handles == nullptr) continue;
-      const lpm_handle handle = slot[i]->handle();
-      handles[i] = handle;
-      const lpm_handle line = handle % (lpm_handle{1} << line_number_bits);
-      __builtin_prefetch(reinterpret_cast<const void*>(first + line * line_bytes));
+      if (handles != nullptr) handles[i] = slot[i]->handle();
     }
   }
 };
@@ -102,33 +97,32 @@ template <class Tables>
 [[gnu::always_inline]] inline void lpm_table<Address>::lookup_some(Tables tables,
                                                                    const Address* addresses,
                                                                    std::size_t n, lpm_slot* slots,
-                                                                   lpm_handle* handles,
-                                                                   const void* lines) noexcept {
-  lookup_batch<Tables> batch(tables, addresses, n, slots);
-  batch.descend();
-  batch.ascend();
-  batch.finish(handles, lines);
+                                                                   lpm_handle* handles) noexcept {
+  constexpr std::size_t max = lookup_batch<Tables>::max;
+  for (std::size_t at = 0; at < n; at += max) {
+    lookup_batch<Tables> batch(tables.from(at), addresses + at, n - at, slots + at);
+    batch.descend();
+    batch.ascend();
+    batch.finish(handles == nullptr ? nullptr : handles + at);
+  }
 }
 
 template <class Address>
 void lpm_table<Address>::lookup(const lpm_table* const* tables, const Address* addresses,
-                                std::size_t n, lpm_slot* slots, lpm_handle* handles,
-                                const void* lines) noexcept {
-  constexpr std::size_t max = lookup_batch<many>::max;
-  for (std::size_t at = 0; at < n; at += max) {
-    lookup_some(many{tables + at}, addresses + at, n - at, slots + at,
-                handles == nullptr ? nullptr : handles + at, lines);
-  }
+                                std::size_t n, lpm_slot* slots, lpm_handle* handles) noexcept {
+  lookup_some(many{tables}, addresses, n, slots, handles);
 }
 
 template <class Address>
 void lpm_table<Address>::lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-                                lpm_handle* handles, const void* lines) const noexcept {
-  constexpr std::size_t max = lookup_batch<one>::max;
-  for (std::size_t at = 0; at < n; at += max) {
-    lookup_some(one{this}, addresses + at, n - at, slots + at,
-                handles == nullptr ? nullptr : handles + at, lines);
+                                lpm_handle* handles) const noexcept {
+  // A few are as fast one by one.
+  constexpr std::size_t worth_vectors = 8;
+  if (n >= worth_vectors && n <= simd::lpm_batch_max) {
+    const simd::lpm_kernel by_vectors = vectors_.load(std::memory_order_relaxed);
+    if (by_vectors != nullptr && by_vectors(view(), addresses, n, slots, handles)) return;
   }
+  lookup_some(one{this}, addresses, n, slots, handles);
 }
 
 }  // namespace coua::pipeline

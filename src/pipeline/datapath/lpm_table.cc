@@ -10,6 +10,20 @@
 #include "pipeline/datapath/lpm_lookup_impl.h"
 
 namespace coua::pipeline {
+namespace {
+
+template <class Address>
+simd::lpm_kernel kernel_for(isa instruction_set) {
+  const simd::lpm_kernels all = simd::select_lpm(instruction_set);
+  constexpr bool is_ipv4 = std::is_same_v<Address, ipv4_number>;
+  static_assert(sizeof(Address) == (is_ipv4 ? 4 : 16));
+  return is_ipv4 ? all.ipv4 : all.ipv6;
+}
+
+/// Many small tables would take too many mappings.
+bool has_near(const lpm_params& params) { return params.root_bits == 16; }
+
+}  // namespace
 
 template <class Address>
 result<std::unique_ptr<lpm_table<Address>>> lpm_table<Address>::create(const lpm_params& params,
@@ -33,6 +47,11 @@ template <class Address>
 lpm_table<Address>::lpm_table(const lpm_params& params, reclaimer& reclaim, arena root)
     : root_bits_(params.root_bits),
       root_(static_cast<std::uint32_t*>(root.data())),
+      slots_(has_near(params)),
+      groups_(has_near(params)),
+      vectors_(slots_.near_size() != 0 && groups_.near_size() != 0
+                   ? kernel_for<Address>(active_isa())
+                   : nullptr),
       reclaim_(reclaim),
       prefixes_max_(params.prefixes_max),
       root_memory_(std::move(root)) {}
@@ -140,6 +159,7 @@ result<void> lpm_table<Address>::make_room(bool for_group) {
   }
   if (free_slot_ == 0 && slots_used_ == slots_.size()) {
     if (auto grown = slots_.grow(); !grown) return grown;
+    look_up_one_by_one_if(slots_.size() > slots_.near_size());
   }
   if (!for_group || free_group_ != 0) return {};
   if (groups_used_ == groups_max) {
@@ -147,6 +167,7 @@ result<void> lpm_table<Address>::make_room(bool for_group) {
   }
   if (groups_used_ >= groups_.size()) {
     if (auto grown = groups_.grow(); !grown) return grown;
+    look_up_one_by_one_if(groups_.size() > groups_.near_size());
   }
   if (representative_.size() < groups_.size()) {
     try {

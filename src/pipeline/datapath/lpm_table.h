@@ -62,13 +62,15 @@
 // there all the time. What comes or goes meanwhile it may meet or not.
 //
 // Costs: a look-up loads an entry for each node, at most 1 + 2 for IPv4 (16-bit root), and a slot
-// for each step of the chain until one matches, mostly one or two. An update looks at the entries
-// of its own node, and at those below its prefix until it has found all its children. Memory:
-// 16 bytes a prefix (IPv6 32), 1 KiB a group, the root.
+// for each step of the chain until one matches, mostly one or two. By vectors (simd/lpm_lookup) all
+// of a batch take as many steps as the one that takes most. An update looks at the entries of its
+// own node, and at those below its prefix until it has found all its children. Memory: 16 bytes a
+// prefix (IPv6 32), 1 KiB a group, the root.
 //
 // Limits: docs/limits.md.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -81,6 +83,7 @@
 #include "base/reclaimer.h"
 #include "base/result.h"
 #include "pipeline/datapath/lpm_address.h"
+#include "simd/lpm_lookup/kernels.h"
 
 namespace coua::pipeline {
 
@@ -92,7 +95,7 @@ using lpm_handle = std::uint64_t;
 inline constexpr unsigned lpm_handle_bits = 56;
 
 struct lpm_params {
-  unsigned root_bits = 16;  // or 8, for small tables
+  unsigned root_bits = 16;  // or 8, for small tables, which have no vectors
   std::uint32_t prefixes_max = (std::uint32_t{1} << 31) - 2;
 };
 
@@ -133,15 +136,13 @@ class lpm_table {
   // Readers, and the writer.
 
   /// For each address the slot of the longest prefix that covers it in its own table; 0: none.
-  /// Their handles too, for nothing, if asked: none has 0. `lines`: an array of cache lines, of
-  /// which those are fetched that the lower `line_number_bits` of the handles number.
+  /// Their handles too, for nothing, if asked: none has 0.
   static void lookup(const lpm_table* const* tables, const Address* addresses, std::size_t n,
-                     lpm_slot* slots, lpm_handle* handles = nullptr,
-                     const void* lines = nullptr) noexcept;
-  /// The same where all are of this table.
+                     lpm_slot* slots, lpm_handle* handles = nullptr) noexcept;
+  /// The same where all are of this table, with their handles: by vectors where the machine has
+  /// fast ones, and the table's slots and groups are all near.
   void lookup(const Address* addresses, std::size_t n, lpm_slot* slots,
-              lpm_handle* handles = nullptr, const void* lines = nullptr) const noexcept;
-  static constexpr unsigned line_number_bits = 28;
+              lpm_handle* handles) const noexcept;
   lpm_handle handle(lpm_slot slot) const noexcept { return slots_[slot].handle(); }
   /// The longest shorter prefix that covers it; 0: none.
   lpm_slot parent(lpm_slot slot) const noexcept {
@@ -205,17 +206,27 @@ class lpm_table {
   struct many {
     const lpm_table* const* tables;
     const lpm_table* operator[](unsigned i) const noexcept { return tables[i]; }
+    many from(std::size_t at) const noexcept { return {tables + at}; }
   };
   struct one {
     const lpm_table* table;
     const lpm_table* operator[](unsigned) const noexcept { return table; }
+    one from(std::size_t) const noexcept { return *this; }
   };
   template <class Tables>
   struct lookup_batch;
-  static constexpr std::size_t line_bytes = 64;
   template <class Tables>
   static void lookup_some(Tables tables, const Address* addresses, std::size_t n, lpm_slot* slots,
-                          lpm_handle* handles, const void* lines) noexcept;
+                          lpm_handle* handles) noexcept;
+  simd::lpm_view view() const noexcept {
+    return {.root = root_,
+            .root_bits = root_bits_,
+            .groups = groups_.near(),
+            .n_groups = static_cast<std::uint32_t>(groups_.near_size()),
+            .slots = slots_.near(),
+            .n_slots = static_cast<std::uint32_t>(slots_.near_size()),
+            .for_all = &default_};
+  }
 
   // Entries that are groups. Byte 0 is always the root's.
   static bool is_group(std::uint32_t word) noexcept { return word >> 31 != 0; }
@@ -240,6 +251,10 @@ class lpm_table {
   bool is_inside(const node& at, lpm_slot slot, Address prefix) const;
 
   result<void> make_room(bool for_group);
+  /// Some of those that are looked up would mostly not be near, and to find that out takes time.
+  void look_up_one_by_one_if(bool some_are_far) noexcept {
+    if (some_are_far) vectors_.store(nullptr, std::memory_order_relaxed);
+  }
   lpm_slot take_slot(Address prefix, unsigned length, lpm_handle handle, lpm_slot parent);
   std::uint32_t take_group();
   void free_later(lpm_slot slot);
@@ -262,8 +277,12 @@ class lpm_table {
   const unsigned root_bits_;
   lpm_slot default_ = 0;  // the prefix of length 0
   std::uint32_t* root_;
-  growing_array<slot_data, 1024> slots_;
-  growing_array<group_data, 16> groups_;
+  // Of tables with a root of 16 bits those are near that four million prefixes of the Internet's
+  // lengths take, of IPv6 a million: 1.1 GiB of address space.
+  growing_array<slot_data, 1024, (1 << 22) - 1024> slots_;
+  growing_array<group_data, 16, (1 << 20) - 16> groups_;
+  // Null: addresses are looked up one by one. The writer takes it away when something is not near.
+  std::atomic<simd::lpm_kernel> vectors_;
 
   // The writer's.
   reclaimer& reclaim_;

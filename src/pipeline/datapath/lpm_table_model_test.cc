@@ -86,6 +86,7 @@ class model {
     const std::vector<const lpm_table<Address>*> tables(addresses.size(), table_.get());
     std::vector<lpm_slot> found(addresses.size());
     lpm_table<Address>::lookup(tables.data(), addresses.data(), addresses.size(), found.data());
+    check_alone(addresses, found);
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       lpm_slot slot = found[i];
       for (unsigned length = Address::n_bits + 1; length-- > 0;) {
@@ -112,6 +113,22 @@ class model {
   const auto& all() const { return all_; }
 
  private:
+  /// By the look-up in one table it is the same, with the handles.
+  void check_alone(const std::vector<Address>& addresses,
+                   const std::vector<lpm_slot>& found) const {
+    constexpr std::size_t most = simd::lpm_batch_max;
+    for (std::size_t at = 0; at < addresses.size(); at += most) {
+      const std::size_t n = std::min(most, addresses.size() - at);
+      lpm_slot slots[most];
+      lpm_handle handles[most];
+      table_->lookup(&addresses[at], n, slots, handles);
+      for (std::size_t i = 0; i < n; ++i) {
+        RC_ASSERT(slots[i] == found[at + i]);
+        RC_ASSERT(handles[i] == (slots[i] == 0 ? 0 : table_->handle(slots[i])));
+      }
+    }
+  }
+
   void insert(Address prefix, unsigned length, std::uint32_t handle) {
     const auto done = table_->insert(prefix, length, handle);
     const bool is_new = all_.emplace(std::pair(length, prefix), handle).second;

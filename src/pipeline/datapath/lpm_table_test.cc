@@ -166,6 +166,97 @@ TEST_F(lpm_table_test, churn_takes_no_more_memory) {
   EXPECT_EQ(table_->stats().groups, 0u);
 }
 
+/// Batches of any size, of addresses that take no step, one and several, or that only the prefix of
+/// length 0 covers.
+TEST_F(lpm_table_test, a_batch_goes_through_one_table) {
+  EXPECT_TRUE(table_->insert(ip(10, 0, 0, 0), 8, 1));
+  EXPECT_TRUE(table_->insert(ip(10, 1, 0, 0), 17, 2));
+  EXPECT_TRUE(table_->insert(ip(10, 1, 2, 128), 25, 3));
+  EXPECT_TRUE(table_->insert(ip(10, 1, 2, 129), 32, 4));
+  const auto expected = [](ipv4_number address, lpm_handle all) -> lpm_handle {
+    if (address.first(8) != ip(10, 0, 0, 0)) return all;
+    if (address.first(17) != ip(10, 1, 0, 0)) return 1;
+    if (address.first(25) != ip(10, 1, 2, 128)) return 2;
+    return address == ip(10, 1, 2, 129) ? 4 : 3;
+  };
+  for (const lpm_handle for_all : {0, 5}) {
+    if (for_all != 0) {
+      ASSERT_TRUE(table_->insert(ip(0, 0, 0, 0), 0, for_all));
+    }
+    for (std::size_t n = 0; n <= 140; ++n) {
+      std::vector<ipv4_number> addresses;
+      for (unsigned i = 0; i < n; ++i) {
+        addresses.push_back(ip(10 + (i % 7 == 0), i % 2, i % 3, 127 + i % 5));
+      }
+      std::vector<lpm_slot> slots(n + 1, 12345);
+      std::vector<lpm_handle> handles(n + 1, 12345);
+      table_->lookup(addresses.data(), n, slots.data(), handles.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(handles[i], expected(addresses[i], for_all)) << i << " of " << n;
+        EXPECT_EQ(handles[i], slots[i] == 0 ? 0 : table_->handle(slots[i])) << i << " of " << n;
+      }
+      EXPECT_EQ(slots[n], 12345u);
+      EXPECT_EQ(handles[n], 12345u);
+    }
+  }
+}
+
+/// More prefixes than lie in one piece: from then on addresses are looked up one by one.
+TEST_F(lpm_table_test, has_more_than_four_million_prefixes) {
+  constexpr unsigned n = (1U << 22) + 5000;
+  const auto check = [&](unsigned from, unsigned size, lpm_handle for_all) {
+    for (unsigned first = from; first < size + 64; first += 64) {
+      ipv4_number addresses[64];
+      lpm_slot slots[64];
+      lpm_handle handles[64];
+      for (unsigned i = 0; i < 64; ++i) addresses[i] = {first + i};
+      table_->lookup(addresses, 64, slots, handles);
+      for (unsigned i = 0; i < 64; ++i) {
+        ASSERT_EQ(handles[i], first + i < size ? first + i + 1 : for_all);
+        ASSERT_EQ(slots[i] == 0 ? 0 : table_->handle(slots[i]), handles[i]);
+      }
+    }
+  };
+  for (unsigned i = 0; i < n; ++i) {
+    if (i == (1U << 20) + 77) check(i - 5000, i, 0);
+    ASSERT_TRUE(table_->insert({i}, 32, i + 1));
+  }
+  check((1U << 22) - 5000, n, 0);
+  ASSERT_TRUE(table_->insert({0}, 0, n + 1));
+  check((1U << 22) - 5000, n, n + 1);
+}
+
+TEST_F(lpm_table_test, a_batch_of_ipv6_goes_through_one_table) {
+  std::unique_ptr<ipv6_lpm> table = *ipv6_lpm::create({}, reclaim_);
+  constexpr std::uint64_t site = 0x2001'0db8'0000'0000;
+  EXPECT_TRUE(table->insert({site, 0}, 32, 1));
+  EXPECT_TRUE(table->insert({site, 0}, 64, 2));
+  EXPECT_TRUE(table->insert({site, 5}, 128, 3));
+  EXPECT_TRUE(table->insert({site, std::uint64_t{1} << 63}, 65, 4));
+  const auto expected = [](ipv6_number address) -> lpm_handle {
+    if (address.high >> 32 != site >> 32) return 0;
+    if (address.high != site) return 1;
+    return address.low == 5 ? 3 : address.low >> 63 != 0 ? 4 : 2;
+  };
+  for (std::size_t n = 0; n <= 140; ++n) {
+    std::vector<ipv6_number> addresses;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      addresses.push_back(
+          {site + (i % 7 == 0) + (std::uint64_t{i % 5 == 0} << 40), i % 3 == 0 ? 5 : i << 60 | 1});
+    }
+    std::vector<lpm_slot> slots(n + 1, 12345);
+    std::vector<lpm_handle> handles(n + 1, 12345);
+    table->lookup(addresses.data(), n, slots.data(), handles.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(handles[i], expected(addresses[i])) << i << " of " << n;
+      EXPECT_EQ(handles[i], slots[i] == 0 ? 0 : table->handle(slots[i])) << i << " of " << n;
+    }
+    EXPECT_EQ(slots[n], 12345u);
+    EXPECT_EQ(handles[n], 12345u);
+  }
+  reclaim_.retire(std::move(table));
+}
+
 /// Batches of any size, packets of several tables in one.
 TEST_F(lpm_table_test, a_batch_goes_through_several_tables) {
   std::unique_ptr<ipv4_lpm> small = *ipv4_lpm::create({.root_bits = 8}, reclaim_);
