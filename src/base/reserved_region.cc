@@ -10,11 +10,15 @@
 
 #include "base/check.h"
 #include "base/populate.h"
+#include "base/sanitizer.h"
 #include "base/size.h"
 #include "base/system_memory.h"
 
 namespace coua {
 namespace {
+
+// The shadow of a GiB takes longer than most tests.
+constexpr std::size_t most_bytes = std::size_t{1} << (COUA_HAS_SHADOW ? 26 : 47);
 
 constexpr std::size_t small_page = std::size_t{4} << 10;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -26,7 +30,7 @@ tl::unexpected<error> shortage(std::size_t bytes, const std::string& reason) {
 }  // namespace
 
 reserved_region::reserved_region(std::size_t bytes) noexcept {
-  if (bytes == 0) return;
+  if (bytes == 0 || bytes > most_bytes) return;
   const std::size_t asked = bytes + huge_page;
   void* const memory =
       mmap(nullptr, asked, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

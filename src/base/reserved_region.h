@@ -18,7 +18,7 @@ class reserved_region {
  public:
   reserved_region() = default;
   /// `bytes` of address space from a multiple of 2 MiB on; none (size() 0) where the system has
-  /// none to give (ulimit -v).
+  /// none to give (ulimit -v), and with a sanitizer above 64 MiB.
   explicit reserved_region(std::size_t bytes) noexcept;
   reserved_region(reserved_region&& other) noexcept { swap(other); }
   reserved_region& operator=(reserved_region&& other) noexcept {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/sanitizer.h"
+
 namespace coua {
 namespace {
 
@@ -43,7 +45,7 @@ TEST(reserved_region, parts_become_real_one_by_one) {
   EXPECT_TRUE(std::all_of(std::begin(resident), std::end(resident), [](auto p) { return p & 1; }));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !COUA_HAS_SHADOW
 TEST(reserved_region, a_part_that_cannot_be_had_can_be_asked_for_again) {
   reserved_region region(8 * huge_page);
   ASSERT_TRUE(region.make_real(0, small_page));

@@ -278,7 +278,7 @@ class lpm_table {
   lpm_slot default_ = 0;  // the prefix of length 0
   std::uint32_t* root_;
   // Of tables with a root of 16 bits those are near that four million prefixes of the Internet's
-  // lengths take, of IPv6 a million: 1.1 GiB of address space.
+  // lengths take: 1.1 GiB of address space.
   growing_array<slot_data, 1024, (1 << 22) - 1024> slots_;
   growing_array<group_data, 16, (1 << 20) - 16> groups_;
   // Null: addresses are looked up one by one. The writer takes it away when something is not near.
