@@ -418,12 +418,9 @@ class executor {
   /// Bits of the rows that match, of each that was asked.
   void find_rows(const direct_table& table, const asked& which, std::uint64_t* matched) noexcept;
   const action_record* record_of(const direct_table& table, unsigned rule) const noexcept;
-  template <class Find>
-  bool find_rules(const packet_list& list, const asked& which, met_rules& found,
-                  Find find) const noexcept;
   template <class HeadAt, class Find>
-  bool find_rules_of(const packet_list& list, const asked& which, met_rules& found, HeadAt head_at,
-                     Find find) const noexcept;
+  bool find_rules(const packet_list& list, const asked& which, met_rules& found, HeadAt head_at,
+                  Find find) const noexcept;
   met_rule to_count(const met_rule& one) const noexcept;
   void take_catch_alls(const packet_list& list, met_rules& found) const noexcept;
   [[gnu::cold]] void take_for_all(const packet_list& list, met_rules& found) const noexcept;

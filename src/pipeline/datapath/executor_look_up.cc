@@ -8,33 +8,12 @@
 
 namespace coua::pipeline {
 
-/// The rules of those that were asked; of others none. True: all meet one.
-template <class Find>
-bool executor::find_rules(const packet_list& list, const asked& which, met_rules& found,
-                          Find find) const noexcept {
-  const unsigned n = which.n();
-  unsigned n_missed = 0;
-  const auto each = [&](auto place) {
-    for (unsigned i = 0; i < n; ++i) {
-      const met_rule one = find(i);
-      n_missed += one.record == nullptr;
-      found.put(place(i), one);
-    }
-  };
-  if (n == list.n) [[likely]] {
-    each([](unsigned i) { return i; });
-    return n_missed == 0;
-  }
-  found.clear(list.n);
-  each([&which](unsigned i) { return which.which(i); });
-  return false;
-}
-
-/// The same by the heads of rules. Nearly always the newest record of each counts, and no branch is
-/// taken; of the others `find(i)` says what does.
+/// The rules of those that were asked, by their heads; of others none. True: all meet one. Nearly
+/// always the newest record of each counts, and no branch is taken; of the others `find(i)` says
+/// what does.
 template <class HeadAt, class Find>
-bool executor::find_rules_of(const packet_list& list, const asked& which, met_rules& found,
-                             HeadAt head_at, Find find) const noexcept {
+bool executor::find_rules(const packet_list& list, const asked& which, met_rules& found,
+                          HeadAt head_at, Find find) const noexcept {
   const action_record* const records = &(*follows_.records)[0];
   const version_no version = version_;
   const unsigned n = which.n();
@@ -158,8 +137,8 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
     prefetch_to_write(counts_.place(head.counters));
   }
   const auto head_at = [&heads](unsigned i) { return rule_head::of(heads[i]); };
-  const bool has_all = find_rules_of(list, which, found, head_at,
-                                     [&](unsigned i) { return all.at(head_at(i), version_); });
+  const bool has_all = find_rules(list, which, found, head_at,
+                                  [&](unsigned i) { return all.at(head_at(i), version_); });
   look_up_rest(of, list, found, has_all);
 }
 
@@ -237,7 +216,7 @@ void executor::take_prefixes(const table_stage& of, const packet_list& list, con
                              const lpm_handle* heads, met_rules& found) noexcept {
   fetch_rules(heads, which.n());
   const auto head_at = [heads](unsigned i) { return rule_head::of_short(heads[i]); };
-  const bool has_all = find_rules_of(list, which, found, head_at, [&](unsigned i) {
+  const bool has_all = find_rules(list, which, found, head_at, [&](unsigned i) {
     return longest_prefix(*follows_.records, *tables[i], slots[i], heads[i], version_);
   });
   if (which.n() != list.n) [[unlikely]]
@@ -435,14 +414,15 @@ void executor::look_up_wildcard(const table_stage& of, const packet_list& list,
   table.look_up(worker_, keys_, which.n(), heads, ranks);
   const action_records& all = *follows_.records;
   for (unsigned i = 0; i < which.n(); ++i) __builtin_prefetch(&all[heads[i]]);
-  (void)find_rules(list, which, found, [&](unsigned i) {
+  if (which.n() != list.n) found.clear(list.n);
+  for (unsigned i = 0; i < which.n(); ++i) {
     const action_record* one = all.at(heads[i], version_);
     for (record_id head = heads[i]; one == nullptr && head != 0;) {
       head = table.look_up_below(worker_, keys_ + i * stride, ranks[i]);
       one = all.at(head, version_);
     }
-    return to_count(met_rule::of(one));
-  });
+    found.put(which.which(i), to_count(met_rule::of(one)));
+  }
 }
 
 }  // namespace coua::pipeline

@@ -159,7 +159,7 @@ result<void> lpm_table<Address>::make_room(bool for_group) {
   }
   if (free_slot_ == 0 && slots_used_ == slots_.size()) {
     if (auto grown = slots_.grow(); !grown) return grown;
-    look_up_one_by_one_if(slots_.size() > slots_.near_size());
+    keep_vectors_if(slots_.size() <= slots_.near_size());
   }
   if (!for_group || free_group_ != 0) return {};
   if (groups_used_ == groups_max) {
@@ -167,7 +167,7 @@ result<void> lpm_table<Address>::make_room(bool for_group) {
   }
   if (groups_used_ >= groups_.size()) {
     if (auto grown = groups_.grow(); !grown) return grown;
-    look_up_one_by_one_if(groups_.size() > groups_.near_size());
+    keep_vectors_if(groups_.size() <= groups_.near_size());
   }
   if (representative_.size() < groups_.size()) {
     try {
@@ -233,7 +233,8 @@ lpm_stats lpm_table<Address>::stats() const {
           .groups = n_groups_,
           .unlinked = n_unlinked_slots_ + n_unlinked_groups_,
           .bytes = sizeof *this + root_memory_.bytes_mapped() + slots_.bytes() + groups_.bytes() +
-                   representative_.capacity() * sizeof(lpm_slot)};
+                   representative_.capacity() * sizeof(lpm_slot),
+          .has_vectors = vectors_.load(std::memory_order_relaxed) != nullptr};
 }
 
 template class lpm_table<ipv4_number>;

@@ -104,6 +104,7 @@ struct lpm_stats {
   std::size_t groups = 0;
   std::size_t unlinked = 0;  // slots and groups that wait for the end of a grace period
   std::size_t bytes = 0;     // taken from the system
+  bool has_vectors = false;  // look-ups of a table alone take them
 };
 
 /// `Address`: ipv4_number or ipv6_number. The writer is one thread, that of the reclaimer; readers
@@ -251,9 +252,9 @@ class lpm_table {
   bool is_inside(const node& at, lpm_slot slot, Address prefix) const;
 
   result<void> make_room(bool for_group);
-  /// Some of those that are looked up would mostly not be near, and to find that out takes time.
-  void look_up_one_by_one_if(bool some_are_far) noexcept {
-    if (some_are_far) vectors_.store(nullptr, std::memory_order_relaxed);
+  /// Else most batches would have an address that leads to what is far, and be looked up twice.
+  void keep_vectors_if(bool all_is_near) noexcept {
+    if (!all_is_near) vectors_.store(nullptr, std::memory_order_relaxed);
   }
   lpm_slot take_slot(Address prefix, unsigned length, lpm_handle handle, lpm_slot parent);
   std::uint32_t take_group();

@@ -9,14 +9,14 @@ namespace {
 struct avx2_words {
   static constexpr std::size_t n_words = 4;
   __m256i value;
-  COUA_CANDIDATE_INLINE static avx2_words ones() noexcept { return {_mm256_set1_epi64x(-1)}; }
-  COUA_CANDIDATE_INLINE static avx2_words load(const std::uint64_t* words) noexcept {
+  [[gnu::always_inline]] static avx2_words ones() noexcept { return {_mm256_set1_epi64x(-1)}; }
+  [[gnu::always_inline]] static avx2_words load(const std::uint64_t* words) noexcept {
     return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(words))};
   }
-  COUA_CANDIDATE_INLINE void store(std::uint64_t* words) const noexcept {
+  [[gnu::always_inline]] void store(std::uint64_t* words) const noexcept {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), value);
   }
-  COUA_CANDIDATE_INLINE void operator&=(avx2_words other) noexcept {
+  [[gnu::always_inline]] void operator&=(avx2_words other) noexcept {
     value = _mm256_and_si256(value, other.value);
   }
 };

@@ -9,14 +9,14 @@ namespace {
 struct avx512_words {
   static constexpr std::size_t n_words = 8;
   __m512i value;
-  COUA_CANDIDATE_INLINE static avx512_words ones() noexcept { return {_mm512_set1_epi64(-1)}; }
-  COUA_CANDIDATE_INLINE static avx512_words load(const std::uint64_t* words) noexcept {
+  [[gnu::always_inline]] static avx512_words ones() noexcept { return {_mm512_set1_epi64(-1)}; }
+  [[gnu::always_inline]] static avx512_words load(const std::uint64_t* words) noexcept {
     return {_mm512_loadu_si512(words)};
   }
-  COUA_CANDIDATE_INLINE void store(std::uint64_t* words) const noexcept {
+  [[gnu::always_inline]] void store(std::uint64_t* words) const noexcept {
     _mm512_storeu_si512(words, value);
   }
-  COUA_CANDIDATE_INLINE void operator&=(avx512_words other) noexcept {
+  [[gnu::always_inline]] void operator&=(avx512_words other) noexcept {
     value = _mm512_and_si512(value, other.value);
   }
 };

@@ -6,12 +6,9 @@
 
 #include "simd/candidates/kernels.h"
 
-/// ThreadSanitizer would report vector loads of words that are written meanwhile (kernels.h).
+/// ThreadSanitizer would report vector loads of words that are written meanwhile (kernels.h). What
+/// such a function calls is always inline in it: a function of its own would be looked into.
 #define COUA_CANDIDATE_LOADS [[gnu::noinline]] __attribute__((no_sanitize("thread")))
-
-/// What such a function calls is inline in it at every level of optimisation: a function of its own
-/// would be instrumented.
-#define COUA_CANDIDATE_INLINE [[gnu::always_inline]]
 
 namespace coua::simd {
 namespace {
@@ -21,8 +18,8 @@ template <class Vector>
 struct candidates_in {
   /// Columns `at` to `at + N * Vector::n_words` of the rows.
   template <std::size_t N>
-  COUA_CANDIDATE_INLINE static void columns(const candidate_rows& map, const std::uint8_t* key,
-                                            std::size_t at, std::uint64_t* ids) noexcept {
+  [[gnu::always_inline]] static void columns(const candidate_rows& map, const std::uint8_t* key,
+                                             std::size_t at, std::uint64_t* ids) noexcept {
     Vector all[N];
     for (std::size_t v = 0; v < N; ++v) all[v] = Vector::ones();
     for (std::size_t i = 0; i < map.n_bytes; ++i) {
@@ -33,8 +30,8 @@ struct candidates_in {
   }
 
   /// `n_words` of the map is a multiple of Vector::n_words.
-  COUA_CANDIDATE_INLINE static void run(const candidate_rows& map, const std::uint8_t* key,
-                                        std::uint64_t* ids) noexcept {
+  [[gnu::always_inline]] static void run(const candidate_rows& map, const std::uint8_t* key,
+                                         std::uint64_t* ids) noexcept {
     constexpr std::size_t step = Vector::n_words;
     std::size_t at = 0;
     for (; at + 4 * step <= map.n_words; at += 4 * step) columns<4>(map, key, at, ids);
