@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bursts in which a key comes more than once, and a bucket that more entries want than its counter
-// of guests can tell.
+// Bursts in which a key comes more than once, or a stranger with the hash of another; and a bucket
+// that more entries want than its counter of guests can tell.
 #include "flow_handles.h"
 
 namespace coua::test {
@@ -60,6 +60,46 @@ TEST(flow_batches, a_key_that_comes_twice_in_a_batch_is_added_once) {
     EXPECT_EQ(stats_of(table).entries, 60u);
     EXPECT_EQ(coua_flow_erase_batch(table.get(), keys.data(), given, n), 20u);
     EXPECT_EQ(stats_of(table).entries, 40u);
+  }
+}
+
+// All keys of a group have an entry by their tags; those that are another key's must not be given
+// out, nor anything written for them.
+TEST(flow_batches, a_stranger_with_the_hash_of_another_key_is_told_apart) {
+  for (const coua_flow_sync sync : {COUA_FLOW_SINGLE, COUA_FLOW_ONE_WRITER}) {
+    for (const std::uint32_t value_bytes : {8u, 16u}) {
+      coua_flow_params params = flow_params(100);
+      params.sync = sync;
+      params.timers = COUA_FLOW_TIMERS_OFF;
+      params.value_bytes = value_bytes;
+      const flow_ptr table = make_flow(params);
+      coua_flow_reader* reader = reader_of(table);
+      constexpr std::size_t n = 70;
+      const std::size_t n_words = value_bytes / 8;
+      std::vector<key16> keys(n);
+      std::vector<std::uint64_t> hashes(n), wanted(n * n_words);
+      for (std::size_t i = 0; i < n; ++i) keys[i] = key_number(i);
+      for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = flow_mix(i);
+      ASSERT_EQ(
+          coua_flow_insert_batch(table.get(), keys.data(), nullptr, wanted.data(), n, 0, nullptr),
+          n);
+      coua_flow_hash_batch(table.get(), keys.data(), n, hashes.data());
+      for (std::size_t stranger = 0; stranger <= n; ++stranger) {
+        std::vector<key16> asked = keys;
+        std::vector<std::uint64_t> got(wanted.size(), 77), expected = wanted;
+        std::uint64_t hits[COUA_FLOW_WORDS(n)];
+        if (stranger < n) {  // else all are at home
+          asked[stranger] = key_number(n + stranger);
+          std::fill_n(&expected[stranger * n_words], n_words, 77);
+        }
+        EXPECT_EQ(coua_flow_lookup_hashed(reader, asked.data(), hashes.data(), n, got.data(), hits),
+                  n - (stranger < n));
+        for (std::size_t i = 0; i < n; ++i) {
+          ASSERT_EQ(hits[i / 64] >> i % 64 & 1, i != stranger) << i << ", stranger " << stranger;
+        }
+        ASSERT_EQ(got, expected) << "stranger " << stranger;
+      }
+    }
   }
 }
 

@@ -17,6 +17,17 @@ namespace {
 /// Loads that a compiler must not let slip behind the loads that follow.
 [[gnu::always_inline]] inline void keep_order() noexcept { __asm__ volatile("" ::: "memory"); }
 
+/// What was loaded before is not loaded after what follows.
+#if defined(__SANITIZE_THREAD__)  // which knows no fences
+inline constexpr bool has_fences = false;
+[[gnu::always_inline]] inline void acquire_loads() noexcept {}
+#else
+inline constexpr bool has_fences = true;
+[[gnu::always_inline]] inline void acquire_loads() noexcept {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+#endif
+
 template <prune_policy Prune, expiry_policy Expiry, sync_policy Sync, class Shape, class Match>
 struct flow_again : flow_entries<Shape> {
   using entries = flow_entries<Shape>;

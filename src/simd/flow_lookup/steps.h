@@ -4,10 +4,10 @@
 //
 // What readers rely on when a writer runs (flow/flow_buckets.h proves it): the meta word of a
 // bucket is loaded before its tags; the pair of a nominated slot is loaded again with acquire,
-// since the vector load only nominates; key and value are loaded with acquire; then the version
-// must still be the same. A miss stands if the primary's version is still the same after the last
-// bucket was read, whether the filter or the second bucket decided it; and if the time is still the
-// same.
+// since the vector load only nominates (or a fence keeps what follows behind it); key and value are
+// loaded with acquire; then the version must still be the same. A miss stands if the primary's
+// version is still the same after the last bucket was read, whether the filter or the second bucket
+// decided it; and if the time is still the same.
 //
 // Hits and misses mixed at random would cost a branch misprediction per key. So what a bucket says
 // is not branched on: keys are appended to lists whose lengths are counted up by comparisons, and
@@ -206,13 +206,54 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
     const flow_view view = shared;
     return take_each<true, 8>(view, group, now, renew_units, values, stride);
   }
+  /// The same where every key was nominated for, without the list and without a branch for a key. A
+  /// fence stands for the loads of their pairs. False: one of them is another key's, or has
+  /// changed, and nothing was copied out.
+  [[gnu::noinline]] static bool take_all_words(const flow_view& shared, flow_group& group,
+                                               std::uint8_t* values, std::size_t stride) noexcept {
+    const flow_view view = shared;
+    const unsigned n = group.n;
+    const std::uint64_t* key = group.keys;
+    std::uint64_t differs = 0;
+    alignas(64) std::uint64_t taken[group_size];
+    acquire_loads();
+    for (unsigned i = 0; i < n; ++i, key += Shape::key_words) {
+      const std::uint64_t where = group.where[i];
+      const std::uint64_t* words = again::entry(view, where);
+      for (unsigned w = 0; w < Shape::key_words; ++w) differs |= Sync::load(words + w) ^ key[w];
+      taken[i] = Sync::load(words + Shape::key_words);
+      const std::uint64_t meta = Sync::load(&line_of(view, where / flow_line::n_slots).meta);
+      differs |= (group.seen[i] ^ meta) >> flow_version_shift;
+    }
+    if (differs != 0) [[unlikely]]
+      return false;
+    if (stride == 8) {
+      std::memcpy(values, taken, n * std::size_t{8});
+    } else {
+      for (unsigned i = 0; i < n; ++i) std::memcpy(values + i * stride, &taken[i], 8);
+    }
+    group.hits = all_of(n);
+    return true;
+  }
+  static constexpr bool may_take_all = has_fences && Sync::concurrent && !Expiry::timed &&
+                                       Shape::key_words != 0 && Shape::value_words == 1;
+
   template <bool InOneCall>
   [[gnu::always_inline]] static std::uint32_t take_listed(
-      const flow_view& shared, const flow_view& view, flow_group& group, std::uint64_t now,
-      std::uint32_t renew_units, std::uint8_t* values, std::size_t stride) noexcept {
+      const flow_view& shared, const flow_view& view, const flow_reader_state& state,
+      flow_group& group, std::uint64_t now, std::uint32_t renew_units, std::uint8_t* values,
+      std::size_t stride) noexcept {
     if constexpr (InOneCall && Shape::value_words == 1) {
-      if (values != nullptr && view.value_bytes == 8)
+      if (values != nullptr && view.value_bytes == 8) {
+        if constexpr (may_take_all) {
+          // Of what comes from further away, each answer should go on as soon as it is there.
+          if (state.is_near && group.n_found == group.n &&
+              take_all_words(shared, group, values, stride)) {
+            return 0;
+          }
+        }
         return take_words(shared, group, now, renew_units, values, stride);
+      }
     }
     return take_each<InOneCall, 0>(view, group, now, renew_units, values, stride);
   }
@@ -225,7 +266,7 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       std::uint32_t renew_units, std::uint8_t* values, std::size_t stride) noexcept {
     const std::uint64_t now =
         Expiry::timed && !settled<InOneCall> ? Sync::load(view.now) : group.now;
-    std::uint32_t unsure = group.unsure | take_listed<InOneCall>(shared, view, group, now,
+    std::uint32_t unsure = group.unsure | take_listed<InOneCall>(shared, view, state, group, now,
                                                                  renew_units, values, stride);
     if constexpr (!settled<InOneCall>) {
       // An entry set since the time was read may seem to lie in the past or too far ahead: so the
