@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import resource
 import socket
 import struct
 import threading
@@ -181,6 +182,31 @@ class test_beginnings(with_channel):
         silent = [self.silent() for _ in range(100)]
         for one in silent:
             self.assert_ended(one)
+        self.assert_all_is_well(before)
+
+    def cpu_seconds(self):
+        """What the thread of the connections has taken of its CPU."""
+        for task in pathlib.Path(f"/proc/{self.switch.process.pid}/task").iterdir():
+            if (task / "comm").read_text().strip() == "coua-openflow":
+                words = (task / "stat").read_text().rsplit(") ", 1)[1].split()
+                return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        return self.fail("no thread coua-openflow")
+
+    def test_descriptors_run_out(self):
+        """Those who cannot be taken yet wait; the switch says why, does not spin, and takes them later."""
+        before, pid = self.memory(), self.switch.process.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.prlimit, pid, resource.RLIMIT_NOFILE, limits)
+        # poll() needs as many as it is asked about.
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (16, limits[1]))
+        one = self.silent()
+        lab.wait_for(lambda: "cannot take a connection yet: Too many open files" in self.switch.log.read_text(),
+                     what="log")
+        spent = self.cpu_seconds()
+        time.sleep(2)
+        self.assertLess(self.cpu_seconds() - spent, 1)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        of.controller(one).greet().barrier()
         self.assert_all_is_well(before)
 
     def test_messages_that_stop_in_the_middle(self):

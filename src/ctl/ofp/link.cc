@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint32_t only_1_3 = 1U << OFP13_VERSION;
 // Network control, as for routing protocols.
 constexpr std::uint8_t dscp = 48;
+/// Until a listener in trouble tries again.
+constexpr unsigned trouble_ms = 100;
 
 std::string message_of(int error) { return error == EOF ? "end of file" : std::strerror(error); }
 
@@ -121,14 +123,20 @@ listener::~listener() { pvconn_close(pvconn_); }
 
 std::unique_ptr<link> listener::accept(const link_settings& settings) {
   ::vconn* peer = nullptr;
-  if (pvconn_accept(pvconn_, &peer) != 0) return nullptr;
+  const int error = pvconn_accept(pvconn_, &peer);
+  const bool could = error == 0 || error == EAGAIN || error == ECONNABORTED;
+  trouble_ = could ? "" : message_of(error);
+  if (error != 0) return nullptr;
   ::rconn* made = rconn_create(static_cast<int>(settings.probe_s), 0, dscp, only_1_3);
   const std::string name = vconn_get_name(peer);
   rconn_connect_unreliably(made, peer, name.c_str());
   return std::unique_ptr<link>(new link(made, name, settings.probe_s));
 }
 
-void listener::wait() { pvconn_wait(pvconn_); }
+void listener::wait() {
+  if (!trouble_.empty()) return poll_timer_wait(trouble_ms);
+  pvconn_wait(pvconn_);
+}
 
 result<std::unique_ptr<poller>> poller::create() {
   const int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -85,8 +85,12 @@ class listener {
   listener& operator=(const listener&) = delete;
 
   const std::string& target() const { return target_; }
-  /// Null: nobody is there.
+  /// Null: nobody is there, or whoever is there cannot be taken yet, and trouble() says why.
   std::unique_ptr<link> accept(const link_settings& settings);
+  /// Why the last accept() could not take anybody (mostly there are no descriptors); empty: it
+  /// could have.
+  const std::string& trouble() const { return trouble_; }
+  /// Until somebody is there; in trouble, for a while: whoever waits would end the wait at once.
   void wait();
 
  private:
@@ -94,6 +98,7 @@ class listener {
 
   ::pvconn* pvconn_;
   std::string target_;
+  std::string trouble_;
 };
 
 class poller {

@@ -2,6 +2,7 @@
 #include "ctl/ofp/link.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -190,6 +191,31 @@ TEST_F(link_pair, another_connection_takes_nothing_over) {
   SetUp();
   say(made(echo_request, 9));
   EXPECT_EQ(next(), made(echo_request, 9));
+}
+
+TEST_F(link_pair, who_cannot_be_taken_for_lack_of_descriptors_is_taken_later) {
+  const int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+  ASSERT_EQ(connect(other, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const bool none_taken = listener_->accept({}) == nullptr;
+  const std::string trouble = listener_->trouble();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(none_taken);
+  EXPECT_EQ(trouble, std::strerror(EMFILE));
+  // Who waits for it still would end each wait at once.
+  listener_->wait();
+  EXPECT_GT(time_of_wait(*poller_, 10s), 50ms);
+  EXPECT_NE(listener_->accept({}), nullptr);
+  EXPECT_EQ(listener_->trouble(), "");
+  EXPECT_EQ(listener_->accept({}), nullptr);
+  EXPECT_EQ(listener_->trouble(), "") << "nobody is there";
+  close(other);
 }
 
 TEST(poller, is_woken_before_and_while_it_waits) {

@@ -31,6 +31,8 @@ using clock = std::chrono::steady_clock;
 // To ask whether somebody new has come costs as much as a flow_mod: while controllers speak, it is
 // done so often.
 constexpr std::chrono::milliseconds accept_each{1};
+/// Of the log's lines about those that cannot be taken.
+constexpr std::chrono::seconds trouble_each{10};
 // Who looks at the connections holds up others who want to look at the switch.
 constexpr std::chrono::seconds answer_most{2};
 
@@ -242,7 +244,14 @@ class running_server final : public server {
                                 from->target() == management() ? ctl::controller_origin::management
                                                                : ctl::controller_origin::came});
       }
+      if (!from->trouble().empty()) tell_trouble(*from, now);
     }
+  }
+  void tell_trouble(const ofp::listener& of, clock::time_point now) {
+    if (now < next_trouble_) return;
+    next_trouble_ = now + trouble_each;
+    log_warning("openflow: bridge %s: %s: cannot take a connection yet: %s", name(),
+                of.target().c_str(), of.trouble().c_str());
   }
 
   void serve(connection& of) {
@@ -341,7 +350,7 @@ class running_server final : public server {
   bridge_view bridge_;
   std::unique_ptr<ofp::poller> poller_;
   std::unique_ptr<event_hub> hub_;
-  clock::time_point next_tell_{}, next_accept_{};
+  clock::time_point next_tell_{}, next_accept_{}, next_trouble_{};
   bool conversed_ = false;                 // somebody said something, since accept()
   std::optional<clock::time_point> seen_;  // a controller, the last time
   std::optional<bool> alone_;              // as the switch was told
