@@ -106,7 +106,7 @@ const std::vector<parameter> filter_options = {
 };
 
 const char* const port_example =
-    R"({"name": "p0", "bridge": "br0", "local": false, "number": 0, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
+    R"({"name": "p0", "bridge": "br0", "local": false, "number": 1, "devargs": "net_tap0,iface=tap0", "driver": "net_tap",
   "mac": "02:00:00:00:00:01", "numa_node": -1, "enabled": true, "link_up": true,
   "link_mbps": 10000, "lost": false, "mtu": 1500, "promiscuous": true, "learning": true,
   "mac_limit": 0, "mac_limit_action": "forward", "shut_down": null, "recover_s": 0, "recovers_in_s": null, "learned": 2,
@@ -149,7 +149,9 @@ std::vector<verb> port_verbs() {
        .id = port_add},
       {.path = "port remove",
        .summary = "Stops and removes a port and flushes its addresses",
-       .details = "A port that is not there is no error ('unchanged').",
+       .details =
+           "A port that is not there is no error ('unchanged'). Rules that name it stay, by its "
+           "number, which may be another port's later, after a restart at the latest.",
        .arguments = {port_name},
        .example = "coua port remove p0",
        .alias = "del",

@@ -175,8 +175,9 @@ const field_table<port>& port_fields() {
                         .meaning = "Name of the port everywhere; unique",
                         .example = "p0",
                         .required = true},
-                       "1 to 32 letters, digits, `_`, `.`, `-`; not `-` first", check_port_name,
-                       [](port& p) -> auto& { return p.name; }),
+                       "1 to 32 letters, digits, `_`, `.`, `-`; not `-` first, and no word of "
+                       "OpenFlow for other ports, such as `all`",
+                       check_new_port_name, [](port& p) -> auto& { return p.name; }),
       text_field<port>({.name = "bridge",
                         .meaning = "The bridge that it belongs to",
                         .example = "br0",

@@ -78,7 +78,7 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
     const std::string name = each.name(), item = "bridge " + name;
     if (each.goes()) {
       closes(*each.before, wanted.file);
-      leaving.push_back({item, wanted.file, remove(name), add(*each.before)});
+      leaving.push_back({item, wanted.file, remove(name), add(*each.before), false, true});
     } else if (each.comes()) {
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({item, wanted.place(path + "name"), add(*each.after), remove(name)});
@@ -120,7 +120,8 @@ void running_config::plan_ports(const config& wanted, const config_difference& d
       changing.push_back({item, place, update(*after), restore(*before)});
       continue;
     }
-    if (before) leaving.push_back({item, place, remove(before->name), restore(*before)});
+    if (before)
+      leaving.push_back({item, place, remove(before->name), restore(*before), false, true});
     if (after) coming.push_back({item, place, add(*after), remove(after->name)});
   }
 }

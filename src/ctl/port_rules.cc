@@ -107,6 +107,19 @@ std::string check_port_name(std::string_view name) {
   return {};
 }
 
+std::string check_new_port_name(std::string_view name) {
+  static constexpr std::string_view words[] = {"in_port",    "table", "normal", "flood", "all",
+                                               "controller", "local", "any",    "none",  "unset"};
+  if (std::string reason = check_port_name(name); !reason.empty()) return reason;
+  const auto is_name = [name](std::string_view word) {
+    return std::ranges::equal(name, word, [](unsigned char a, unsigned char b) {
+      return std::tolower(a) == std::tolower(b);
+    });
+  };
+  if (std::ranges::any_of(words, is_name)) return "is a word of OpenFlow for other ports";
+  return {};
+}
+
 std::string check_devargs(std::string_view devargs) {
   if (devargs.empty()) return "is empty; give a DPDK device such as net_tap0,iface=tap0";
   if (devargs.size() > limits::devargs_max)
@@ -142,7 +155,7 @@ std::vector<field_problem> check_port(const dp::port_config& port) {
                          std::uint64_t high) {
     if (value < low || value > high) problems.push_back({field, out_of_range(value, low, high)});
   };
-  text("name", check_port_name(port.name));
+  text("name", check_new_port_name(port.name));
   if (port.bond.any())
     check_bond(port, problems);
   else

@@ -21,6 +21,10 @@ struct field_problem {
 /// Empty when `name` may be the name of a port, else the reason.
 std::string check_port_name(std::string_view name);
 
+/// The same for the name of a port that is to be made. Rules read words such as ALL and LOCAL, in
+/// any letters, as what OpenFlow means by them, so that no port may be called so.
+std::string check_new_port_name(std::string_view name);
+
 /// Empty when `devargs` can be the name of a DPDK device with its arguments, else the reason.
 std::string check_devargs(std::string_view devargs);
 

@@ -295,12 +295,14 @@ result<void> running_config::run(const steps& steps) {
     const auto done = steps[i].go();
     if (done) continue;
     error e = at_place(steps[i].place, done.error());
-    std::string stuck;
+    std::string stuck, anew;
     for (std::size_t j = i + (steps[i].partial ? 1 : 0); j-- > 0;) {
       if (const auto taken_back = steps[j].back(); !taken_back)
         stuck += (stuck.empty() ? "" : "; ") + message_about(steps[j].item, taken_back.error());
+      else if (steps[j].anew)
+        anew += (anew.empty() ? ", but came back anew: " : ", ") + steps[j].item;
     }
-    e.what += stuck.empty() ? "; nothing was changed"
+    e.what += stuck.empty() ? "; nothing was changed" + anew
                             : "; what was done before could not be taken back as a whole: " + stuck;
     return tl::unexpected(std::move(e));
   }

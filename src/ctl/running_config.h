@@ -88,6 +88,7 @@ class running_config {
     std::string place;  // in the file
     std::function<result<void>()> go, back;
     bool partial = false;  // one that fails may have done a part of it, which `back` takes back
+    bool anew = false;     // what `back` brings is not what was there: it has counted nothing yet
   };
   using steps = std::vector<step>;
 

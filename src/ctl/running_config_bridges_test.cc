@@ -58,11 +58,15 @@ TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_contro
   ASSERT_TRUE(running_.apply(two));
   sw_.fail_port("d", {errc::io, "port d", "no such device"});
   // br0 goes, which is the first one, and br1, whose rules the file says.
-  for (const char* bridge : {"br1, pipeline: {flows: []}", "br2"}) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"br1, pipeline: {flows: []}", "bridge br0, port b, port a"},
+      {"br2", "bridge br1, bridge br0, port a, port b"}};
+  for (const auto& [bridge, anew] : cases) {
     const auto done = running_.apply(
         file("bridges: [{name: " + std::string(bridge) + "}]\nports: [{name: d, devargs: x2}]"));
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().what, "no such device; nothing was changed");
+    EXPECT_EQ(done.error().what,
+              "no such device; nothing was changed, but came back anew: " + std::string(anew));
     EXPECT_EQ(bridges(), (names{"br0", "br1"}));
     EXPECT_TRUE(runs(running_, two));
     EXPECT_EQ(n_rules("br1"), 2u);

@@ -160,7 +160,7 @@ class test_config_port_that_fails(cli_case):
                 "  - {name: new, devargs: net_null5}\n  - {name: bad, devargs: net_tap0}\n")
         done = self.coua("config", "apply", "-", stdin=file, status=1)
         self.assertEqual(done.stderr, "coua: standard input:4: ports[2]: port bad: the device is "
-                                      "not ours; nothing was changed\n")
+                                      "not ours; nothing was changed, but came back anew: port up, port p0\n")
         self.assertEqual(sorted(self.text("config", "show").splitlines()),
                          sorted(before.splitlines()))
 

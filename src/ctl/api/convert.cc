@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "ctl/port_rules.h"
 #include "ctl/ranges.h"
+#include "dp/pipeline/port_numbers.h"
 #include "net/mac.h"
 
 namespace coua::ctl {
@@ -314,7 +315,7 @@ void to_message(const dp::port_status& port, v1::Port& out) {
   out.set_shut_down(port.shut_down);
   out.set_recovers_in_s(port.recovers_in_s);
   to_message(dp::vlans_of(config), *out.mutable_carries());
-  out.set_number(port.number);
+  out.set_number(dp::bridge_port(port.number, config.local));
 }
 
 result<std::uint16_t> to_vlan(std::uint32_t vlan) {
