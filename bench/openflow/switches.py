@@ -17,12 +17,6 @@ def on(cpu, words):
     return ["taskset", "-c", cpu, *words]
 
 
-def cpu_seconds(stat):
-    """User and system time in a file of /proc; in ticks, of 10 ms mostly."""
-    words = stat.read_text().rsplit(") ", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def load(switch, rules, options):
     """Wall seconds of ovs-ofctl, seconds of the server's control, of the client; into no rules."""
     lab.run(on(CONTROL, ["ovs-ofctl", "-O", "OpenFlow13", "del-flows", switch.target]), timeout=300)
@@ -73,7 +67,7 @@ class coua:
         process = pathlib.Path(f"/proc/{self.pid}")
         workers = [task for task in (process / "task").iterdir()
                    if (task / "comm").read_text().startswith(self.WORKER)]
-        return cpu_seconds(process / "stat") - sum(cpu_seconds(each / "stat") for each in workers)
+        return lab.cpu_seconds(process / "stat") - sum(lab.cpu_seconds(each / "stat") for each in workers)
 
     def close(self):
         self.switch.close()
@@ -91,7 +85,7 @@ class bare:
         lab.wait_for(pathlib.Path("/run/bare.mgmt").exists, what="bare_server")
 
     def control_seconds(self):
-        return cpu_seconds(pathlib.Path(f"/proc/{self.process.pid}/stat"))
+        return lab.cpu_seconds(pathlib.Path(f"/proc/{self.process.pid}/stat"))
 
     def close(self):
         self.process.terminate()
@@ -144,7 +138,7 @@ class ovs:
             os.sched_setaffinity(int(task), {CONTROL if int(task) == self.pid else WORK})
 
     def control_seconds(self):
-        return cpu_seconds(pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/stat"))
+        return lab.cpu_seconds(pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/stat"))
 
     def close(self):
         for each in self.processes:

@@ -78,7 +78,11 @@ void running_config::plan_bridges(const config& wanted, const config_difference&
     const std::string name = each.name(), item = "bridge " + name;
     if (each.goes()) {
       closes(*each.before, wanted.file);
-      leaving.push_back({item, wanted.file, remove(name), add(*each.before), false, true});
+      leaving.push_back({.item = item,
+                         .place = wanted.file,
+                         .go = remove(name),
+                         .back = add(*each.before),
+                         .anew = true});
     } else if (each.comes()) {
       const std::string path = wanted.bridge_path(each.index);
       coming.push_back({item, wanted.place(path + "name"), add(*each.after), remove(name)});
@@ -121,7 +125,11 @@ void running_config::plan_ports(const config& wanted, const config_difference& d
       continue;
     }
     if (before)
-      leaving.push_back({item, place, remove(before->name), restore(*before), false, true});
+      leaving.push_back({.item = item,
+                         .place = place,
+                         .go = remove(before->name),
+                         .back = restore(*before),
+                         .anew = true});
     if (after) coming.push_back({item, place, add(*after), remove(after->name)});
   }
 }

@@ -14,6 +14,7 @@
 #include "base/cpu.h"
 #include "ctl/config_schema.h"
 #include "ctl/port_rules.h"
+#include "pipeline/model/port.h"
 
 namespace coua::ctl {
 namespace {
@@ -299,6 +300,15 @@ TEST(port_rules, pci_addresses) {
 
 // The text between the markers of docs/configuration.md is what the schema says. After a change of
 // the schema, run this test with COUA_UPDATE_DOCS=1.
+TEST(config, no_port_is_called_as_rules_call_others) {
+  for (std::uint64_t number = pipeline::port_in_port; number <= pipeline::port_any; ++number) {
+    const std::string word = pipeline::port_name(static_cast<pipeline::port_no>(number));
+    EXPECT_FALSE(check_new_port_name(word).empty()) << word;
+    EXPECT_TRUE(check_port_name(word).empty()) << "of a bridge it may be the name";
+    EXPECT_TRUE(check_new_port_name(word + "0").empty());
+  }
+}
+
 TEST(config_document, says_what_the_schema_says) {
   const std::string begin = "<!-- reference: begin -->\n", end = "<!-- reference: end -->\n";
   const auto file = docs_dir / "configuration.md";

@@ -116,7 +116,8 @@ std::string check_new_port_name(std::string_view name) {
       return std::tolower(a) == std::tolower(b);
     });
   };
-  if (std::ranges::any_of(words, is_name)) return "is a word of OpenFlow for other ports";
+  if (std::ranges::any_of(words, is_name))
+    return "is a word of OpenFlow for other ports; give it another one";
   return {};
 }
 

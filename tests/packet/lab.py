@@ -143,6 +143,12 @@ def start(command, ns=None, **options):
     return subprocess.Popen(words, text=True, env={**os.environ, "PATH": PATH}, **options)
 
 
+def cpu_seconds(stat):
+    """User and system time in a file of /proc; in ticks, of 10 ms mostly."""
+    words = stat.read_text().rsplit(") ", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_for(condition, timeout=60.0, every=0.05, what=""):
     """Polls until `condition()` is true and returns its value; raises when it stays false. It waits
     long: only a failure costs the time, and a machine may be busy with other things."""

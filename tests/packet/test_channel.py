@@ -188,8 +188,7 @@ class test_beginnings(with_channel):
         """What the thread of the connections has taken of its CPU."""
         for task in pathlib.Path(f"/proc/{self.switch.process.pid}/task").iterdir():
             if (task / "comm").read_text().strip() == "coua-openflow":
-                words = (task / "stat").read_text().rsplit(") ", 1)[1].split()
-                return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+                return lab.cpu_seconds(task / "stat")
         return self.fail("no thread coua-openflow")
 
     def test_descriptors_run_out(self):

@@ -108,6 +108,11 @@ class test_ports(with_hosts):
         self.settle()
         self.assertLessEqual(len(self.entries("--port", "p3")), 5)
 
+    def test_its_number_is_that_of_rules(self):
+        for name, port in self.ports().items():
+            self.switch.coua("flow", "add", f"table=9,in_port={port['number']},actions=drop")  # no packet comes there
+            self.assertIn(f"in_port={name} ", self.switch.coua("flow", "dump", "table=9").stdout)
+
     def test_adding_is_idempotent_and_checked(self):
         port = self.CONFIG["ports"][0]
         self.assertEqual(self.switch.json("port", "add", "p1", port["devargs"])["changed"], False)

@@ -44,11 +44,8 @@ class link_pair : public testing::Test {
     ASSERT_TRUE(polls && listens);
     poller_ = std::move(*polls);
     listener_ = std::move(*listens);
-    peer_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
-    ASSERT_EQ(connect(peer_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    peer_ = connected();
+    ASSERT_GE(peer_, 0);
     say(made(hello, 1));
     link_settings settings;
     while ((link_ = listener_->accept(settings)) == nullptr) {
@@ -60,6 +57,17 @@ class link_pair : public testing::Test {
   void TearDown() override {
     if (peer_ >= 0) close(peer_);
     unlink(path_.c_str());
+  }
+
+  /// A socket of the controller's; below 0: there is none.
+  int connected() const {
+    const int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
+    if (connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return made;
+    close(made);
+    return -1;
   }
 
   void say(message_view bytes) {
@@ -194,11 +202,8 @@ TEST_F(link_pair, another_connection_takes_nothing_over) {
 }
 
 TEST_F(link_pair, who_cannot_be_taken_for_lack_of_descriptors_is_taken_later) {
-  const int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
-  ASSERT_EQ(connect(other, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const int other = connected();
+  ASSERT_GE(other, 0);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
