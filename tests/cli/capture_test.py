@@ -133,6 +133,8 @@ class test_capture_that_hangs(capture_case):
     def test_a_daemon_that_hangs_when_it_was_told(self):
         self.addCleanup(self.daemon.process.kill)  # it would end when its look has
         process = self.begun("-w", self.file)
+        # Told before its first look, it would end as it should.
+        self.assertEqual(self.daemon.process.stdout.readline(), "hangs\n")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)

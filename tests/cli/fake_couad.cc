@@ -4,7 +4,7 @@
 //
 // usage: fake_couad SOCKET [capacity N] [traffic N] [fail-port NAME] [stall SECONDS] [dumps N]
 //        [pipeline none] [config FILE] [connect-after LOOKS] [link-after LOOKS] [captured FRAMES at
-//        each look] [capture-hangs SECONDS at each look]
+//        each look] [capture-hangs SECONDS at each look, which it says]
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -50,6 +50,8 @@ int main(int argc, char** argv) {
     }
     if (what == "capture-hangs") {
       sw.on_capture([time = std::chrono::seconds(std::stoul(value))](const auto&) {
+        std::puts("hangs");
+        std::fflush(stdout);
         std::this_thread::sleep_for(time);
         return coua::ctl::fake_switch::packets{};
       });
