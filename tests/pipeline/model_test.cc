@@ -146,6 +146,11 @@ void run(checked_pipeline& in, profile is, noted_forms& forms, const step& one) 
       for (unsigned bursts = 1 + one.n / 8; bursts > 0; --bursts) {
         std::vector<pipeline::packet> packets;
         for (unsigned i = 0; i < n; ++i) packets.push_back(random_packet(random()));
+        // A switch's are of one port.
+        const bool is_one_port = random() % 2 == 0;
+        for (pipeline::packet& each : packets) {
+          if (is_one_port) each.in_port = packets.front().in_port;
+        }
         all.packets += packets.size();
         in.receive(packets);
       }

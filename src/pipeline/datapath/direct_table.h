@@ -31,6 +31,7 @@ struct direct_table {
   std::uint8_t rule_of[rows_max] = {};
   std::unique_ptr<std::atomic<record_id>[]> heads;  // by rule, the highest priority first
   std::vector<rule_rank> ranks;                     // by rule
+  bool is_of_port = false;  // no rule asks for more than the port that a packet came by
 };
 
 }  // namespace coua::pipeline

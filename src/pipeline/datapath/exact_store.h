@@ -51,8 +51,15 @@ class exact_store {
   template <class TableOf>
   void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
             TableOf table_of) const noexcept {
-    layout_.take_packed(from, at, n, packing_, words, n_words_);
+    take(from, at, n, words, std::uint8_t{0});
     mark(words, n, table_of);
+  }
+  /// The same at one table.
+  void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
+            std::uint8_t table) const noexcept {
+    layout_.take_packed(from, at, n, packing_, words, n_words_);
+    // 0 is that of the first one, where most packets are looked up.
+    if (table != 0) mark(words, n, [table](std::size_t) { return table; });
   }
 
   // Writer.
@@ -85,12 +92,9 @@ class exact_store {
 
  private:
   explicit exact_store(const key_layout& layout);
-  /// Puts the number of its table into each key; words behind it are cleared.
+  /// Puts the number of its table into each key.
   template <class TableOf>
   void mark(std::uint64_t* words, std::size_t n, TableOf table_of) const noexcept {
-    for (unsigned w = packing_.n_words(); w < n_words_; ++w) {
-      for (std::size_t i = 0; i < n; ++i) words[i * n_words_ + w] = 0;
-    }
     std::uint64_t* marked = words + mark_word_;
     for (std::size_t i = 0; i < n; ++i, marked += n_words_) {
       *marked |= std::uint64_t{table_of(i)} << mark_shift_;

@@ -92,14 +92,22 @@ template <net::parse_depth Depth>
 void executor::parse_all() noexcept {
   const port_list& ports = *plan_->ports;
   const unsigned n = n_;
-  unsigned states = 0;
+  // They come from one port, mostly.
+  port_no port = packets_[0].in_port;
+  unsigned states = ports.states(port);
+  bool is_one_port = true;
   for (unsigned i = 0; i < n; ++i) {
     packet_state& p = packets_[i];
     if (!net::parse_usual<Depth>(p.buffer, p.layers)) {
       net::parse_burst(&p.buffer, &p.layers, 1, Depth);
     }
-    states |= ports.states(p.in_port);
+    if (p.in_port == port) [[likely]]
+      continue;
+    is_one_port = false;
+    port = p.in_port;
+    states |= ports.states(port);
   }
+  is_one_port_ = is_one_port;
   port_states_ = states;
 }
 
@@ -139,7 +147,11 @@ void executor::run(unsigned n, time_ns now) noexcept {
   is_train_ = may_be_one_flow();
   packet_bits arrived = admitted();
   if (joined_ != nullptr && !is_train_) arrived = run_joined(arrived);
-  send_to(arrived, 0);
+  if (arrived != 0) {
+    packet_list first;
+    first.put(arrived);
+    run_batch(first);
+  }
   run_tables();
   finish();
 }
@@ -204,21 +216,25 @@ void executor::run_pending() noexcept {
     packet_list list;
     take_pending(static_cast<table_id>(64 * word + std::countr_zero(pending_tables_[word])), list);
     word = 0;  // a table further on may be of the batch of an earlier one
-    const table_id table = table_[list.at[0]];
-    met_rules found;
-    if (const table_stage* stage = plan_->tables[table]) {
-      if (is_train_) [[unlikely]] {
-        look_up_train(*stage, list, found);
-      } else {
-        look_up(*stage, list, found);
-      }
-    } else {
-      found.clear(list.n);
-    }
-    if (is_special_) [[unlikely]]
-      look_up_specially(table, list, found);
-    execute(list, found);
+    run_batch(list);
   }
+}
+
+void executor::run_batch(const packet_list& list) noexcept {
+  const table_id table = table_[list.at[0]];
+  met_rules found;
+  if (const table_stage* stage = plan_->tables[table]) {
+    if (is_train_) [[unlikely]] {
+      look_up_train(*stage, list, found);
+    } else {
+      look_up(*stage, list, found);
+    }
+  } else {
+    found.clear(list.n);
+  }
+  if (is_special_) [[unlikely]]
+    look_up_specially(table, list, found);
+  execute(list, found);
 }
 
 executor::packet_bits executor::count(const packet_list& list, const met_rules& found, work& all,

@@ -325,6 +325,7 @@ class executor {
   /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
   void run_pending() noexcept;
+  void run_batch(const packet_list& list) noexcept;
   void take_pending(table_id batch, packet_list& out) noexcept;
   void execute(const packet_list& list, const met_rules& found) noexcept;
   /// Counts those that have a record. Bits of the others, by their place in the list. `all`: what
@@ -415,8 +416,9 @@ class executor {
   void look_up_direct(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   void look_up_exact(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   class asked;
-  /// Bits of the rows that match, of each that was asked.
-  void find_rows(const direct_table& table, const asked& which, std::uint64_t* matched) noexcept;
+  /// Bits of the rows that match, of each that was asked. Returns those that match any.
+  std::uint64_t find_rows(const direct_table& table, const asked& which,
+                          std::uint64_t* matched) noexcept;
   const action_record* record_of(const direct_table& table, unsigned rule) const noexcept;
   template <class HeadAt, class Find>
   bool find_rules(const packet_list& list, const asked& which, met_rules& found, HeadAt head_at,
@@ -426,7 +428,6 @@ class executor {
   [[gnu::cold]] void take_for_all(const packet_list& list, met_rules& found) const noexcept;
   [[gnu::cold]] met_rule met_without(const prefix_table& prefixes,
                                      const packet_state& from) const noexcept;
-  void fetch_rules(const lpm_handle* heads, unsigned n) const noexcept;
   template <class Address>
   void look_up_prefixes(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   template <class Address>
@@ -543,6 +544,7 @@ class executor {
   bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
   bool some_state_ = false;   // what load() leaves as it is may be another one than 0
+  bool is_one_port_ = false;  // that all packets show as the one they came by
   unsigned port_states_ = 0;  // all that is so of some port of the burst
   // By slot.
   void* owner_[n_slots];

@@ -37,8 +37,7 @@ executor::packet_bits executor::run_joined(packet_bits arrived) noexcept {
   list.put(arrived);
   const exact_store& store = *joined_->entries;
   const asked which(list, packets_, store.layout().needs());
-  store.take(packets_, which.slots_or_first(), which.n(), keys_,
-             [](std::size_t) { return table_id{0}; });
+  store.take(packets_, which.slots_or_first(), which.n(), keys_, table_id{0});
   std::uint64_t heads[burst_max];
   packet_bits hits = store.look_up(worker_, keys_, which.n(), heads);
   const auto n_hits = static_cast<unsigned>(std::popcount(hits));

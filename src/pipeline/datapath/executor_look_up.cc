@@ -10,7 +10,8 @@ namespace coua::pipeline {
 
 /// The rules of those that were asked, by their heads; of others none. True: all meet one. Nearly
 /// always the newest record of each counts, and no branch is taken; of the others `find(i)` says
-/// what does.
+/// what does. Records and counters are fetched in loops of their own: the first records are there
+/// when the last counters have been asked for.
 template <class HeadAt, class Find>
 bool executor::find_rules(const packet_list& list, const asked& which, met_rules& found,
                           HeadAt head_at, Find find) const noexcept {
@@ -22,13 +23,17 @@ bool executor::find_rules(const packet_list& list, const asked& which, met_rules
     return (one.from <= version) & (one.shape != nullptr);
   };
   const auto each = [&](auto place) {
-    bool all_count = true;
     for (unsigned i = 0; i < n; ++i) {
       const rule_head head = head_at(i);
-      const action_record& newest = records[head.record];  // 0 is one without a shape
-      all_count &= counts(newest);
-      found.put(place(i), {&newest, head.counters});
+      const action_record* const newest = records + head.record;  // 0 is one without a shape
+      __builtin_prefetch(newest);
+      found.put(place(i), {newest, head.counters});
     }
+    for (unsigned i = 0; i < n; ++i) {
+      prefetch_to_write(counts_.place(found.counters[place(i)]));
+    }
+    bool all_count = true;
+    for (unsigned i = 0; i < n; ++i) all_count &= counts(*found.records[place(i)]);
     if (all_count) [[likely]]
       return;
     for (unsigned i = 0; i < n; ++i) {
@@ -75,15 +80,24 @@ void executor::look_up(const table_stage& of, const packet_list& list, met_rules
   }
 }
 
-void executor::find_rows(const direct_table& table, const asked& which,
-                         std::uint64_t* matched) noexcept {
+std::uint64_t executor::find_rows(const direct_table& table, const asked& which,
+                                  std::uint64_t* matched) noexcept {
+  const bool is_one = table.is_of_port && is_one_port_;
+  const unsigned n = is_one ? 1 : which.n();
   const std::size_t stride = table.layout.n_words();
-  table.layout.take(packets_, which.slots_or_first(), which.n(), keys_, stride);
+  table.layout.take(packets_, which.slots_or_first(), n, keys_, stride);
   if (table.rows.n_words != 0) {
-    match_rows_(table.rows, keys_, stride, which.n(), matched);
+    match_rows_(table.rows, keys_, stride, n, matched);
   } else {
-    std::fill_n(matched, which.n(), ~std::uint64_t{0} >> (64 - table.n_rules));
+    std::fill_n(matched, n, ~std::uint64_t{0} >> (64 - table.n_rules));
   }
+  if (is_one) {
+    std::fill_n(matched + 1, which.n() - 1, matched[0]);
+    return matched[0];
+  }
+  std::uint64_t any = 0;
+  for (unsigned i = 0; i < n; ++i) any |= matched[i];
+  return any;
 }
 
 const action_record* executor::record_of(const direct_table& table, unsigned rule) const noexcept {
@@ -121,37 +135,21 @@ void executor::look_up_exact(const table_stage& of, const packet_list& list,
   const exact_store& store = *of.exact;
   const asked which(list, packets_, store.layout().needs());
   if (!list.is_mixed) {
-    store.take(packets_, which.slots_or_first(), which.n(), keys_,
-               [table = of.table](std::size_t) { return table; });
+    store.take(packets_, which.slots_or_first(), which.n(), keys_, of.table);
   } else {
     store.take(packets_, which.slots_or_first(), which.n(), keys_,
                [&](std::size_t i) { return table_[which.slots()[i]]; });
   }
   std::uint64_t heads[burst_max];
   const std::uint64_t hits = store.look_up(worker_, keys_, which.n(), heads);
-  const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < which.n(); ++i) {
-    heads[i] = (hits >> i & 1) != 0 ? heads[i] : 0;
-    const rule_head head = rule_head::of(heads[i]);
-    __builtin_prefetch(&all[head.record]);
-    prefetch_to_write(counts_.place(head.counters));
+  for (std::uint64_t missed = first_bits(which.n()) & ~hits; missed != 0; missed &= missed - 1) {
+    heads[std::countr_zero(missed)] = 0;
   }
   const auto head_at = [&heads](unsigned i) { return rule_head::of(heads[i]); };
-  const bool has_all = find_rules(list, which, found, head_at,
-                                  [&](unsigned i) { return all.at(head_at(i), version_); });
+  const bool has_all = find_rules(list, which, found, head_at, [&](unsigned i) {
+    return follows_.records->at(head_at(i), version_);
+  });
   look_up_rest(of, list, found, has_all);
-}
-
-/// The records of rules, and where they count: in loops of their own, so that the first records are
-/// there when the last counters have been asked for.
-void executor::fetch_rules(const lpm_handle* heads, unsigned n) const noexcept {
-  const action_records& all = *follows_.records;
-  for (unsigned i = 0; i < n; ++i) {
-    __builtin_prefetch(&all[rule_head::of_short(heads[i]).record]);
-  }
-  for (unsigned i = 0; i < n; ++i) {
-    prefetch_to_write(counts_.place(rule_head::of_short(heads[i]).counters));
-  }
 }
 
 template <class Address>
@@ -214,7 +212,6 @@ template <class Address>
 void executor::take_prefixes(const table_stage& of, const packet_list& list, const asked& which,
                              const lpm_table<Address>* const* tables, const lpm_slot* slots,
                              const lpm_handle* heads, met_rules& found) noexcept {
-  fetch_rules(heads, which.n());
   const auto head_at = [heads](unsigned i) { return rule_head::of_short(heads[i]); };
   const bool has_all = find_rules(list, which, found, head_at, [&](unsigned i) {
     return longest_prefix(*follows_.records, *tables[i], slots[i], heads[i], version_);
@@ -312,8 +309,7 @@ void executor::look_up_sets(const table_stage& of, const packet_list& list, bool
   const decomposed_table& table = *of.decomposed;
   const exact_store& store = *table.by_value;
   const asked which(list, packets_, store.layout().needs());
-  store.take(packets_, which.slots_or_first(), which.n(), keys_,
-             [id = of.table](std::size_t) { return id; });
+  store.take(packets_, which.slots_or_first(), which.n(), keys_, of.table);
   std::uint64_t values[burst_max], sets[burst_max];
   std::uint64_t hits = store.look_up(worker_, keys_, which.n(), values);
   const layer_needs needs = table.rest.needs();
@@ -382,7 +378,7 @@ void executor::look_up_beside(const direct_table& table, const packet_list& list
                               met_rules& found) noexcept {
   const asked which(list, packets_, table.layout.needs());
   std::uint64_t matched[burst_max];
-  find_rows(table, which, matched);
+  if (find_rows(table, which, matched) == 0) return;
   for (unsigned i = 0; i < which.n(); ++i) {
     if (matched[i] == 0) continue;
     const unsigned k = which.which(i);

@@ -49,6 +49,7 @@ bool executor::begin_call(slot at, const op& how, call_frame back) noexcept {
     is_disguised_[at] = true;
     in_ports_[at] = packets_[at].in_port;
     packets_[at].in_port = how.number;
+    is_one_port_ = false;
   }
   wait_at_table(at);
   return true;

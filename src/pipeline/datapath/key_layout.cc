@@ -242,6 +242,14 @@ struct beside_others {
   void operator()(std::uint64_t& word, std::uint64_t bits) const { word |= std::rotl(bits, turn); }
 };
 
+/// The last word of a packed key, and with it one of padding.
+struct before_padding {
+  void operator()(std::uint64_t& word, std::uint64_t bits) const {
+    word = bits;
+    (&word)[1] = 0;
+  }
+};
+
 /// One word of all keys: what kind of window it is was asked before. `Checked`: packets that do not
 /// have its layers get a word of 0.
 template <base From, bool Checked, class Packets, class Put>
@@ -303,11 +311,16 @@ void key_layout::take_packed_from(Packets packets, std::size_t n, const key_pack
                                   std::uint64_t* words, std::size_t stride) const noexcept {
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     const key_packing::place& to = as.places_[w];
-    if (to.is_first) {
+    if (to.is_first && to.word + 1U == as.n_words_ && as.n_words_ < stride) {
+      take_window<false>(windows_[w], packets, n, words + to.word, stride, before_padding());
+    } else if (to.is_first) {
       take_window<false>(windows_[w], packets, n, words + to.word, stride);
     } else {
       take_window<false>(windows_[w], packets, n, words + to.word, stride, beside_others{to.turn});
     }
+  }
+  for (std::size_t w = as.n_words_ + !windows_.empty(); w < stride; ++w) {
+    for (std::size_t i = 0; i < n; ++i) words[i * stride + w] = 0;
   }
 }
 

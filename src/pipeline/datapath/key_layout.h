@@ -141,7 +141,7 @@ class key_layout {
   void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
             std::size_t stride) const noexcept;
 
-  /// The same, packed; the packing is that of this layout.
+  /// The same, packed; the packing is that of this layout. Words up to the next key are cleared.
   void take_packed(const packet_state* from, const std::uint8_t* at, std::size_t n,
                    const key_packing& as, std::uint64_t* words, std::size_t stride) const noexcept;
 

@@ -274,8 +274,11 @@ TEST(key_layout, packed_keys_have_all_bits) {
     packing.pack(words, expected);
     for (const std::uint8_t* at : {slots, static_cast<const std::uint8_t*>(nullptr)}) {
       std::uint64_t packed[key_words::max];
+      std::fill(std::begin(packed), std::end(packed), ~std::uint64_t{0});
       layout.take_packed(&got.state, at, 1, packing, packed, key_words::max);
       ASSERT_TRUE(std::equal(packed, packed + packing.n_words(), expected)) << one.to_string();
+      ASSERT_EQ(std::count(packed + packing.n_words(), std::end(packed), 0U),
+                key_words::max - packing.n_words());
     }
     int n_in_words = 0, n_in_packed = 0;
     for (unsigned w = 0; w < layout.n_words(); ++w) n_in_words += std::popcount(words[w]);

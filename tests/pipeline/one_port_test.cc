@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bursts of one port, as a switch's are, beside the oracle: rules that ask for nothing but the port
+// are looked up once for all of them. And bursts of several ports, and those whose packets tables
+// are to see as if from another one.
+#include <gtest/gtest.h>
+
+#include "checked_pipeline.h"
+#include "mac_rules.h"
+
+namespace coua::test {
+namespace {
+
+using namespace pipeline;
+using pipeline::test::add_group;
+using pipeline::test::add_rule;
+using pipeline::test::output;
+using pipeline::test::to;
+using pipeline::test::where;
+
+constexpr unsigned n_macs = 20;
+constexpr port_no n_ports = 5;
+
+match from(port_no port) { return where({exact(field::in_port, port)}); }
+
+class one_port : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (port_no i = 1; i <= n_ports; ++i) must(pipeline::test::add_port(i));
+  }
+  void must(const operation& one) { ASSERT_TRUE(in_.apply({one})); }
+  void rule(table_id table, std::uint16_t priority, const match& of, action_list does) {
+    must(add_rule(table, priority, of, pipeline::test::apply(std::move(does))));
+  }
+  void add_macs() {
+    for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(0, i, 3 + i % 3));
+  }
+  table_template kind() { return in_.bridge().compiler().form(0)->kind(); }
+  /// Bursts of several sizes: of each port alone, and with one packet, at any place, of another.
+  void see() {
+    for (const unsigned n : {1U, 2U, 7U, executor::burst_max - 1, executor::burst_max}) {
+      for (port_no port = 1; port <= n_ports; ++port) {
+        for (const unsigned other : {n, 0U, n / 2, n - 1}) {
+          std::vector<packet> burst;
+          for (unsigned i = 0; i < n; ++i) {
+            burst.push_back(packet_to(i % (n_macs + 3), i == other ? port % n_ports + 1 : port));
+          }
+          in_.receive(burst);
+        }
+      }
+    }
+    in_.check_counters();
+  }
+
+  checked_pipeline in_{{.limits = {.direct_long = 0}, .share_from = 1}};
+};
+
+TEST_F(one_port, meets_rules_of_ports) {
+  rule(0, 10, from(1), {output(2)});
+  rule(0, 10, from(2), {output(3), output(4)});
+  rule(0, 5, from(2), {output(1)});
+  see();
+  rule(0, 1, {}, {output(5)});
+  EXPECT_EQ(kind(), table_template::direct);
+  see();
+}
+
+TEST_F(one_port, meets_rules_of_ports_and_others) {
+  rule(0, 10, from(1), {output(2)});
+  const rule_mod to_one = mac_rule(0, 1, 4, 20);
+  must(to_one);
+  must(add_rule(0, 11, where({exact(field::in_port, 2), exact(field::eth_dst, first_mac + 2)}),
+                pipeline::test::apply({output(3)})));
+  see();
+  must(strict(rule_command::remove_strict, to_one));
+  see();
+}
+
+TEST_F(one_port, meets_rules_apart) {
+  add_macs();
+  rule(0, 20, from(1), {output(2)});
+  rule(0, 5, from(2), {output(1)});
+  ASSERT_EQ(kind(), table_template::exact);
+  EXPECT_EQ(in_.bridge().compiler().form(0)->n_rows_apart(), 2U);
+  see();
+  // Of the ports of the exact rules' priority one came before them, and one comes behind.
+  rule(0, 10, from(3), {output(5)});
+  must(strict(rule_command::remove_strict, mac_rule(0, 4)));
+  must(mac_rule(0, 4, 2));
+  see();
+}
+
+/// Red where a packet's other port is not seen to be another one: the packets meet the same table,
+/// those that are resubmitted first among them.
+TEST_F(one_port, is_not_one_for_tables_that_see_another) {
+  constexpr table_id of_ports = 6;
+  const action as_from_2 = act::resubmit{2, of_ports};
+  must(add_group(1, group_type::all, {to({as_from_2, output(4)})}));
+  for (unsigned i = 0; i < n_macs; i += 3) rule(0, 10, to_mac(i), {as_from_2, output(5)});
+  rule(0, 10, to_mac(1), {act::group{1}});
+  instructions on;
+  on.goto_table = of_ports;
+  must(add_rule(0, 1, {}, on));
+  rule(of_ports, 10, from(1), {output(3)});
+  rule(of_ports, 10, from(2), {output(4), output(1)});
+  rule(of_ports, 10, from(3), {});
+  see();
+}
+
+}  // namespace
+}  // namespace coua::test
