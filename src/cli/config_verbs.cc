@@ -55,6 +55,13 @@ std::string to_text(const file_problem& problem, const std::string& file) {
          (problem.field.empty() ? "" : problem.field + ": ") + problem.reason;
 }
 
+json problems_json(const file_report& report) {
+  json out = json::array();
+  for (const file_problem& each : report.problems)
+    out.push_back({{"line", each.line}, {"field", each.field}, {"reason", each.reason}});
+  return out;
+}
+
 /// All that is wrong with it, as the daemon will see it.
 result<void> must_be_good(const session& s, const text_file& file) {
   const file_report report = s.check(file.text, file.name);
@@ -62,10 +69,15 @@ result<void> must_be_good(const session& s, const text_file& file) {
   for (std::size_t i = 0; i + 1 < report.problems.size(); i++)
     std::fprintf(stderr, "%s\n", to_text(report.problems[i], file.name).c_str());
   const file_problem& last = report.problems.back();
-  return fail(errc::invalid,
-              file.name + (last.line > 0 ? ":" + std::to_string(last.line) : "") +
-                  (last.field.empty() ? "" : ": " + last.field),
-              last.reason);
+  auto failed = fail(errc::invalid,
+                     file.name + (last.line > 0 ? ":" + std::to_string(last.line) : "") +
+                         (last.field.empty() ? "" : ": " + last.field),
+                     last.reason);
+  if (s.as_json) {
+    s.answer({{"error", error_json(failed.value())}, {"errors", problems_json(report)}}, "");
+    s.answered = true;
+  }
+  return failed;
 }
 
 result<text_file> read_good(const session& s) {
@@ -174,15 +186,15 @@ result<void> run_config_check(const session& s) {
   const auto file = read_text(s.call.text("FILE"));
   if (!file) return tl::unexpected(file.error());
   const file_report report = s.check(file->text, file->name);
-  json errors = json::array();
-  for (const file_problem& each : report.problems) {
-    errors.push_back({{"line", each.line}, {"field", each.field}, {"reason", each.reason}});
+  for (const file_problem& each : report.problems)
     std::fprintf(stderr, "%s\n", to_text(each, file->name).c_str());
-  }
   const bool good = report.problems.empty();
-  const json object = {
-      {"file", file->name}, {"good", good}, {"ports", report.n_ports}, {"errors", errors}};
-  const std::string text = file->name + ": good, " + std::to_string(report.n_ports) + " ports\n";
+  const json object = {{"file", file->name},
+                       {"good", good},
+                       {"ports", report.n_ports},
+                       {"errors", problems_json(report)}};
+  const std::string text = file->name + ": good, " + std::to_string(report.n_ports) +
+                           (report.n_ports == 1 ? " port\n" : " ports\n");
   if (good || s.as_json) s.answer(object, text);
   if (!good) s.status = exit_failed;
   return {};

@@ -269,6 +269,7 @@ result<void> run_group_del(const session& s) {
 }
 
 result<void> run_group_dump(const session& s) {
+  if (s.call.has("ID") && s.call.has("from")) return s.misuse("give either ID or --from");
   v1::DumpGroupsRequest asked;
   if (s.call.has("ID")) asked.set_group_id(id_of(s.call, "ID"));
   asked.set_first(id_of(s.call, "from"));
@@ -293,6 +294,7 @@ result<void> run_meter_del(const session& s) {
 }
 
 result<void> run_meter_dump(const session& s) {
+  if (s.call.has("ID") && s.call.has("from")) return s.misuse("give either ID or --from");
   v1::DumpMetersRequest asked;
   if (s.call.has("ID")) asked.set_meter_id(id_of(s.call, "ID"));
   asked.set_first(id_of(s.call, "from"));

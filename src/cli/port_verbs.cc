@@ -23,7 +23,12 @@ void take_ranges(const std::string& text, vlan_ranges& to) {
 }
 
 /// The mirror options over what the port has; false when none was given.
-bool take_mirror(const invocation& call, v1::MirrorSources& mirror) {
+result<bool> take_mirror(const session& s, v1::MirrorSources& mirror) {
+  const invocation& call = s.call;
+  const bool some =
+      call.has("mirror-received") || call.has("mirror-sent") || call.has("mirror-vlans");
+  if (some && call.has("no-mirror"))
+    return s.misuse("--no-mirror and options that name what is mirrored exclude each other");
   const auto names = [&](const char* option, auto& to) {
     if (!call.has(option)) return;
     to.Clear();
@@ -33,8 +38,7 @@ bool take_mirror(const invocation& call, v1::MirrorSources& mirror) {
   names("mirror-received", *mirror.mutable_received());
   names("mirror-sent", *mirror.mutable_sent());
   if (call.has("mirror-vlans")) take_ranges(call.text("mirror-vlans"), *mirror.mutable_vlans());
-  return call.has("no-mirror") || call.has("mirror-received") || call.has("mirror-sent") ||
-         call.has("mirror-vlans");
+  return some || call.has("no-mirror");
 }
 
 // The VLAN options over what the port has; false when none was given.
@@ -156,7 +160,10 @@ result<void> run_port_add(const session& s) {
   const auto given = take_vlans(s, vlans);
   if (!given) return tl::unexpected(given.error());
   if (*given) *spec.mutable_vlans() = vlans;
-  if (v1::MirrorSources mirror; take_mirror(s.call, mirror)) *spec.mutable_mirror() = mirror;
+  v1::MirrorSources mirror;
+  const auto mirrors = take_mirror(s, mirror);
+  if (!mirrors) return tl::unexpected(mirrors.error());
+  if (*mirrors) *spec.mutable_mirror() = mirror;
   if (v1::Bond bond; take_bond(s.call, bond)) *spec.mutable_bond() = bond;
   auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
   if (!got) return tl::unexpected(got.error());
@@ -181,9 +188,10 @@ result<void> run_port_set(const session& s) {
   take_settings(s.call, request);
   v1::PortVlans vlans;
   v1::MirrorSources mirror;
-  const bool mirrors = take_mirror(s.call, mirror);
+  const auto mirrors = take_mirror(s, mirror);
+  if (!mirrors) return tl::unexpected(mirrors.error());
   // What is not said of VLANs and of mirror sources stays.
-  if (s.call.has("tagged") != s.call.has("native") || mirrors) {
+  if (s.call.has("tagged") != s.call.has("native") || *mirrors) {
     v1::GetPortRequest get;
     get.set_name(request.name());
     const auto now = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::GetPort, get);
@@ -192,8 +200,8 @@ result<void> run_port_set(const session& s) {
       vlans = now->port().spec().vlans();
     mirror = now->port().spec().mirror();
   }
-  if (mirrors) {
-    take_mirror(s.call, mirror);
+  if (*mirrors) {
+    (void)take_mirror(s, mirror);
     *request.mutable_mirror() = mirror;
   }
   const auto given = take_vlans(s, vlans);

@@ -216,6 +216,18 @@ std::string vlans_text(const v1::PortVlans& vlans) {
          (vlans.native() == 0 ? "none" : std::to_string(vlans.native()));
 }
 
+/// Of the addresses that it learns, where that is not as usual.
+std::string learning_text(const v1::PortSpec& spec) {
+  if (!spec.learning()) return "learning: off\n";
+  if (spec.mac_limit() == 0) return {};
+  std::string out = "learning: at most " + grouped(spec.mac_limit()) + "; frames from others ";
+  switch (spec.mac_limit_action()) {
+    case v1::MAC_LIMIT_ACTION_DROP: return out + "are dropped\n";
+    case v1::MAC_LIMIT_ACTION_SHUTDOWN: return out + "shut the port down\n";
+    default: return out + "are forwarded\n";
+  }
+}
+
 }  // namespace
 
 json port_json(const v1::Port& port) {
@@ -276,7 +288,9 @@ std::string port_details_text(const v1::Port& port) {
   const std::string local =
       port.spec().local() ? "local: LOCAL of bridge " + port.spec().bridge() + " to OpenFlow\n"
                           : "";
-  return local + members_text(port) + storm_text(port) + mirror_text(port.spec().mirror());
+  const std::string promiscuous = port.spec().promiscuous() ? "" : "promiscuous: off\n";
+  return local + promiscuous + learning_text(port.spec()) + members_text(port) + storm_text(port) +
+         mirror_text(port.spec().mirror());
 }
 
 }  // namespace coua::cli

@@ -121,8 +121,10 @@ ports:
         self.file.write_text("fib: {x: 1}\nports: [{name: p0}]\n")
         done = self.coua("config", "apply", self.file, "-j", status=1)
         self.assertEqual(len(done.stderr.splitlines()), 2)
-        self.assertEqual(json.loads(done.stdout)["error"]["where"],
-                         f"{self.file}:2: ports[0].devargs")
+        said = json.loads(done.stdout)
+        self.assertEqual(said["error"]["where"], f"{self.file}:2: ports[0].devargs")
+        self.assertEqual([(each["line"], each["field"]) for each in said["errors"]],
+                         [(1, "fib.x"), (2, "ports[0].devargs")])
         self.assertEqual(self.text("config", "show"), before)
 
     def test_a_file_that_cannot_be_written(self):

@@ -188,7 +188,8 @@ class test_flows(cli_case):
                               (("meter", "add", "meter=1"), "must specify bands")):
             self.assertIn(reason, self.coua(*words, status=1).stderr)
         for words in (("flow", "add"), ("flow", "add", ""), ("flow", "add", "a", "--file", "-"),
-                      ("flow", "del", "--strict"), ("group", "add"), ("meter", "mod")):
+                      ("flow", "del", "--strict"), ("group", "add"), ("meter", "mod"),
+                      ("group", "dump", 1, "--from", 3), ("meter", "dump", 1, "--from", 1)):
             self.coua(*words, status=2)
 
     def test_groups_and_meters(self):

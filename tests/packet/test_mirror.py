@@ -77,5 +77,8 @@ class test_mirror(with_original):
         refused = self.switch.coua("port", "set", "i3", "--mirror-sent", "i3", check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("a port is no mirror of itself", refused.stderr)
+        refused = self.switch.coua("port", "set", "i3", "--no-mirror", "--mirror-sent", "i1", check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--no-mirror and options that name what is mirrored exclude each other", refused.stderr)
         self.restore()
         self.assertIsNone(self.ports()["i3"]["mirror"])

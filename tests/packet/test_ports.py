@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ports that come, go, lose their link and change while traffic runs; learning and ageing."""
 
+import fcntl
+import struct
 import subprocess
 import time
 
 import frames
 import lab
 from cases import station, tap, with_hosts, with_switch
+
+
+TUNSETIFF = 0x400454CA
+TAP_OF_QUEUES = 0x0002 | 0x1000 | 0x0100  # IFF_TAP, IFF_NO_PI, IFF_MULTI_QUEUE
 
 
 class test_ports(with_hosts):
@@ -32,6 +38,19 @@ class test_ports(with_hosts):
             wire.close()
         self.assertEqual(finish(), set())
         self.assert_conserved()
+
+    def test_tap_of_another_program(self):
+        """The driver would share it: each of the two programs would get some of the frames."""
+        name, devargs = "q2", "net_tap952,iface=q2"
+        with open("/dev/net/tun", "r+b", buffering=0) as other:
+            fcntl.ioctl(other, TUNSETIFF, struct.pack("16sH22x", name.encode(), TAP_OF_QUEUES))
+            lab.run(f"ip link set {name} up")
+            said = self.switch.coua("port", "add", "extra", devargs, check=False)
+            self.assertIn("port extra: interface q2 is there and has a carrier", said.stderr)
+            self.assertNotIn("extra", self.ports())
+            self.assertTrue(lab.os.path.exists(f"/sys/class/net/{name}"))
+        self.switch.coua("port", "add", "extra", devargs)
+        self.switch.coua("port", "remove", "extra")
 
     def test_port_in_use_is_removed_and_added_again(self):
         port = self.CONFIG["ports"][2]
@@ -89,6 +108,7 @@ class test_ports(with_hosts):
     def test_learning_off(self):
         self.switch.coua("port", "set", "p3", "--learning", "off")
         self.addCleanup(self.switch.coua, "port", "set", "p3", "--learning", "on")
+        self.assertIn("\nlearning: off\n", self.switch.coua("port", "show", "p3").stdout)
         self.flush()
         wire, ear = self.wire(self.h3), self.wire(self.h1)
         wire.send(frames.make(frames.BROADCAST, station(2), b"unlearned"))
@@ -100,6 +120,8 @@ class test_ports(with_hosts):
         self.flush()
         self.switch.coua("port", "set", "p3", "--mac-limit", "5")
         self.addCleanup(self.switch.coua, "port", "set", "p3", "--mac-limit", "0")
+        self.assertIn("\nlearning: at most 5; frames from others are forwarded\n",
+                      self.switch.coua("port", "show", "p3").stdout)
         before = self.fib_stats()["limited"]
         wire = self.wire(self.h3)
         for number in range(100, 120):

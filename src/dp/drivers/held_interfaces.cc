@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "dp/drivers/devargs.h"
+#include "dp/drivers/kernel_interface.h"
 
 namespace coua::dp {
 namespace {
@@ -21,6 +22,13 @@ struct interface_state {
 std::map<std::string, interface_state>& states() {
   static std::map<std::string, interface_state> all;
   return all;
+}
+
+/// Of a TAP interface whose port is not there yet: it has a carrier, which comes from a program
+/// that has it open. The driver would share its frames with that one, and reset it at the end.
+bool is_of_another_program(const std::string& devargs, unsigned index) {
+  return devargs.starts_with("net_tap") && index != 0 &&
+         kernel_interface::of("net_af_packet", index).look() == kernel_interface::state::up;
 }
 
 }  // namespace
@@ -48,6 +56,11 @@ result<held_interfaces> held_interfaces::take(const std::string& devargs, const 
           "interface " + name + " is that of " + other->second.port +
               ": one port has an interface" +
               (devargs.starts_with("net_af_xdp") ? " (queue_count= gives it more queues)" : ""));
+    if (is_of_another_program(devargs, index))
+      return fail(
+          errc::exists, port,
+          "interface " + name +
+              " is there and has a carrier: another program, perhaps another couad, has it");
     interface_state& its = states()[name];
     its.port = port;
     its.index = index;

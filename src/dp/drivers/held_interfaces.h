@@ -34,7 +34,7 @@ class held_interfaces {
   ~held_interfaces() { give_back(); }
 
   /// Those in devargs (devargs.h). `port`: whose they are to be, for messages. Errors: exists
-  /// (another port has one).
+  /// (another port has one, or another program a TAP interface that is up).
   static result<held_interfaces> take(const std::string& devargs, const std::string& port);
 
   /// The port has just closed a socket of AF_XDP on them.

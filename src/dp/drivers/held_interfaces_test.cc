@@ -2,8 +2,10 @@
 #include "dp/drivers/held_interfaces.h"
 
 #include <gtest/gtest.h>
+#include <net/if.h>
 
 #include "dp/drivers/devargs.h"
+#include "dp/drivers/kernel_interface.h"
 
 namespace coua::dp {
 namespace {
@@ -36,6 +38,17 @@ TEST(held_interfaces, are_of_one_port_at_a_time) {
   EXPECT_TRUE(held_interfaces::take("net_tap1,iface=v2", "port p4")) << "left by who was refused";
   *first = held_interfaces();
   EXPECT_TRUE(held_interfaces::take("net_af_xdp2,iface=v1", "port p2"));
+}
+
+TEST(held_interfaces, are_not_what_another_program_may_have) {
+  const unsigned lo = if_nametoindex("lo");
+  const auto state = kernel_interface::of("net_af_packet", lo).look();
+  const auto taken = held_interfaces::take("net_tap1,iface=lo", "port p1");
+  ASSERT_EQ(taken.has_value(), state != kernel_interface::state::up);
+  if (!taken) {
+    EXPECT_NE(taken.error().what.find("interface lo is there"), std::string::npos);
+  }
+  EXPECT_TRUE(held_interfaces::take("net_af_packet1,iface=lo", "port p1"));
 }
 
 TEST(held_interfaces, moves_without_being_free_meanwhile) {
