@@ -7,6 +7,7 @@
 
 #include "checked_pipeline.h"
 #include "mac_rules.h"
+#include "net/wire.h"
 
 namespace coua::test {
 namespace {
@@ -35,6 +36,12 @@ class one_port : public ::testing::Test {
   void add_macs() {
     for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(0, i, 3 + i % 3));
   }
+  /// Bursts look like trains where they are one sender's.
+  static void set_addresses(packet& of, unsigned i) {
+    std::uint8_t* const network = of.bytes.data() + net::ethernet_header_bytes;
+    net::store_be32(network + net::wire::ipv4::source, 0x0a00'0000 | i);
+    net::store_be32(network + net::wire::ipv4::destination, (i % 8) << 24);
+  }
   table_template kind() { return in_.bridge().compiler().form(0)->kind(); }
   /// Bursts of several sizes: of each port alone, and with one packet, at any place, of another.
   void see() {
@@ -44,6 +51,7 @@ class one_port : public ::testing::Test {
           std::vector<packet> burst;
           for (unsigned i = 0; i < n; ++i) {
             burst.push_back(packet_to(i % (n_macs + 3), i == other ? port % n_ports + 1 : port));
+            set_addresses(burst.back(), i);
           }
           in_.receive(burst);
         }
@@ -90,6 +98,50 @@ TEST_F(one_port, meets_rules_apart) {
   see();
 }
 
+match to_prefix(unsigned which, unsigned length) {
+  const std::uint64_t mask = ~std::uint64_t{0} << (32 - length) & 0xffff'ffff;
+  return where({pipeline::test::ipv4(), {field::ipv4_dst, (which << 24) & mask, mask}});
+}
+
+TEST_F(one_port, meets_rules_beside_routes) {
+  for (unsigned i = 0; i < 6; ++i) {
+    for (const unsigned length : {8U, 12U, 16U, 24U})
+      rule(0, static_cast<std::uint16_t>(length), to_prefix(i, length), {output(1 + length % 5)});
+  }
+  rule(0, 50, from(1), {output(2)});
+  rule(0, 20, from(2), {output(1)});
+  ASSERT_EQ(kind(), table_template::lpm);
+  EXPECT_EQ(in_.bridge().compiler().form(0)->n_rows_apart(), 2U);
+  see();
+}
+
+/// A table of ports may have been one of more, and become one again.
+TEST_F(one_port, meets_rules_of_ports_that_are_left) {
+  for (const port_no port : {1U, 2U, 3U}) rule(0, 10, from(port), {output(port + 1)});
+  std::vector<rule_mod> others{mac_rule(0, 1, 4, 20)};
+  others.push_back(add_rule(0, 11, where({exact(field::in_port, 2), exact(field::vlan_vid, 0)}),
+                            pipeline::test::apply({output(3)})));
+  for (const rule_mod& each : others) must(each);
+  see();
+  for (const rule_mod& each : others) {
+    must(strict(rule_command::remove_strict, each));
+    see();
+  }
+}
+
+/// Packets that go on are not the first ones of their burst, nor all behind each other.
+TEST_F(one_port, meets_rules_of_ports_behind_others) {
+  for (unsigned i = 0; i < n_macs; i += 2) rule(0, 10, to_mac(i), {output(5)});
+  instructions on;
+  on.goto_table = 1;
+  must(add_rule(0, 1, {}, on));
+  rule(1, 10, from(1), {output(2)});
+  rule(1, 10, from(3), {output(4)});
+  see();
+  for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(1, i, 3 + i % 3));
+  see();
+}
+
 /// Red where a packet's other port is not seen to be another one: the packets meet the same table,
 /// those that are resubmitted first among them.
 TEST_F(one_port, is_not_one_for_tables_that_see_another) {
@@ -104,6 +156,9 @@ TEST_F(one_port, is_not_one_for_tables_that_see_another) {
   rule(of_ports, 10, from(1), {output(3)});
   rule(of_ports, 10, from(2), {output(4), output(1)});
   rule(of_ports, 10, from(3), {});
+  see();
+  // And where they are apart.
+  for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(of_ports, i, 3 + i % 3, 5));
   see();
 }
 

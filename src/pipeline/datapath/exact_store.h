@@ -54,11 +54,10 @@ class exact_store {
     take(from, at, n, words, std::uint8_t{0});
     mark(words, n, table_of);
   }
-  /// The same at one table.
+  /// The same at one table: of number 0, keys have a mark of 0.
   void take(const packet_state* from, const std::uint8_t* at, std::size_t n, std::uint64_t* words,
             std::uint8_t table) const noexcept {
     layout_.take_packed(from, at, n, packing_, words, n_words_);
-    // 0 is that of the first one, where most packets are looked up.
     if (table != 0) mark(words, n, [table](std::size_t) { return table; });
   }
 

@@ -2,7 +2,7 @@
 //
 // One worker's way through a plan: a burst of packets goes through the tables together.
 //
-//   parse --> pending[table 0]
+//   parse; to table 0, and then
 //
 //   while a table has pending packets, the lowest first (goto only goes up, resubmit anywhere):
 //     take     its packets, and those of other tables whose entries are in the same store
@@ -416,7 +416,8 @@ class executor {
   void look_up_direct(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   void look_up_exact(const table_stage& of, const packet_list& list, met_rules& found) noexcept;
   class asked;
-  /// Bits of the rows that match, of each that was asked. Returns those that match any.
+  /// Bits of the rows that match, of each that was asked. Returns the rows that any of them
+  /// matches.
   std::uint64_t find_rows(const direct_table& table, const asked& which,
                           std::uint64_t* matched) noexcept;
   const action_record* record_of(const direct_table& table, unsigned rule) const noexcept;
@@ -543,8 +544,9 @@ class executor {
   unsigned n_slots_ = 0;        // up to the last copy; burst_max without one
   bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
-  bool some_state_ = false;   // what load() leaves as it is may be another one than 0
-  bool is_one_port_ = false;  // that all packets show as the one they came by
+  bool some_state_ = false;  // what load() leaves as it is may be another one than 0
+  /// All packets came by one port, and no table has been shown another one for any of them.
+  bool is_one_port_ = false;
   unsigned port_states_ = 0;  // all that is so of some port of the burst
   // By slot.
   void* owner_[n_slots];

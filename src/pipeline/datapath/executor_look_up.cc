@@ -10,8 +10,8 @@ namespace coua::pipeline {
 
 /// The rules of those that were asked, by their heads; of others none. True: all meet one. Nearly
 /// always the newest record of each counts, and no branch is taken; of the others `find(i)` says
-/// what does. Records and counters are fetched in loops of their own: the first records are there
-/// when the last counters have been asked for.
+/// what does. Counters are fetched in a loop of their own: the first records are there when the
+/// last counters have been asked for.
 template <class HeadAt, class Find>
 bool executor::find_rules(const packet_list& list, const asked& which, met_rules& found,
                           HeadAt head_at, Find find) const noexcept {
@@ -83,6 +83,7 @@ void executor::look_up(const table_stage& of, const packet_list& list, met_rules
 std::uint64_t executor::find_rows(const direct_table& table, const asked& which,
                                   std::uint64_t* matched) noexcept {
   const bool is_one = table.is_of_port && is_one_port_;
+  COUA_ASSERT(!is_one || which.n() != 0);  // whoever is of ports takes all packets
   const unsigned n = is_one ? 1 : which.n();
   const std::size_t stride = table.layout.n_words();
   table.layout.take(packets_, which.slots_or_first(), n, keys_, stride);

@@ -294,6 +294,32 @@ TEST(key_layout, packed_keys_have_all_bits) {
   EXPECT_EQ(key_packing(layout_of({four})).n_words(), 2U);
 }
 
+/// Words up to the next key are cleared, and no others.
+TEST(key_layout, packed_keys_stand_apart) {
+  const match some = where({ipv4(), exact(field::ip_proto, 6), exact(field::ipv4_dst, 2),
+                            exact(field::tcp_dst, 80), exact(field::metadata, 1)});
+  const key_layout layout = layout_of({some});
+  const key_packing packing(layout);
+  ASSERT_EQ(packing.n_words(), 2U);
+  unsigned n_taken = 0;
+  for (const test::bytes& each : test::frames()) {
+    const test::received got(test::with_state(each));
+    if (!layout.may_match(got.state.layers)) continue;
+    ++n_taken;
+    constexpr std::uint8_t slots[] = {0, 0, 0};
+    for (std::size_t stride = 2; stride <= 5; ++stride) {
+      std::uint64_t packed[3 * 5 + 1];
+      std::fill(std::begin(packed), std::end(packed), ~std::uint64_t{0});
+      layout.take_packed(&got.state, slots, 3, packing, packed, stride);
+      for (std::size_t w = 0; w < 3 * stride; ++w)
+        EXPECT_EQ(packed[w], w % stride < 2 ? packed[w % stride] : 0) << stride;
+      EXPECT_NE(packed[0], ~std::uint64_t{0});
+      EXPECT_EQ(packed[3 * stride], ~std::uint64_t{0});
+    }
+  }
+  EXPECT_GT(n_taken, 0U);
+}
+
 TEST(key_layout, a_recipe_takes_nothing_else) {
   const match one = where({ipv4(), exact(field::ipv4_dst, 1)});
   const auto recipe = *layout_of({one}).recipe_of(one);

@@ -249,9 +249,10 @@ class outliner {
     const double words = table.rows.n_words;
     const unsigned n_groups = table.rows.n_rules / simd::direct_rules::group;
     const double groups = n_groups;
-    one.atoms.push_back({atom::direct});
-    one.atoms.push_back({atom::direct_word, words - 1, words - 1});
-    one.atoms.push_back({atom::direct_rows, words * (groups - 1), words * (groups - 1)});
+    const double least = table.is_of_port ? 0 : 1;  // once for a burst of one port
+    one.atoms.push_back({atom::direct, least, 1});
+    one.atoms.push_back({atom::direct_word, least * (words - 1), words - 1});
+    one.atoms.push_back({atom::direct_rows, least * words * (groups - 1), words * (groups - 1)});
   }
 
   void add_exact(stage_outline& one, const exact_store& store) {

@@ -228,9 +228,11 @@ TEST_F(outline, joined_tables_are_one_look_up_at_the_first_one) {
   EXPECT_EQ(uses(1, atom::exact), 1);
 }
 
-/// Beside entries and prefixes they are a direct table, and the table is looked up alone.
+/// Beside entries and prefixes they are a direct table, and the table is looked up alone. Rules of
+/// ports are looked up once for a burst of one port.
 TEST_F(outline, rules_apart_cost_what_those_of_direct_do) {
-  const auto add_rules = [&](table_id table, bool some_apart) {
+  enum apart { none, of_port, of_port_and_type };
+  const auto add_rules = [&](table_id table, apart some) {
     std::vector<operation> rules;
     for (unsigned i = 0; i < 60; ++i) {
       const unsigned length = 16 + i % 8;
@@ -241,20 +243,23 @@ TEST_F(outline, rules_apart_cost_what_those_of_direct_do) {
                      : add_rule(2, static_cast<std::uint16_t>(length), where({ipv4(), prefix}),
                                 apply({output(2)})));
     }
-    if (some_apart) {
+    if (some != none)
       rules.emplace_back(
           add_rule(table, 90, where({exact(field::in_port, 1)}), apply({output(2)})));
-    }
+    if (some == of_port_and_type)
+      rules.emplace_back(
+          add_rule(table, 90, where({exact(field::eth_type, 0x806)}), apply({output(2)})));
     return rules;
   };
   for (const table_id table : {table_id{1}, table_id{2}}) {
     const atom others = table == 1 ? atom::exact : atom::lpm;
-    for (const bool some_apart : {false, true}) {
-      must(add_rules(table, some_apart));
+    for (const apart some : {none, of_port, of_port_and_type}) {
+      must(add_rules(table, some));
       must({add_rule(0, 1, {}, go(table))});
       const pipeline_outline got = of();
       EXPECT_EQ(most(stage(got, table), others), 1);
-      EXPECT_EQ(most(stage(got, table), atom::direct), some_apart ? 1 : 0);
+      EXPECT_EQ(most(stage(got, table), atom::direct), some == none ? 0 : 1);
+      EXPECT_EQ(fewest(stage(got, table), atom::direct), some == of_port_and_type ? 1 : 0);
     }
   }
 }
