@@ -22,13 +22,18 @@ void take_ranges(const std::string& text, vlan_ranges& to) {
   }
 }
 
-/// The mirror options over what the port has; false when none was given.
-result<bool> take_mirror(const session& s, v1::MirrorSources& mirror) {
+/// Whether some mirror option was given.
+result<bool> asks_for_mirror(const session& s) {
   const invocation& call = s.call;
   const bool some =
       call.has("mirror-received") || call.has("mirror-sent") || call.has("mirror-vlans");
   if (some && call.has("no-mirror"))
     return s.misuse("--no-mirror and options that name what is mirrored exclude each other");
+  return some || call.has("no-mirror");
+}
+
+/// The mirror options over what the port has.
+void take_mirror(const invocation& call, v1::MirrorSources& mirror) {
   const auto names = [&](const char* option, auto& to) {
     if (!call.has(option)) return;
     to.Clear();
@@ -38,7 +43,6 @@ result<bool> take_mirror(const session& s, v1::MirrorSources& mirror) {
   names("mirror-received", *mirror.mutable_received());
   names("mirror-sent", *mirror.mutable_sent());
   if (call.has("mirror-vlans")) take_ranges(call.text("mirror-vlans"), *mirror.mutable_vlans());
-  return some || call.has("no-mirror");
 }
 
 // The VLAN options over what the port has; false when none was given.
@@ -160,10 +164,9 @@ result<void> run_port_add(const session& s) {
   const auto given = take_vlans(s, vlans);
   if (!given) return tl::unexpected(given.error());
   if (*given) *spec.mutable_vlans() = vlans;
-  v1::MirrorSources mirror;
-  const auto mirrors = take_mirror(s, mirror);
+  const auto mirrors = asks_for_mirror(s);
   if (!mirrors) return tl::unexpected(mirrors.error());
-  if (*mirrors) *spec.mutable_mirror() = mirror;
+  if (*mirrors) take_mirror(s.call, *spec.mutable_mirror());
   if (v1::Bond bond; take_bond(s.call, bond)) *spec.mutable_bond() = bond;
   auto got = s.daemon.call(s.daemon.ports(), &v1::PortService::Stub::AddPort, request);
   if (!got) return tl::unexpected(got.error());
@@ -188,7 +191,7 @@ result<void> run_port_set(const session& s) {
   take_settings(s.call, request);
   v1::PortVlans vlans;
   v1::MirrorSources mirror;
-  const auto mirrors = take_mirror(s, mirror);
+  const auto mirrors = asks_for_mirror(s);
   if (!mirrors) return tl::unexpected(mirrors.error());
   // What is not said of VLANs and of mirror sources stays.
   if (s.call.has("tagged") != s.call.has("native") || *mirrors) {
@@ -201,7 +204,7 @@ result<void> run_port_set(const session& s) {
     mirror = now->port().spec().mirror();
   }
   if (*mirrors) {
-    (void)take_mirror(s, mirror);
+    take_mirror(s.call, mirror);
     *request.mutable_mirror() = mirror;
   }
   const auto given = take_vlans(s, vlans);

@@ -298,8 +298,6 @@ TEST(port_rules, pci_addresses) {
   EXPECT_FALSE(is_pci_devargs(""));
 }
 
-// The text between the markers of docs/configuration.md is what the schema says. After a change of
-// the schema, run this test with COUA_UPDATE_DOCS=1.
 TEST(config, no_port_is_called_as_rules_call_others) {
   for (std::uint64_t number = pipeline::port_in_port; number <= pipeline::port_any; ++number) {
     const std::string word = pipeline::port_name(static_cast<pipeline::port_no>(number));
@@ -309,6 +307,8 @@ TEST(config, no_port_is_called_as_rules_call_others) {
   }
 }
 
+// The text between the markers of docs/configuration.md is what the schema says. After a change of
+// the schema, run this test with COUA_UPDATE_DOCS=1.
 TEST(config_document, says_what_the_schema_says) {
   const std::string begin = "<!-- reference: begin -->\n", end = "<!-- reference: end -->\n";
   const auto file = docs_dir / "configuration.md";

@@ -61,7 +61,6 @@ class copies : public ::testing::Test {
   checked_pipeline in_{1 << 16, {}, n_tables_max};
 };
 
-match from(port_no port) { return where({exact(field::in_port, port)}); }
 const action other_mac = act::set(field::eth_src, 0x0200'0000'7777);
 
 TEST_F(copies, come_where_packets_of_the_burst_wait) {

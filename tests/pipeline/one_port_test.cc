@@ -15,14 +15,13 @@ namespace {
 using namespace pipeline;
 using pipeline::test::add_group;
 using pipeline::test::add_rule;
+using pipeline::test::go;
 using pipeline::test::output;
 using pipeline::test::to;
 using pipeline::test::where;
 
 constexpr unsigned n_macs = 20;
 constexpr port_no n_ports = 5;
-
-match from(port_no port) { return where({exact(field::in_port, port)}); }
 
 class one_port : public ::testing::Test {
  protected:
@@ -33,8 +32,8 @@ class one_port : public ::testing::Test {
   void rule(table_id table, std::uint16_t priority, const match& of, action_list does) {
     must(add_rule(table, priority, of, pipeline::test::apply(std::move(does))));
   }
-  void add_macs() {
-    for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(0, i, 3 + i % 3));
+  void add_macs(table_id table = 0) {
+    for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(table, i, 3 + i % 3));
   }
   /// Bursts look like trains where they are one sender's.
   static void set_addresses(packet& of, unsigned i) {
@@ -132,13 +131,11 @@ TEST_F(one_port, meets_rules_of_ports_that_are_left) {
 /// Packets that go on are not the first ones of their burst, nor all behind each other.
 TEST_F(one_port, meets_rules_of_ports_behind_others) {
   for (unsigned i = 0; i < n_macs; i += 2) rule(0, 10, to_mac(i), {output(5)});
-  instructions on;
-  on.goto_table = 1;
-  must(add_rule(0, 1, {}, on));
+  must(add_rule(0, 1, {}, go(1)));
   rule(1, 10, from(1), {output(2)});
   rule(1, 10, from(3), {output(4)});
   see();
-  for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(1, i, 3 + i % 3));
+  add_macs(1);
   see();
 }
 
@@ -150,15 +147,13 @@ TEST_F(one_port, is_not_one_for_tables_that_see_another) {
   must(add_group(1, group_type::all, {to({as_from_2, output(4)})}));
   for (unsigned i = 0; i < n_macs; i += 3) rule(0, 10, to_mac(i), {as_from_2, output(5)});
   rule(0, 10, to_mac(1), {act::group{1}});
-  instructions on;
-  on.goto_table = of_ports;
-  must(add_rule(0, 1, {}, on));
-  rule(of_ports, 10, from(1), {output(3)});
-  rule(of_ports, 10, from(2), {output(4), output(1)});
-  rule(of_ports, 10, from(3), {});
+  must(add_rule(0, 1, {}, go(of_ports)));
+  rule(of_ports, 20, from(1), {output(3)});
+  rule(of_ports, 20, from(2), {output(4), output(1)});
+  rule(of_ports, 20, from(3), {});
   see();
   // And where they are apart.
-  for (unsigned i = 0; i < n_macs; ++i) must(mac_rule(of_ports, i, 3 + i % 3, 5));
+  add_macs(of_ports);
   see();
 }
 

@@ -25,7 +25,7 @@ std::map<std::string, interface_state>& states() {
 }
 
 /// Of a TAP interface whose port is not there yet: it has a carrier, which comes from a program
-/// that has it open. The driver would share its frames with that one, and reset it at the end.
+/// that has it open. Each of the two would get some of its frames.
 bool is_of_another_program(const std::string& devargs, unsigned index) {
   return devargs.starts_with("net_tap") && index != 0 &&
          kernel_interface::of("net_af_packet", index).look() == kernel_interface::state::up;
@@ -57,10 +57,10 @@ result<held_interfaces> held_interfaces::take(const std::string& devargs, const 
               ": one port has an interface" +
               (devargs.starts_with("net_af_xdp") ? " (queue_count= gives it more queues)" : ""));
     if (is_of_another_program(devargs, index))
-      return fail(
-          errc::exists, port,
-          "interface " + name +
-              " is there and has a carrier: another program, perhaps another couad, has it");
+      return fail(errc::exists, port,
+                  "interface " + name +
+                      " is there and has a carrier: another program, perhaps another couad, has "
+                      "it; give iface= another name, or end that program");
     interface_state& its = states()[name];
     its.port = port;
     its.index = index;

@@ -8,6 +8,8 @@
 // They are known by the names that devargs say, and by the numbers that the kernel has for them: it
 // may have several names for one.
 //
+// A TAP interface is made by its port. One that is up before has it from another program.
+//
 // What was an AF_XDP port's is not free at once: the kernel gives up the queue of a socket some
 // time after that was closed, in a thread of its own.
 #pragma once

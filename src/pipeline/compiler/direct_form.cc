@@ -88,8 +88,7 @@ void direct_form::work_out_ways() {
   COUA_CHECK(std::all_of(entries_.begin(), entries_.end(), work_out));
 }
 
-/// What a rule asks for is the port, if anything.
-static bool is_of_port(const match& asked) {
+static bool asks_for_port_at_most(const match& asked) {
   return std::all_of(asked.terms().begin(), asked.terms().end(),
                      [](const match_term& one) { return one.which == field::in_port; });
 }
@@ -116,8 +115,9 @@ result<void> direct_form::finish() {
     }
   }
   made->is_of_port = made->layout.needs() == layer_needs() &&
-                     std::all_of(entries_.begin(), entries_.end(),
-                                 [](const entry& one) { return is_of_port(one.rule->match); });
+                     std::all_of(entries_.begin(), entries_.end(), [](const entry& one) {
+                       return asks_for_port_at_most(one.rule->match);
+                     });
   made->n_rows = static_cast<unsigned>(rows.size());
   constexpr std::size_t group = simd::direct_rules::group;
   const std::size_t n_padded = (rows.size() + group - 1) / group * group;

@@ -325,6 +325,7 @@ class executor {
   /// Until no packet is pending, nor one has to come back.
   void run_tables() noexcept;
   void run_pending() noexcept;
+  /// Looks packets up at the tables where they are, and does what their rules say.
   void run_batch(const packet_list& list) noexcept;
   void take_pending(table_id batch, packet_list& out) noexcept;
   void execute(const packet_list& list, const met_rules& found) noexcept;
