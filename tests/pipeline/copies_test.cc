@@ -65,8 +65,8 @@ const action other_mac = act::set(field::eth_src, 0x0200'0000'7777);
 
 TEST_F(copies, come_where_packets_of_the_burst_wait) {
   must(add_group(1, group_type::all, {to({other_mac, resubmit(meeting), output(2)})}));
-  rule(0, from(1), {act::group{1}, output(2)}, meeting);
-  rule(0, from(2), {}, meeting);
+  rule(0, from_port(1), {act::group{1}, output(2)}, meeting);
+  rule(0, from_port(2), {}, meeting);
   see();
 }
 
@@ -77,8 +77,8 @@ TEST_F(copies, have_copies) {
   must(add_group(1, group_type::all, {to({other_mac, resubmit(7), output(2)})}));
   rule(7, {}, {act::group{2}, resubmit(meeting)}, 8);
   rule(8, {}, {output(5)}, meeting);
-  rule(0, from(1), {act::group{1}}, meeting);
-  rule(0, from(2), {act::group{2}}, 8);
+  rule(0, from_port(1), {act::group{1}}, meeting);
+  rule(0, from_port(2), {act::group{2}}, 8);
   see();
 }
 
@@ -86,21 +86,21 @@ TEST_F(copies, go_while_packets_of_the_burst_have_come_back) {
   must(add_group(1, group_type::all, {to({other_mac, resubmit(6), output(2)})}));
   rule(5, to_mac(1), {resubmit(6)});
   rule(5, {}, {output(4)});
-  rule(6, from(2), {resubmit(meeting), other_mac}, 8);  // table 8 has no rules: it comes back
-  rule(0, from(1), {resubmit(5), act::group{1}, resubmit(5)}, meeting);
-  rule(0, from(2), {resubmit(6), output(4)}, 5);
+  rule(6, from_port(2), {resubmit(meeting), other_mac}, 8);  // table 8 has no rules: it comes back
+  rule(0, from_port(1), {resubmit(5), act::group{1}, resubmit(5)}, meeting);
+  rule(0, from_port(2), {resubmit(6), output(4)}, 5);
   see();
 }
 
 TEST_F(copies, are_looked_up_as_if_from_another_port) {
   must(add_group(1, group_type::all, {to({other_mac, resubmit(6, 2), output(2)})}));
-  rule(6, from(1), {output(3)}, meeting);
-  rule(6, from(2), {output(4)});
-  rule(0, from(1), {act::group{1}, resubmit(6, 2)}, 6);
-  rule(0, from(2), {resubmit(6, 1)}, 6);
+  rule(6, from_port(1), {output(3)}, meeting);
+  rule(6, from_port(2), {output(4)});
+  rule(0, from_port(1), {act::group{1}, resubmit(6, 2)}, 6);
+  rule(0, from_port(2), {resubmit(6, 1)}, 6);
   // These do not get the port of a packet that was in their place before.
-  rule(0, from(3), {}, 6);
-  rule(6, from(3), {output(1), output(2)});
+  rule(0, from_port(3), {}, 6);
+  rule(6, from_port(3), {output(1), output(2)});
   see();
 }
 
@@ -109,10 +109,10 @@ TEST_F(copies, have_action_sets) {
   must(add_group(3, group_type::all, {to({act::push_vlan{}, output(4)}), to({resubmit(meeting)})}));
   instructions writes = pipeline::test::write({act::group{3}});
   writes.goto_table = meeting;
-  must(add_rule(6, 5, from(1), writes));
-  must(add_rule(6, 5, from(2), pipeline::test::write({output(3)})));
-  rule(0, from(1), {act::group{1}, resubmit(6)}, 6);
-  rule(0, from(2), {act::group{1}}, 6);
+  must(add_rule(6, 5, from_port(1), writes));
+  must(add_rule(6, 5, from_port(2), pipeline::test::write({output(3)})));
+  rule(0, from_port(1), {act::group{1}, resubmit(6)}, 6);
+  rule(0, from_port(2), {act::group{1}}, 6);
   see();
 }
 
@@ -121,8 +121,8 @@ TEST_F(copies, are_of_the_bucket_that_is_chosen) {
                  {to({other_mac, resubmit(meeting)}, 1), to({resubmit(6), output(4)}, 1)}));
   must(add_group(2, group_type::fast_failover, {to({other_mac, resubmit(6)}, 0, 3)}));
   rule(6, {}, {other_mac, output(5)}, meeting);
-  rule(0, from(1), {act::group{1}, act::group{2}}, meeting);
-  rule(0, from(2), {act::group{2}}, meeting);
+  rule(0, from_port(1), {act::group{1}, act::group{2}}, meeting);
+  rule(0, from_port(2), {act::group{2}}, meeting);
   see();
 }
 
@@ -143,8 +143,8 @@ TEST_F(copies, are_as_deep_within_one_another_as_groups_may_be) {
     const action own_mac = act::set(field::eth_src, 0x0200'0000'8000 + id);
     must(add_group(id, group_type::indirect, {to({own_mac, last, output(2 + id % 4)})}));
   }
-  rule(0, from(1), {act::group{1}}, meeting);
-  rule(0, from(2), {}, meeting);
+  rule(0, from_port(1), {act::group{1}}, meeting);
+  rule(0, from_port(2), {}, meeting);
   see();
 }
 

@@ -32,7 +32,10 @@ struct known_frames {
       const std::size_t type = net::load_be16(all[i].data() + 12) == 0x8100 ? 16 : 12;
       if (net::load_be16(all[i].data() + type) == net::ethertype_ipv4) usual.push_back(i);
       constexpr std::size_t fifth = 12 + 4 * 4;
-      if (type == 16 && net::load_be16(all[i].data() + fifth) == 0x8100) many_tags.push_back(i);
+      if (type == 16 && all[i].size() > fifth + 1 &&
+          net::load_be16(all[i].data() + fifth) == 0x8100) {
+        many_tags.push_back(i);
+      }
     }
   }
 };

@@ -86,7 +86,7 @@ class joined : public ::testing::Test {
   /// Of IPv4, behind a tag.
   static packet known(unsigned i, unsigned vid = 100) {
     static const pipeline::test::bytes frame = [] {
-      const std::vector<pipeline::test::bytes> frames = pipeline::test::frames();
+      const std::vector<pipeline::test::bytes>& frames = pipeline::test::frames();
       return *std::find_if(frames.begin(), frames.end(), [](const auto& each) {
         return net::load_be16(each.data() + 12) == 0x8100 &&
                net::load_be16(each.data() + 16) == net::ethertype_ipv4;

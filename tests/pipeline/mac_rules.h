@@ -20,7 +20,7 @@ inline pipeline::rule_mod mac_rule(pipeline::table_id table, unsigned which,
   return pipeline::test::add_rule(table, priority, to_mac(which),
                                   pipeline::test::apply({pipeline::test::output(port)}));
 }
-inline pipeline::match from(pipeline::port_no port) {
+inline pipeline::match from_port(pipeline::port_no port) {
   return pipeline::test::where({pipeline::exact(pipeline::field::in_port, port)});
 }
 /// What changes that rule, or removes it.

@@ -63,9 +63,9 @@ class one_port : public ::testing::Test {
 };
 
 TEST_F(one_port, meets_rules_of_ports) {
-  rule(0, 10, from(1), {output(2)});
-  rule(0, 10, from(2), {output(3), output(4)});
-  rule(0, 5, from(2), {output(1)});
+  rule(0, 10, from_port(1), {output(2)});
+  rule(0, 10, from_port(2), {output(3), output(4)});
+  rule(0, 5, from_port(2), {output(1)});
   see();
   rule(0, 1, {}, {output(5)});
   EXPECT_EQ(kind(), table_template::direct);
@@ -73,7 +73,7 @@ TEST_F(one_port, meets_rules_of_ports) {
 }
 
 TEST_F(one_port, meets_rules_of_ports_and_others) {
-  rule(0, 10, from(1), {output(2)});
+  rule(0, 10, from_port(1), {output(2)});
   const rule_mod to_one = mac_rule(0, 1, 4, 20);
   must(to_one);
   must(add_rule(0, 11, where({exact(field::in_port, 2), exact(field::eth_dst, first_mac + 2)}),
@@ -85,13 +85,13 @@ TEST_F(one_port, meets_rules_of_ports_and_others) {
 
 TEST_F(one_port, meets_rules_apart) {
   add_macs();
-  rule(0, 20, from(1), {output(2)});
-  rule(0, 5, from(2), {output(1)});
+  rule(0, 20, from_port(1), {output(2)});
+  rule(0, 5, from_port(2), {output(1)});
   ASSERT_EQ(kind(), table_template::exact);
   EXPECT_EQ(in_.bridge().compiler().form(0)->n_rows_apart(), 2U);
   see();
   // Of the ports of the exact rules' priority one came before them, and one comes behind.
-  rule(0, 10, from(3), {output(5)});
+  rule(0, 10, from_port(3), {output(5)});
   must(strict(rule_command::remove_strict, mac_rule(0, 4)));
   must(mac_rule(0, 4, 2));
   see();
@@ -107,8 +107,8 @@ TEST_F(one_port, meets_rules_beside_routes) {
     for (const unsigned length : {8U, 12U, 16U, 24U})
       rule(0, static_cast<std::uint16_t>(length), to_prefix(i, length), {output(1 + length % 5)});
   }
-  rule(0, 50, from(1), {output(2)});
-  rule(0, 20, from(2), {output(1)});
+  rule(0, 50, from_port(1), {output(2)});
+  rule(0, 20, from_port(2), {output(1)});
   ASSERT_EQ(kind(), table_template::lpm);
   EXPECT_EQ(in_.bridge().compiler().form(0)->n_rows_apart(), 2U);
   see();
@@ -116,7 +116,7 @@ TEST_F(one_port, meets_rules_beside_routes) {
 
 /// A table of ports may have been one of more, and become one again.
 TEST_F(one_port, meets_rules_of_ports_that_are_left) {
-  for (const port_no port : {1U, 2U, 3U}) rule(0, 10, from(port), {output(port + 1)});
+  for (const port_no port : {1U, 2U, 3U}) rule(0, 10, from_port(port), {output(port + 1)});
   std::vector<rule_mod> others{mac_rule(0, 1, 4, 20)};
   others.push_back(add_rule(0, 11, where({exact(field::in_port, 2), exact(field::vlan_vid, 0)}),
                             pipeline::test::apply({output(3)})));
@@ -132,8 +132,8 @@ TEST_F(one_port, meets_rules_of_ports_that_are_left) {
 TEST_F(one_port, meets_rules_of_ports_behind_others) {
   for (unsigned i = 0; i < n_macs; i += 2) rule(0, 10, to_mac(i), {output(5)});
   must(add_rule(0, 1, {}, go(1)));
-  rule(1, 10, from(1), {output(2)});
-  rule(1, 10, from(3), {output(4)});
+  rule(1, 10, from_port(1), {output(2)});
+  rule(1, 10, from_port(3), {output(4)});
   see();
   add_macs(1);
   see();
@@ -148,9 +148,9 @@ TEST_F(one_port, is_not_one_for_tables_that_see_another) {
   for (unsigned i = 0; i < n_macs; i += 3) rule(0, 10, to_mac(i), {as_from_2, output(5)});
   rule(0, 10, to_mac(1), {act::group{1}});
   must(add_rule(0, 1, {}, go(of_ports)));
-  rule(of_ports, 20, from(1), {output(3)});
-  rule(of_ports, 20, from(2), {output(4), output(1)});
-  rule(of_ports, 20, from(3), {});
+  rule(of_ports, 20, from_port(1), {output(3)});
+  rule(of_ports, 20, from_port(2), {output(4), output(1)});
+  rule(of_ports, 20, from_port(3), {});
   see();
   // And where they are apart.
   add_macs(of_ports);

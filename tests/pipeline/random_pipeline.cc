@@ -13,6 +13,7 @@ namespace {
 
 using namespace pipeline;
 namespace act = pipeline::act;
+using pipeline::test::frames;
 struct source : std::mt19937_64 {
   explicit source(std::uint64_t number, profile is = profile::metered)
       : std::mt19937_64(number), is(is) {}
@@ -69,11 +70,6 @@ value128 some_value(source& random, field which) {
       [[fallthrough]];
     default: return below(random, 4) & full_mask(which);
   }
-}
-
-const std::vector<pipeline::test::bytes>& frames() {
-  static const std::vector<pipeline::test::bytes> all = pipeline::test::frames();
-  return all;
 }
 
 /// Terms on some of what one of the packets has; what a term needs comes with it.

@@ -86,7 +86,7 @@ class rules_apart : public ::testing::Test {
     return in_.bridge().compiler().published().root.load()->batch_of[table];
   }
 
-  const std::vector<std::vector<std::uint8_t>> all_ = pipeline::test::frames();
+  const std::vector<std::vector<std::uint8_t>>& all_ = pipeline::test::frames();
   checked_pipeline in_{params};
 };
 

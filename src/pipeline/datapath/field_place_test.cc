@@ -67,7 +67,7 @@ TEST(field_place, packets_that_are_cut_have_the_fields_that_the_oracle_sees) {
 
 TEST(field_place, packets_with_wrong_bytes_have_the_fields_that_the_oracle_sees) {
   std::mt19937_64 random(1);
-  const std::vector<bytes> all = frames();
+  const std::vector<bytes>& all = frames();
   for (int i = 0; i < 40'000; ++i) {
     compare(with_state(test::damaged_frame(all, random)));
     if (HasFailure()) return;

@@ -193,7 +193,7 @@ match random_match(const parsed& packet, std::mt19937_64& random) {
 
 TEST(key_layout, of_fewer_matches_has_no_more_words) {
   std::mt19937_64 random(9);
-  const std::vector<test::bytes> all = test::frames();
+  const std::vector<test::bytes>& all = test::frames();
   std::size_t n_fewer = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<match> matches;
@@ -224,7 +224,7 @@ void expect_same_words(const key_layout& layout, const key_recipe& recipe, const
 
 TEST(key_layout, a_recipe_makes_the_words_of_all_matches_like_it) {
   std::mt19937_64 random(6);
-  const std::vector<test::bytes> all = test::frames();
+  const std::vector<test::bytes>& all = test::frames();
   unsigned n_other_values = 0;
   for (int round = 0; round < 3000; ++round) {
     const packet from = test::with_state(all[random() % all.size()]);
@@ -253,7 +253,7 @@ TEST(key_layout, a_recipe_makes_the_words_of_all_matches_like_it) {
 /// Keys that differ differ when they are packed, and packets' are packed as rules' are.
 TEST(key_layout, packed_keys_have_all_bits) {
   std::mt19937_64 random(8);
-  const std::vector<test::bytes> all = test::frames();
+  const std::vector<test::bytes>& all = test::frames();
   unsigned n_shorter = 0;
   for (int round = 0; round < 3000; ++round) {
     const packet from = test::with_state(all[random() % all.size()]);
@@ -337,7 +337,7 @@ TEST(key_layout, a_recipe_takes_nothing_else) {
 
 TEST(key_layout, words_hold_when_the_match_holds) {
   std::mt19937_64 random(7);
-  const std::vector<test::bytes> all = test::frames();
+  const std::vector<test::bytes>& all = test::frames();
   std::size_t n_held = 0, n_asked = 0, n_with_layers = 0;
   for (int round = 0; round < 4000; ++round) {
     std::vector<packet> packets;

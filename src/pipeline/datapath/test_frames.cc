@@ -16,7 +16,9 @@ packet with_state(const bytes& frame) {
   return one;
 }
 
-std::vector<bytes> frames() {
+namespace {
+
+std::vector<bytes> make_frames() {
   const bytes port_pair = tcp(80, 4711, zeros(4));
   std::vector<bytes> all = {
       ethernet(0x0042) + zeros(60),
@@ -54,6 +56,13 @@ std::vector<bytes> frames() {
       all.push_back(addresses + hex(tags) + rest);
     }
   }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<bytes>& frames() {
+  static const std::vector<bytes> all = make_frames();
   return all;
 }
 

@@ -13,7 +13,7 @@ namespace coua::pipeline::test {
 /// With all that the pipeline keeps of a packet set to something.
 packet with_state(const bytes& frame);
 
-std::vector<bytes> frames();
+const std::vector<bytes>& frames();
 
 /// One of them with some bytes changed, and perhaps cut.
 bytes damaged_frame(const std::vector<bytes>& all, std::mt19937_64& random);
