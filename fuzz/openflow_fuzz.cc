@@ -2,9 +2,10 @@
 //
 // What a controller sends, as it comes from a socket: messages one after the other. Nothing ends
 // the program or leaves memory behind, whatever the bytes are; every answer is a message, and an
-// error has the number of what it is about. The length and version of each message are put right,
-// so that the bytes reach the decoders. The kept inputs that are called session_* are all that
-// applications of os-ken, and Faucet, sent in packet tests, one file a connection, as recorded.
+// error has the number of what it is about. What is read past the library is what the library
+// reads. The length and version of each message are put right, so that the bytes reach the
+// decoders. The kept inputs that are called session_* are all that applications of os-ken, and
+// Faucet, sent in packet tests, one file a connection, as recorded.
 //
 // An input that begins with 255 goes through a connection as it is, in pieces as long as its second
 // byte says: what comes out are its messages, whole and in their order, up to one with a length
@@ -13,6 +14,8 @@
 
 #include "byte_stream.h"
 #include "ctl/fake_pipeline.h"
+#include "ctl/ofp/test_round_trip.h"
+#include "ctl/ofp/wire_rule.h"
 #include "ctl/openflow/conversation.h"
 #include "fuzz.h"
 
@@ -40,6 +43,16 @@ ofp::message cut(ofp::message_view& bytes) {
   made[3] = static_cast<std::uint8_t>(length);
   bytes = bytes.subspan(length);
   return made;
+}
+
+/// What is read past the library is what the library reads.
+void check_plain(const ofp::message& one) {
+  if (ofp::type_of(one) != static_cast<std::uint8_t>(ofp::wire_type_of::flow_mod)) return;
+  const auto plain = ofp::plain_rule(one);
+  if (!plain) return;
+  const auto known = ofp::decode_by_library(one);
+  const auto* rule = known ? std::get_if<pipeline::rule_mod>(&*known) : nullptr;
+  COUA_CHECK(rule != nullptr && ofp::test::same(*plain, *rule));
 }
 
 /// Whether a message is whole at the front.
@@ -84,7 +97,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 2 && data[0] == openflow::as_it_is) {
     openflow::stream(with, bytes.subspan(2), data[1] + std::size_t{1});
   } else {
-    while (bytes.size() >= ofp::header_bytes) with.take(openflow::cut(bytes));
+    while (bytes.size() >= ofp::header_bytes) {
+      ofp::message next = openflow::cut(bytes);
+      openflow::check_plain(next);
+      with.take(std::move(next));
+    }
   }
   with.flush();
   return 0;

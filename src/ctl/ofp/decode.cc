@@ -11,8 +11,10 @@
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_check.h"
+#include "ctl/ofp/wire_flow_mod.h"
 #include "ctl/ofp/wire_match.h"
 #include "ctl/ofp/wire_message.h"
+#include "ctl/ofp/wire_rule.h"
 
 namespace coua::ofp {
 namespace {
@@ -22,7 +24,6 @@ using pipeline::of_result;
 
 constexpr std::uint16_t experimenter_error = 0xffff;
 constexpr std::uint32_t onf = 0x4f4e'4600;
-constexpr std::uint32_t no_buffer_id = 0xffff'ffff;
 constexpr std::uint32_t onf_bundle_control = 2300, onf_bundle_add = 2301;
 
 bool is(wire_type_of type, message_view one) {
@@ -74,15 +75,15 @@ class port_filter {
 
 /// Of a flow_mod that the library has taken.
 of_result<pipeline::match> match_of(message_view one, const minimatch& theirs) {
-  constexpr std::size_t match_at = 48, fields_at = match_at + 4;
-  const std::size_t length = u16(one, match_at + 2);  // without what fills it up
+  constexpr std::size_t fields_at = flow_mod_at::match + 4;
+  const std::size_t length = u16(one, flow_mod_at::match + 2);  // without what fills it up
   auto plain = plain_match(one.subspan(fields_at, length - 4));
-  return plain ? std::move(*plain) : from_ovs(theirs);
+  if (plain) return std::move(*plain);
+  return from_ovs(theirs);
 }
 
 decoded flow_mod(message_view one) {
-  constexpr std::size_t out_port_at = 36;
-  const port_filter filter(one, out_port_at);
+  const port_filter filter(one, flow_mod_at::out_port);
   ovs_flow_mod parsed;
   ovs_buffer acts;
   // Any port and table: what a rule may name is for the model to say.
@@ -351,22 +352,20 @@ std::optional<std::uint32_t> bundle_of(message_view one) {
 }
 
 bool is_of_one_rule(message_view flow_mod) {
-  constexpr std::size_t command_at = 25, flags_at = 44;
-  if (flow_mod.size() < flags_at + 2) return false;
-  const auto command = static_cast<pipeline::rule_command>(flow_mod[command_at]);
+  if (flow_mod.size() < flow_mod_at::flags + 2) return false;
+  const auto command = static_cast<pipeline::rule_command>(flow_mod[flow_mod_at::command]);
   return command != pipeline::rule_command::modify && command != pipeline::rule_command::remove &&
-         (u16(flow_mod, flags_at) & OFPFF_CHECK_OVERLAP) == 0;
+         (u16(flow_mod, flow_mod_at::flags) & OFPFF_CHECK_OVERLAP) == 0;
 }
 
 bool is_for_ports(message_view packet_out) {
   constexpr std::size_t n_bytes_at = 16, actions_at = 24;
-  constexpr std::uint16_t output = 0;
   constexpr std::size_t output_bytes = 16;
   if (packet_out.size() < actions_at) return false;
   const std::size_t end = actions_at + u16(packet_out, n_bytes_at);
   if (end > packet_out.size()) return false;
   for (std::size_t at = actions_at; at < end; at += output_bytes) {
-    if (end - at < output_bytes || u16(packet_out, at) != output ||
+    if (end - at < output_bytes || u16(packet_out, at) != action_output ||
         u16(packet_out, at + 2) != output_bytes || u32(packet_out, at + 4) == pipeline::port_table)
       return false;
   }
@@ -403,10 +402,20 @@ refusal bundle_refusal(bundle_error why) {
 }
 
 tl::expected<request, refusal> decode(message_view one) {
-  silence_library();
-  if (one.size() < header_bytes || ntohs(to_library(one)->length) != one.size()) {
-    return tl::unexpected(bad_length());
+  const bool is_whole = one.size() >= header_bytes && u16(one, 2) == one.size();
+  if (is_whole && one[0] == wire_version) {
+    if (is(wire_type_of::flow_mod, one)) {
+      if (auto made = plain_rule(one)) return std::move(*made);
+    } else if (is(wire_type_of::barrier_request, one) && one.size() == header_bytes) {
+      return ask::barrier{};
+    }
   }
+  return decode_by_library(one);
+}
+
+tl::expected<request, refusal> decode_by_library(message_view one) {
+  silence_library();
+  if (one.size() < header_bytes || u16(one, 2) != one.size()) return tl::unexpected(bad_length());
   if (one[0] != wire_version) return tl::unexpected(refusal{bad_request, 0, 0, "its version"});
   if (auto good = check_experimenter(one); !good) return tl::unexpected(good.error());
   ofptype type;

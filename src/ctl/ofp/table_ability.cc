@@ -21,10 +21,6 @@ refusal wrong(table_features_error code, table_id table, const char* what) {
           "table " + std::to_string(table) + ": " + what};
 }
 
-std::uint64_t u64(message_view of, std::size_t at) {
-  return static_cast<std::uint64_t>(u32(of, at)) << 32 | u32(of, at + 4);
-}
-
 /// Instructions or actions: a type, a length, and of experimenters who it is. Nothing: a length is
 /// wrong.
 std::optional<element_list> read_types(message_view from) {

@@ -25,6 +25,10 @@ inline bool same(const pipeline::rule& a, const pipeline::rule& b) {
          a.hard_timeout_s == b.hard_timeout_s && a.flags == b.flags && a.cookie == b.cookie &&
          a.match == b.match && a.instructions == b.instructions;
 }
+inline bool same(const pipeline::rule_mod& a, const pipeline::rule_mod& b) {
+  return a.command == b.command && same(pipeline::to_rule(a), pipeline::to_rule(b)) &&
+         a.cookie_mask == b.cookie_mask && a.out_port == b.out_port && a.out_group == b.out_group;
+}
 inline bool same(const pipeline::group& a, const pipeline::group& b) {
   return a.id == b.id && a.type == b.type && a.buckets == b.buckets;
 }

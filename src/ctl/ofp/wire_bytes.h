@@ -14,6 +14,9 @@ constexpr std::uint16_t u16(message_view of, std::size_t at) {
 constexpr std::uint32_t u32(message_view of, std::size_t at) {
   return static_cast<std::uint32_t>(u16(of, at)) << 16 | u16(of, at + 2);
 }
+constexpr std::uint64_t u64(message_view of, std::size_t at) {
+  return static_cast<std::uint64_t>(u32(of, at)) << 32 | u32(of, at + 4);
+}
 
 /// Appends the low bytes of a number.
 inline void put(message& into, std::uint64_t value, unsigned n_bytes) {

@@ -8,6 +8,7 @@
 #include "ctl/ofp/ovs.h"
 #include "ctl/ofp/oxm_header.h"
 #include "ctl/ofp/wire_bytes.h"
+#include "ctl/ofp/wire_flow_mod.h"
 #include "net/ethernet.h"
 
 namespace coua::ofp {
@@ -16,9 +17,6 @@ namespace {
 using checked = tl::expected<void, refusal>;
 
 constexpr std::uint16_t bad_action = 2, bad_match = 4, group_mod_failed = 6;
-constexpr std::uint16_t instruction_write = 3, instruction_apply = 4;
-constexpr std::uint16_t action_push_vlan = 17, action_push_mpls = 19, action_set_field = 25,
-                        action_experimenter = 0xffff;
 constexpr std::uint16_t class_experimenter = 0xffff;
 constexpr std::uint32_t nicira = 0x2320;
 // Of set_field with a mask, for which OpenFlow 1.3 has no action, and the extensions that we have.
@@ -128,14 +126,14 @@ checked check_list(message_view list) {
 }
 
 /// In a flow_mod as well as in a request for statistics.
-constexpr std::size_t match_at = 48;
+constexpr std::size_t match_at = flow_mod_at::match;
 
 checked check_match(message_view one) {
-  constexpr std::uint16_t bad_type = 0, bad_len = 1, of_oxm = 1;
+  constexpr std::uint16_t bad_type = 0, bad_len = 1;
   constexpr std::size_t header_size = 4;
   // Of what is too short the library says so.
   if (one.size() < header_size) return {};
-  if (u16(one, 0) != of_oxm) {
+  if (u16(one, 0) != match_oxm) {
     return tl::unexpected(refusal{bad_match, bad_type, 0, "matches are lists of fields (OXM)"});
   }
   const std::size_t length = u16(one, 2);

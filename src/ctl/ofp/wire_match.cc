@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ctl/ofp/field_convert.h"
+#include "ctl/ofp/ovs.h"
 #include "ctl/ofp/wire_bytes.h"
 
 namespace coua::ofp {
@@ -11,11 +12,50 @@ namespace {
 
 using pipeline::field;
 using pipeline::match_term;
+using pipeline::prerequisite;
 
 constexpr std::size_t header_size = 4;
 
-/// Of whole bytes, and in the library's form a place by itself.
-constexpr bool is_plain(field which) {
+/// The field at the beginning of the list, all of whose bytes are there.
+std::optional<match_term> plain_term(message_view list, std::size_t size) {
+  const std::uint32_t header = u32(list, 0);
+  const mf_field* theirs = field_of_header(header);
+  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
+  if (!ours || !is_plain(*ours)) return std::nullopt;
+  const std::size_t n = theirs->n_bytes;
+  const bool has_mask = size == header_size + 2 * n;
+  if (!has_mask && size != header_size + n) return std::nullopt;
+  const std::uint8_t* const value = list.data() + header_size;
+  const match_term made{*ours, from_ovs_value(value, n),
+                        has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};
+  // Of one without a mask bit the library forgets that it was there.
+  if (made.mask == 0 || (made.value & ~made.mask) != 0) return std::nullopt;
+  if (*ours == field::in_port && !to_ovs_port(static_cast<pipeline::port_no>(made.value))) {
+    return std::nullopt;
+  }
+  return made;
+}
+
+/// What fields ask for must stand before them. Which type and protocol it is, the model asks.
+class order {
+ public:
+  bool take(field next) {
+    const prerequisite needed = pipeline::info(next).needs;
+    const bool of_type =
+        needed == prerequisite::ip || needed == prerequisite::ipv4 || needed == prerequisite::ipv6;
+    if (needed != prerequisite::none && !(of_type ? type_ : type_ && protocol_)) return false;
+    type_ |= next == field::eth_type;
+    protocol_ |= next == field::ip_proto;
+    return true;
+  }
+
+ private:
+  bool type_ = false, protocol_ = false;
+};
+
+}  // namespace
+
+bool is_plain(field which) {
   switch (which) {
     case field::in_port:
     case field::metadata:
@@ -40,40 +80,25 @@ constexpr bool is_plain(field which) {
   }
 }
 
-/// The field at the beginning of the list, all of whose bytes are there.
-std::optional<match_term> plain_term(message_view list, std::size_t size) {
-  const std::uint32_t header = u32(list, 0);
-  const mf_field* theirs = field_of_header(header);
-  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
-  if (!ours || !is_plain(*ours)) return std::nullopt;
-  const std::size_t n = theirs->n_bytes;
-  const bool has_mask = size == header_size + 2 * n;
-  const std::uint8_t* const value = list.data() + header_size;
-  const match_term made{*ours, from_ovs_value(value, n),
-                        has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};
-  // Of one without a mask bit the library forgets that it was there.
-  if (made.mask == 0) return std::nullopt;
-  return made;
-}
-
-}  // namespace
-
-std::optional<pipeline::of_result<pipeline::match>> plain_match(message_view fields) {
+std::optional<pipeline::match> plain_match(message_view fields) {
   std::vector<match_term> terms;
   terms.reserve(8);  // more are rare
+  order in_order;
   while (!fields.empty()) {
     if (fields.size() < header_size) return std::nullopt;
     const std::size_t size = header_size + fields[3];
     if (size > fields.size()) return std::nullopt;
     const auto one = plain_term(fields, size);
-    if (!one) return std::nullopt;
+    if (!one || !in_order.take(one->which)) return std::nullopt;
     const auto behind = std::find_if(terms.begin(), terms.end(), [&](const match_term& each) {
       return each.which > one->which;
     });
     terms.insert(behind, *one);
     fields = fields.subspan(size);
   }
-  return pipeline::match::make(std::move(terms));
+  auto made = pipeline::match::make(std::move(terms));
+  if (!made) return std::nullopt;
+  return std::move(*made);
 }
 
 }  // namespace coua::ofp

@@ -3,7 +3,8 @@
 // Matches as they stand in messages. The library's decoder brings them into a form of its own, out
 // of which match_convert.h reads ours and translates it back to see that nothing was lost. Most
 // matches have only fields that are in both forms what they are in the message; these are read from
-// the message at once. Only sources of this folder include it.
+// the message at once, and the library never sees them (wire_rule.h). Only sources of this folder
+// include it.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,11 @@
 
 namespace coua::ofp {
 
-/// Of a list of fields (OXM) that the library has taken: what from_ovs() makes of the library's
-/// form, or an error of the model. Null: it has another field, or one with an empty mask.
-std::optional<pipeline::of_result<pipeline::match>> plain_match(message_view fields);
+/// A field that has whole bytes, and a place by itself in the library's form.
+bool is_plain(pipeline::field which);
+
+/// Of a list of fields (OXM): what from_ovs() makes of the library's form. Null: it has another
+/// field, one with an empty mask, or anything that is wrong or may be; the library is to say what.
+std::optional<pipeline::match> plain_match(message_view fields);
 
 }  // namespace coua::ofp
