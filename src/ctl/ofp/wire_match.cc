@@ -29,7 +29,7 @@ std::optional<match_term> plain_term(message_view list, std::size_t size) {
   const match_term made{*ours, from_ovs_value(value, n),
                         has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};
   // Of one without a mask bit the library forgets that it was there.
-  if (made.mask == 0 || (made.value & ~made.mask) != 0) return std::nullopt;
+  if (made.mask == 0) return std::nullopt;
   if (*ours == field::in_port && !to_ovs_port(static_cast<pipeline::port_no>(made.value))) {
     return std::nullopt;
   }

@@ -18,9 +18,11 @@ constexpr field_info reg_info(const char* name) {
   return {name, nullptr, nullptr, 32, f::hex, true, true, p::none};
 }
 
+}  // namespace
+
 // In the order of `field`. Masks and prerequisites are those of OpenFlow 1.3.5; masks of ports of
 // TCP, UDP and SCTP and of nd_target are allowed besides, as ovs-ofctl users expect.
-constexpr std::array<field_info, n_fields> infos = {{
+constexpr std::array<field_info, n_fields> field_infos = {{
     {"in_port", nullptr, nullptr, 32, f::decimal, false, false, p::none},
     {"in_phy_port", nullptr, nullptr, 32, f::decimal, false, false, p::in_port},
     {"metadata", nullptr, nullptr, 64, f::hex, true, false, p::none},
@@ -82,6 +84,14 @@ constexpr std::array<field_info, n_fields> infos = {{
     {"nd_sll", "ipv6_nd_sll", nullptr, 48, f::mac, false, true, p::nd_sol},
     {"nd_tll", "ipv6_nd_tll", nullptr, 48, f::mac, false, true, p::nd_adv},
 }};
+
+constexpr std::array<value128, n_fields> full_masks = [] {
+  std::array<value128, n_fields> made{};
+  for (std::size_t i = 0; i < n_fields; ++i) made[i] = ones(field_infos[i].n_bits);
+  return made;
+}();
+
+namespace {
 
 std::string format_number(value128 value, const char* format) {
   char text[24];
@@ -148,11 +158,9 @@ const char* to_string(prerequisite needed) {
   return "?";
 }
 
-const field_info& info(field which) { return infos[index_of(which)]; }
-
 std::optional<field> find_field(std::string_view name) {
   for (std::size_t i = 0; i < n_fields; ++i) {
-    for (const char* known : {infos[i].name, infos[i].other, infos[i].oxm_name}) {
+    for (const char* known : {field_infos[i].name, field_infos[i].other, field_infos[i].oxm_name}) {
       if (known != nullptr && name == known) return static_cast<field>(i);
     }
   }

@@ -8,6 +8,7 @@
 // bits, an IPv6 address 128.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -129,7 +130,9 @@ struct field_info {
   prerequisite needs;
 };
 
-const field_info& info(field which);
+constexpr std::size_t index_of(field which) { return static_cast<std::size_t>(which); }
+extern const std::array<field_info, n_fields> field_infos;
+inline const field_info& info(field which) { return field_infos[index_of(which)]; }
 /// By any of its names.
 std::optional<field> find_field(std::string_view name);
 /// "nw_src=10.0.0.0/255.0.0.0" without the name: "10.0.0.0/255.0.0.0"; the mask is left out when it
@@ -149,7 +152,6 @@ bool is_within(const field_bits& part);
 /// "reg0[4..7]", "reg0[4]", "reg0[]" for all of it: as ovs-ofctl reads it.
 std::string to_string(const field_bits& part);
 
-constexpr std::size_t index_of(field which) { return static_cast<std::size_t>(which); }
 constexpr field reg(unsigned number) { return static_cast<field>(index_of(field::reg0) + number); }
 constexpr bool is_reg(field which) { return which >= field::reg0 && which <= field::reg15; }
 constexpr value128 ones(unsigned n_bits) {
@@ -158,6 +160,7 @@ constexpr value128 ones(unsigned n_bits) {
 /// Where the bits stand in the field.
 constexpr value128 mask_of(const field_bits& part) { return ones(part.n_bits) << part.first; }
 /// Every bit of the field.
-inline value128 full_mask(field which) { return ones(info(which).n_bits); }
+extern const std::array<value128, n_fields> full_masks;
+inline value128 full_mask(field which) { return full_masks[index_of(which)]; }
 
 }  // namespace coua::pipeline
