@@ -12,7 +12,6 @@
 #include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_check.h"
 #include "ctl/ofp/wire_flow_mod.h"
-#include "ctl/ofp/wire_match.h"
 #include "ctl/ofp/wire_message.h"
 #include "ctl/ofp/wire_rule.h"
 
@@ -73,15 +72,6 @@ class port_filter {
   message without_;
 };
 
-/// Of a flow_mod that the library has taken.
-of_result<pipeline::match> match_of(message_view one, const minimatch& theirs) {
-  constexpr std::size_t fields_at = flow_mod_at::match + 4;
-  const std::size_t length = u16(one, flow_mod_at::match + 2);  // without what fills it up
-  auto plain = plain_match(one.subspan(fields_at, length - 4));
-  if (plain) return std::move(*plain);
-  return from_ovs(theirs);
-}
-
 decoded flow_mod(message_view one) {
   const port_filter filter(one, flow_mod_at::out_port);
   ovs_flow_mod parsed;
@@ -96,7 +86,7 @@ decoded flow_mod(message_view one) {
     return tl::unexpected(no_buffer());
   }
   parsed.ofpacts = static_cast<ofpact*>(ofpbuf_steal_data(acts.get()));
-  auto made = from_ovs(parsed, match_of(one, parsed.match));
+  auto made = from_ovs(parsed);
   if (made) made->out_port = filter.number();
   return or_refuse(std::move(made));
 }
@@ -402,6 +392,7 @@ refusal bundle_refusal(bundle_error why) {
 }
 
 tl::expected<request, refusal> decode(message_view one) {
+  silence_library();
   const bool is_whole = one.size() >= header_bytes && u16(one, 2) == one.size();
   if (is_whole && one[0] == wire_version) {
     if (is(wire_type_of::flow_mod, one)) {

@@ -34,9 +34,6 @@ class ovs_meter_mod : public ofputil_meter_mod {
 
 /// Errors: those of the specification. That the model can take the operation is its own to say.
 pipeline::of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs);
-/// With a match that was read by another way.
-pipeline::of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs,
-                                                 pipeline::of_result<pipeline::match> match);
 pipeline::of_result<pipeline::group_mod> from_ovs(const ofputil_group_mod& theirs);
 pipeline::of_result<pipeline::meter_mod> from_ovs(const ofputil_meter_mod& theirs);
 

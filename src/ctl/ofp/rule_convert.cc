@@ -39,11 +39,6 @@ ofputil_flow_mod_flags flags_to_ovs(std::uint16_t rule_flags) {
 }
 
 of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs) {
-  return from_ovs(theirs, from_ovs(theirs.match));
-}
-
-of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs,
-                                       of_result<pipeline::match> match) {
   if (theirs.command > OFPFC_DELETE_STRICT) {
     return refuse(of_error::flow_mod_bad_command, "command " + std::to_string(theirs.command),
                   "there is no such command");
@@ -52,6 +47,7 @@ of_result<pipeline::rule_mod> from_ovs(const ofputil_flow_mod& theirs,
   made.command = static_cast<rule_command>(theirs.command);
   made.table = theirs.table_id;
   made.priority = static_cast<std::uint16_t>(theirs.priority);
+  auto match = from_ovs(theirs.match);
   if (!match) return tl::unexpected(match.error());
   made.match = std::move(*match);
   auto instructions = instructions_from_ovs(theirs.ofpacts, theirs.ofpacts_len, made.match);

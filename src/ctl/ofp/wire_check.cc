@@ -66,7 +66,6 @@ checked each_part(message_view list, std::size_t length_at, std::size_t least,
 
 checked check_set_field(message_view one) {
   constexpr std::uint16_t bad_set_type = 13, bad_set_length = 14;
-  constexpr std::uint32_t has_mask = 0x100;
   const std::uint32_t header = u32(one, 4);
   const bool experimenter = u16(one, 4) == class_experimenter;
   const mf_field* field = experimenter ? nullptr : field_of_header(header);
@@ -77,7 +76,8 @@ checked check_set_field(message_view one) {
   if (field == nullptr || !field->writable || (ours && !pipeline::info(*ours).writable)) {
     return refuse_action(bad_set_type, "the switch cannot write this field");
   }
-  if ((header & has_mask) != 0) return refuse_action(bad_set_type, "a field is set as a whole");
+  if ((header & header_has_mask) != 0)
+    return refuse_action(bad_set_type, "a field is set as a whole");
   if (8 + (header & 0xff) > one.size()) return refuse_action(bad_set_length, "a field is cut off");
   return {};
 }

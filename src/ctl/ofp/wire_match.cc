@@ -23,8 +23,8 @@ std::optional<match_term> plain_term(message_view list, std::size_t size) {
   const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
   if (!ours || !is_plain(*ours)) return std::nullopt;
   const std::size_t n = theirs->n_bytes;
-  const bool has_mask = size == header_size + 2 * n;
-  if (!has_mask && size != header_size + n) return std::nullopt;
+  const bool has_mask = (header & header_has_mask) != 0;
+  if (size != header_size + (has_mask ? 2 * n : n)) return std::nullopt;
   const std::uint8_t* const value = list.data() + header_size;
   const match_term made{*ours, from_ovs_value(value, n),
                         has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};

@@ -3,8 +3,7 @@
 // Matches as they stand in messages. The library's decoder brings them into a form of its own, out
 // of which match_convert.h reads ours and translates it back to see that nothing was lost. Most
 // matches have only fields that are in both forms what they are in the message; these are read from
-// the message at once, and the library never sees them (wire_rule.h). Only sources of this folder
-// include it.
+// the message itself, in rules that are plain besides (wire_rule.h).
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@
 
 namespace coua::ofp {
 
-/// A field that has whole bytes, and a place by itself in the library's form.
+/// A field of whole bytes whose value is the same in the library's form.
 bool is_plain(pipeline::field which);
 
 /// Of a list of fields (OXM): what from_ovs() makes of the library's form. Null: it has another

@@ -19,8 +19,9 @@ using pipeline::rule_command;
 constexpr std::uint16_t known_flags =
     pipeline::rule_send_removed | pipeline::rule_check_overlap | pipeline::rule_reset_counts |
     pipeline::rule_no_packet_counts | pipeline::rule_no_byte_counts;
-// What is longer has lists that are not the usual ones.
+// Below the bounds that wire_check.h has for lists and messages.
 constexpr std::size_t bytes_max = 1024;
+static_assert(bytes_max / 8 < text_actions_max);
 
 bool are_zero(message_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });

@@ -2,7 +2,7 @@
 //
 // A flow_mod as it stands in a message. Controllers send them by the hundred thousand, and nearly
 // all ask for the same few things. What the library would take as it stands is read here, in a
-// sixth of the instructions; of all else, and of all that is wrong, the library says what it is.
+// quarter of the instructions; of all else, and of all that is wrong, the library says what it is.
 // Sources of this folder include it, and what compares the two ways.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace coua::ofp {
 /// output to a port, group, dec_nw_ttl, and set_field of plain fields. Null: anything else.
 std::optional<pipeline::rule_mod> plain_rule(message_view flow_mod);
 
-/// As decode(), with nothing read past the library.
+/// As decode(), all by the library.
 tl::expected<request, refusal> decode_by_library(message_view one);
 
 }  // namespace coua::ofp

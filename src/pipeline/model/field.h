@@ -131,6 +131,7 @@ struct field_info {
 };
 
 constexpr std::size_t index_of(field which) { return static_cast<std::size_t>(which); }
+// In the order of `field`.
 extern const std::array<field_info, n_fields> field_infos;
 inline const field_info& info(field which) { return field_infos[index_of(which)]; }
 /// By any of its names.
