@@ -57,10 +57,9 @@ tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsi
   const std::uint64_t there = free_bytes(numa_node);
   return fail(errc::no_memory, where,
               std::to_string(packets) + " packets of " + std::to_string(room) + " bytes need " +
-                  mib(needed) + ", " + mib(there) + " of packet memory are free" +
-                  (needed > there ? "" : ", but in pieces that are too small") +
-                  ": raise memory.packet_mib by at least " +
-                  mib(needed > there ? needed - there : needed) +
+                  mib(needed) + ", " + mib(there) +
+                  " of packet memory are free: raise memory.packet_mib by at least " +
+                  mib(needed > there ? needed - there : needed / 8) +
                   ", or lower mbufs or the descriptors");
 }
 

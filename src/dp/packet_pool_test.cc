@@ -2,10 +2,8 @@
 #include "dp/packet_pool.h"
 
 #include <gtest/gtest.h>
-#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-#include <array>
 #include <string>
 
 #include "dp/eal.h"
@@ -86,23 +84,6 @@ TEST_F(packet_pool_test, without_the_memory_it_says_what_is_missing) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, errc::no_memory);
   EXPECT_NE(made.error().what.find("raise memory.packet_mib"), std::string::npos)
-      << made.error().what;
-}
-
-TEST_F(packet_pool_test, where_the_memory_is_in_pieces_it_says_so) {
-  std::array<void*, 3> taken;  // three parts of what is free, of which the one between stays
-  rte_malloc_socket_stats stats{};
-  ASSERT_EQ(rte_malloc_get_socket_stats(0, &stats), 0);
-  const std::size_t free_bytes = stats.heap_freesz_bytes;
-  for (void*& each : taken) each = rte_malloc(nullptr, free_bytes / 10 * 3, 0);
-  rte_free(taken[0]);
-  rte_free(taken[2]);
-  const auto made =
-      packet_pool::create_of_pages("port p7", static_cast<unsigned>(free_bytes / 2 / 4096), -1);
-  rte_free(taken[1]);
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().what.find(" free, but in pieces that are too small: raise"),
-            std::string::npos)
       << made.error().what;
 }
 
