@@ -20,6 +20,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LONG = ("--flows", "100", "--seconds", "60")
 
 
+def heed_signals():
+    """In a child: as from a terminal, whatever this runs under. (nohup has SIGHUP ignored, for all below it.)"""
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_DFL)
+
+
+def heed_all_but_sighup():
+    heed_signals()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
 def children(process):
     """{number: name}; programs of Coua's start none themselves."""
     found = {}
@@ -34,11 +45,12 @@ def children(process):
 
 
 class SignalTest(CommandCase):
-    def end(self, *words, by, programs=(), **more):
+    def end(self, *words, by, programs=(), prepare=heed_signals):
         """By the last signal, after those before it, once it has files and has started programs."""
         with self.nothing_left() as environment:
             process = subprocess.Popen([PROGRAM, "forward", *words], env=environment, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                       preexec_fn=prepare)
             try:
                 deadline = time.monotonic() + 120
                 started = {}
@@ -77,7 +89,7 @@ class SignalTest(CommandCase):
     def test_a_signal_that_is_ignored_stays_so(self):
         self.need_dpdk()
         self.end("--case", "l2", "--rules", "1K", "--no-testpmd", *LONG, by=[signal.SIGHUP, signal.SIGTERM],
-                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+                 prepare=heed_all_but_sighup)
 
     def test_testpmd_goes(self):
         self.need_dpdk()

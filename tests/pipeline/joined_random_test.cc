@@ -24,7 +24,7 @@ using pipeline::test::where;
 /// Frames, with the places of those that are IPv4, with one tag or none, and of those with more
 /// tags than are followed.
 struct known_frames {
-  std::vector<pipeline::test::bytes> all = pipeline::test::frames();
+  const std::vector<pipeline::test::bytes>& all = pipeline::test::frames();
   std::vector<std::size_t> usual, many_tags;
 
   known_frames() {

@@ -16,21 +16,45 @@ using pipeline::prerequisite;
 
 constexpr std::size_t header_size = 4;
 
+constexpr bool is_plain(field which) {
+  switch (which) {
+    case field::in_port:
+    case field::metadata:
+    case field::tunnel_id:
+    case field::eth_dst:
+    case field::eth_src:
+    case field::eth_type:
+    case field::ip_proto:
+    case field::ipv4_src:
+    case field::ipv4_dst:
+    case field::ipv6_src:
+    case field::ipv6_dst:
+    case field::tcp_src:
+    case field::tcp_dst:
+    case field::udp_src:
+    case field::udp_dst:
+    case field::sctp_src:
+    case field::sctp_dst:
+    case field::icmpv4_type:
+    case field::icmpv4_code: return true;
+    default: return pipeline::is_reg(which);
+  }
+}
+
 /// The field at the beginning of the list, all of whose bytes are there.
 std::optional<match_term> plain_term(message_view list, std::size_t size) {
   const std::uint32_t header = u32(list, 0);
-  const mf_field* theirs = field_of_header(header);
-  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
-  if (!ours || !is_plain(*ours)) return std::nullopt;
-  const std::size_t n = theirs->n_bytes;
+  const auto found = plain_field_of(header);
+  if (!found) return std::nullopt;
+  const auto [which, n] = *found;
   const bool has_mask = (header & header_has_mask) != 0;
   if (size != header_size + (has_mask ? 2 * n : n)) return std::nullopt;
   const std::uint8_t* const value = list.data() + header_size;
-  const match_term made{*ours, from_ovs_value(value, n),
-                        has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(*ours)};
+  const match_term made{which, from_ovs_value(value, n),
+                        has_mask ? from_ovs_value(value + n, n) : pipeline::full_mask(which)};
   // Of one without a mask bit the library forgets that it was there.
   if (made.mask == 0) return std::nullopt;
-  if (*ours == field::in_port && !to_ovs_port(static_cast<pipeline::port_no>(made.value))) {
+  if (which == field::in_port && !to_ovs_port(static_cast<pipeline::port_no>(made.value))) {
     return std::nullopt;
   }
   return made;
@@ -55,29 +79,11 @@ class order {
 
 }  // namespace
 
-bool is_plain(field which) {
-  switch (which) {
-    case field::in_port:
-    case field::metadata:
-    case field::tunnel_id:
-    case field::eth_dst:
-    case field::eth_src:
-    case field::eth_type:
-    case field::ip_proto:
-    case field::ipv4_src:
-    case field::ipv4_dst:
-    case field::ipv6_src:
-    case field::ipv6_dst:
-    case field::tcp_src:
-    case field::tcp_dst:
-    case field::udp_src:
-    case field::udp_dst:
-    case field::sctp_src:
-    case field::sctp_dst:
-    case field::icmpv4_type:
-    case field::icmpv4_code: return true;
-    default: return pipeline::is_reg(which);
-  }
+std::optional<plain_field> plain_field_of(std::uint32_t header) {
+  const mf_field* theirs = field_of_header(header);
+  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
+  if (!ours || !is_plain(*ours)) return std::nullopt;
+  return plain_field{*ours, theirs->n_bytes};
 }
 
 std::optional<pipeline::match> plain_match(message_view fields) {

@@ -13,8 +13,13 @@
 
 namespace coua::ofp {
 
-/// A field of whole bytes whose value is the same in the library's form.
-bool is_plain(pipeline::field which);
+/// A field whose value is whole bytes, and the same in the library's form.
+struct plain_field {
+  pipeline::field which;
+  std::size_t n_bytes;
+};
+/// Of the header of a field (OXM), with or without a mask. Null: it has another one, or none.
+std::optional<plain_field> plain_field_of(std::uint32_t header);
 
 /// Of a list of fields (OXM): what from_ovs() makes of the library's form. Null: it has another
 /// field, one with an empty mask, or anything that is wrong or may be; the library is to say what.

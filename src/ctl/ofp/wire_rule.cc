@@ -29,15 +29,13 @@ bool are_zero(message_view bytes) {
 
 std::optional<pipeline::action> plain_set_field(message_view one) {
   const std::uint32_t header = u32(one, 4);
-  const mf_field* theirs = field_of_header(header);
-  const auto ours = theirs != nullptr ? from_ovs_field(theirs->id) : std::nullopt;
-  if (!ours || !is_plain(*ours)) return std::nullopt;
+  const auto field = plain_field_of(header);
+  if (!field || (header & header_has_mask) != 0) return std::nullopt;
   constexpr std::size_t value_at = 8;
-  const std::size_t n = theirs->n_bytes;
-  // With a mask it would be twice as long.
-  if ((header & 0xff) != n || one.size() != value_at + (n + 7) / 8 * 8) return std::nullopt;
+  const std::size_t n = field->n_bytes;
+  if (one.size() != value_at + (n + 7) / 8 * 8) return std::nullopt;
   if (!are_zero(one.subspan(value_at + n))) return std::nullopt;
-  return act::set(*ours, from_ovs_value(one.data() + value_at, n));
+  return act::set(field->which, from_ovs_value(one.data() + value_at, n));
 }
 
 std::optional<pipeline::action> plain_action(message_view one) {
@@ -45,7 +43,7 @@ std::optional<pipeline::action> plain_action(message_view one) {
   switch (u16(one, 0)) {
     case action_output:
       // Reserved ports have rules of their own.
-      if (one.size() != 16 || number == 0 || number >= ovs_ports_end) return std::nullopt;
+      if (one.size() != 16 || number >= ovs_ports_end) return std::nullopt;
       return act::output{number};
     case action_group:
       if (one.size() != 8) return std::nullopt;
@@ -58,46 +56,49 @@ std::optional<pipeline::action> plain_action(message_view one) {
   }
 }
 
+constexpr std::size_t part_header = 8;
+
+/// The first of a list of instructions or actions. Null: its length is wrong.
+std::optional<message_view> first_of(message_view list) {
+  if (list.size() < part_header) return std::nullopt;
+  const std::size_t length = u16(list, 2);
+  if (length < part_header || length % 8 != 0 || length > list.size()) return std::nullopt;
+  return list.first(length);
+}
+
 /// False: it is not plain.
 bool take_actions(message_view list, pipeline::rule_mod& into) {
   pipeline::packet_knowledge known(into.match);
   while (!list.empty()) {
-    if (list.size() < 8) return false;
-    const std::size_t length = u16(list, 2);
-    if (length < 8 || length % 8 != 0 || length > list.size()) return false;
-    auto one = plain_action(list.first(length));
+    const auto part = first_of(list);
+    if (!part) return false;
+    auto one = plain_action(*part);
     if (!one || !check_action(*one, pipeline::action_place::rule, known)) return false;
     if (!into.instructions.apply) into.instructions.apply.emplace().reserve(4);  // more are rare
     into.instructions.apply->push_back(std::move(*one));
-    list = list.subspan(length);
+    list = list.subspan(part->size());
   }
   return true;
 }
 
 /// False: it is not plain.
 bool take_instructions(message_view list, pipeline::rule_mod& into) {
-  constexpr std::size_t header = 8;
   bool applies = false;
   while (!list.empty()) {
-    if (list.size() < header) return false;
-    const std::uint16_t type = u16(list, 0);
-    const std::size_t length = u16(list, 2);
-    if (length < header || length % 8 != 0 || length > list.size()) return false;
-    if (type == instruction_goto_table) {
-      const pipeline::table_id next = list[4];
-      if (length != header || into.instructions.goto_table || next <= into.table ||
-          next == pipeline::table_all) {
-        return false;
-      }
+    const auto part = first_of(list);
+    if (!part) return false;
+    const std::uint16_t type = u16(*part, 0);
+    if (type == instruction_goto_table && !into.instructions.goto_table) {
+      const pipeline::table_id next = (*part)[4];
+      if (part->size() != part_header || next <= into.table) return false;
       into.instructions.goto_table = next;
     } else if (type == instruction_apply && !applies) {
       applies = true;
-      const message_view actions = list.subspan(header, length - header);
-      if (!take_actions(actions, into)) return false;
+      if (!take_actions(part->subspan(part_header), into)) return false;
     } else {
       return false;
     }
-    list = list.subspan(length);
+    list = list.subspan(part->size());
   }
   return true;
 }

@@ -6,14 +6,12 @@
 #include <array>
 #include <bit>
 
-#include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/operation_convert.h"
 #include "ctl/ofp/test_random_operations.h"
 #include "ctl/ofp/test_round_trip.h"
 #include "ctl/ofp/test_seeded.h"
 #include "ctl/ofp/wire_bytes.h"
 #include "ctl/ofp/wire_flow_mod.h"
-#include "ctl/ofp/wire_match.h"
 #include "ctl/ofp/wire_message.h"
 #include "ctl/ofp/wire_rule.h"
 
@@ -46,7 +44,8 @@ class wire_rules : public test::seeded {
  protected:
   wire_rules() { silence_library(); }
 
-  /// A flow_mod with some fields, in any order, of any protocol, and with any mask; often wrong.
+  /// A flow_mod without instructions, with some fields, in any order, of any protocol, and with any
+  /// mask; often wrong.
   message any_flow_mod() {
     using flow_mod_at::match;
     message made = begin_message(static_cast<std::uint8_t>(wire_type_of::flow_mod), 1);
@@ -200,16 +199,13 @@ class wire_rules : public test::seeded {
             0x80001604, 0x80001708, 0x80001a02, 0x80004c08, 0x00010204, 0x00000602};
         message word;
         put(word, headers[below(headers.size())], 4);
-        const std::size_t at = header_bytes + below((one.size() - header_bytes) / 4) * 4;
-        std::copy(word.begin(), word.end(), one.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy(word.begin(), word.end(), one.begin() + static_cast<std::ptrdiff_t>(at / 4 * 4));
         break;
       }
       default: {  // a word comes twice
-        const std::size_t from = header_bytes + engine_() % (one.size() - header_bytes) / 4 * 4;
-        const std::size_t to = header_bytes + engine_() % (one.size() - header_bytes) / 4 * 4;
-        const std::size_t n = std::min<std::size_t>(4, one.size() - std::max(from, to));
-        std::copy_n(one.begin() + static_cast<std::ptrdiff_t>(from), n,
-                    one.begin() + static_cast<std::ptrdiff_t>(to));
+        const std::size_t from = header_bytes + below((one.size() - header_bytes) / 4) * 4;
+        std::copy_n(one.begin() + static_cast<std::ptrdiff_t>(from), 4,
+                    one.begin() + static_cast<std::ptrdiff_t>(at / 4 * 4));
       }
     }
   }
@@ -217,30 +213,13 @@ class wire_rules : public test::seeded {
   test::random_operations any_{[this] { return engine_(); }};
 };
 
-TEST_F(wire_rules, plain_matches_are_read_from_messages_as_by_the_library) {
-  constexpr std::size_t match_at = flow_mod_at::match, fields_at = match_at + 4;
-  int n_taken = 0, n_plain = 0;
+TEST_F(wire_rules, plain_matches_are_read_as_by_the_library) {
+  int n_plain = 0;
   for (int i = 0; i < 100 * n_messages; ++i) {
-    const message one = any_flow_mod();
-    const std::size_t end = match_at + u16(one, match_at + 2);
-    ovs_flow_mod parsed;
-    ovs_buffer acts;
-    const ofperr wrong =
-        ofputil_decode_flow_mod(&parsed, to_library(one), OFPUTIL_P_OF13_OXM, nullptr, nullptr,
-                                acts.get(), OFP_PORT_C(ovs_ports_end), 255);
-    parsed.ofpacts = nullptr;  // they are the buffer's
-    const auto plain = plain_match(message_view(one).subspan(fields_at, end - fields_at));
-    ASSERT_TRUE(wrong == 0 || !plain) << told(one) << "\n" << ofperr_get_name(wrong);
-    if (wrong != 0) continue;
-    ++n_taken;
-    if (!plain) continue;
-    ++n_plain;
-    const auto known = from_ovs(parsed.match);
-    ASSERT_TRUE(known.has_value()) << plain->to_string() << "\n" << known.error().message();
-    ASSERT_EQ(*plain, *known) << plain->to_string() << "\n" << known->to_string();
+    n_plain += is_read_as_by_the_library(any_flow_mod());
+    if (HasFailure()) return;
   }
-  EXPECT_GT(n_taken, n_messages);
-  EXPECT_GT(n_plain, n_taken / 2);
+  EXPECT_GT(n_plain, n_messages);
 }
 
 /// Of any rule that there may be, most have something that is not plain.
