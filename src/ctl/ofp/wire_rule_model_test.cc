@@ -84,7 +84,15 @@ class wire_rules : public test::seeded {
       const std::uint64_t header = headers[below(headers.size())];
       // Near where the ports of the library end, and those that are reserved.
       if (header == 0x80000004 && one_in(2)) value = below(2) * 0xffff'0000 + 0xfe80 + below(0x180);
-      put_field(header, value, below(8) != 0 ? mask : 0);
+      // Behind what asks for them.
+      const bool known_type = header == 0x80000a02 && one_in(2);
+      const bool known_protocol = header == 0x80001401 && one_in(2);
+      if (known_type) value = one_in(2) ? 0x0800 : 0x86dd;
+      if (known_protocol) value = protocols[below(4)];
+      put_field(header, value,
+                known_type || known_protocol ? ~std::uint64_t{0}
+                : below(8) != 0              ? mask
+                                             : 0);
     }
     set_u16(made, match + 2, made.size() - match);
     made.resize((made.size() + 7) / 8 * 8);
