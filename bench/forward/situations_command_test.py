@@ -80,7 +80,9 @@ class SituationsTest(CommandCase):
             self.assertLessEqual(row["window_p99_us"], row["window_p999_us"])
             self.assertLessEqual(row["mops"], 1.1 * row["offered_mops"])
             self.assertGreater(row["raw_io_us"], 0.05)
-            self.assertAlmostEqual(row["mean_us"] - row["raw_io_us"], row["datapath_us"], delta=1e-3 + 1e-4 * row["mean_us"])
+            # Each is rounded by itself; where others take the CPU, raw I/O may have been the slower one by far.
+            self.assertAlmostEqual(row["mean_us"] - row["raw_io_us"], row["datapath_us"],
+                                   delta=1e-3 + 1e-4 * max(row["mean_us"], row["raw_io_us"]))
         self.assertAlmostEqual(rows[0]["offered_mops"] / rows[0]["peak_mops"], 0.5, 3)
         if peer:
             self.assertAlmostEqual(rows[1]["offered_mops"] / rows[2]["offered_mops"], 1, 3)

@@ -123,10 +123,19 @@ std::map<std::string, std::uint64_t> switch_test::counts_of_vlan(std::uint16_t v
          << name << " of port " << port << " is " << count(port, name) << ", not " << n;
 }
 
-bool switch_test::learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port) {
+bool switch_test::learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port,
+                          unsigned within_ms) {
+  return eventually(
+      [&] {
+        const auto entry = switch_->fib_find({}, vlan, mac);
+        return entry && entry->port == numbers_[port];
+      },
+      within_ms);
+}
+
+bool switch_test::moves(std::uint64_t mac, const std::string& port) {
   return eventually([&] {
-    const auto entry = switch_->fib_find({}, vlan, mac);
-    return entry && entry->port == numbers_[port];
+    return rings_.at(port)->send(make_frame(broadcast, mac)) && learned(1, mac, port, 100);
   });
 }
 

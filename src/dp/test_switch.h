@@ -58,7 +58,11 @@ class switch_test : public ::testing::Test {
   /// Whether a counter of a port comes to `n`: a worker counts some things after it has sent.
   ::testing::AssertionResult counts(const std::string& port, const std::string& name,
                                     std::uint64_t n);
-  bool learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port);
+  bool learned(std::uint16_t vlan, std::uint64_t mac, const std::string& port,
+               unsigned within_ms = 30'000);
+  /// Sends a frame from there until it is learned: one alone that comes so soon after one at
+  /// another port is not told (learn/suppress_cache.h).
+  bool moves(std::uint64_t mac, const std::string& port);
   /// What docs promise of the counters (dp/counters.h).
   void check_sums();
 
