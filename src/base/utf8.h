@@ -34,4 +34,12 @@ constexpr bool is_utf8(std::string_view text) {
   return true;
 }
 
+/// What some editors put in front of a file, so that it is known to be UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+constexpr std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  return text;
+}
+
 }  // namespace coua

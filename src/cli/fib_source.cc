@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/utf8.h"
 #include "net/mac.h"
 
 namespace coua::cli {
@@ -41,7 +42,9 @@ class file_source final : public fib_source {
     errno = 0;
     for (ssize_t n; (n = getline(&line, &room, file)) >= 0;) {
       number++;
-      const std::string reason = take({line, static_cast<std::size_t>(n)});
+      std::string_view text(line, static_cast<std::size_t>(n));
+      if (number == 1) text = without_byte_order_mark(text);
+      const std::string reason = take(text);
       if (reason.empty() || ++wrong > errors_shown) continue;
       reasons +=
           (reasons.empty() ? "" : "\n") + path + ":" + std::to_string(number) + ": " + reason;

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "base/utf8.h"
+
 namespace coua::cli {
 namespace {
 
@@ -49,6 +51,14 @@ TEST(fib_source, reads_lines_comments_and_blanks) {
   EXPECT_EQ(batch.port_names(static_cast<int>(batch.ports(1))), "p1");
   EXPECT_EQ(batch.port_names(static_cast<int>(batch.ports(2))), "p0");
   EXPECT_FALSE((*source)->next(batch));
+}
+
+TEST(fib_source, may_begin_with_a_byte_order_mark) {
+  const std::string mark(byte_order_mark);
+  auto source = from_text(mark + "10 02:00:00:00:00:01 p0\n");
+  ASSERT_TRUE(source) << source.error().message();
+  EXPECT_EQ((*source)->size(), 1u);
+  EXPECT_FALSE(from_text("10 02:00:00:00:00:01 p0\n" + mark + "10 02:00:00:00:00:02 p0\n"));
 }
 
 TEST(fib_source, counts_what_is_to_come_once_and_knows_it) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error_place.h"
+#include "base/utf8.h"
 #include "ctl/ofp/flow_text.h"
 #include "ctl/ofp/text_check.h"
 
@@ -69,6 +70,7 @@ result<pipeline::operation> parse_line(std::string_view text, const line_default
 result<parsed_lines> parse_lines(std::string_view text, const line_defaults& defaults,
                                  const port_names& names) {
   parsed_lines made;
+  text = without_byte_order_mark(text);
   const bool several = text.find('\n') != std::string_view::npos;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());

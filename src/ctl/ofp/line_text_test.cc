@@ -64,6 +64,15 @@ TEST(line_text, has_comments_in_any_encoding) {
             "there is a character that is not UTF-8 in it");
 }
 
+TEST(line_text, may_begin_with_a_byte_order_mark) {
+  EXPECT_TRUE(parse_lines("\xef\xbb\xbftcp actions=1\nudp actions=2\n", {}).has_value());
+  EXPECT_TRUE(parse_lines("\xef\xbb\xbftcp actions=1", {}).has_value());
+  EXPECT_EQ(parse_lines("\xef\xbb\xbftpc actions=1\nudp actions=2\n", {}).error().message(),
+            parse_lines("tpc actions=1\nudp actions=2\n", {}).error().message());
+  // Only in front of the whole.
+  EXPECT_FALSE(parse_lines("tcp actions=1\n\xef\xbb\xbfudp actions=2\n", {}).has_value());
+}
+
 TEST(line_text, names_a_command_that_is_none) {
   for (const char* text : {"replace tcp actions=1", "Add tcp actions=1", "flow del tcp",
                            "group replace group_id=1,type=all", "meter replace meter=1"}) {
