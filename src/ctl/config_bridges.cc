@@ -50,7 +50,7 @@ void check_unique(config_reader& reader, const config& c, const std::string& wha
   }
 }
 
-/// The API's socket is no bridge's.
+/// The API's socket is no bridge's, and leaves room beside it for those of the bridges.
 void check_api_socket(config_reader& reader, const config& c, const std::string& api) {
   for (std::size_t i = 0; i < c.bridges.size(); i++) {
     const std::string& name = c.bridges[i].name;
@@ -63,9 +63,16 @@ void check_api_socket(config_reader& reader, const config& c, const std::string&
     if (!of.management.empty()) check("management", of.management);
     for (std::size_t t = 0; t < of.listen.size(); t++)
       if (const auto socket = socket_of(of.listen[t])) check(item_path("listen", t), *socket);
-    if (of.management.empty() && normal_path(management_socket(name, api)) == normal_path(api))
+    if (!of.management.empty()) continue;
+    const std::string made = management_socket(name, api);
+    if (normal_path(made) == normal_path(api))
       reader.complain_at("api.socket", "is the management socket of bridge " + name +
                                            ", unless its openflow.management is another one");
+    if (made.size() > socket_path_max)
+      reader.complain_at("api.socket", "makes the path of the management socket of bridge " + name +
+                                           ", " + made + ", longer than " +
+                                           std::to_string(socket_path_max) +
+                                           " bytes, unless its openflow.management is another one");
   }
 }
 

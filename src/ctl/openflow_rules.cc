@@ -6,19 +6,18 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/default_socket.h"
 #include "ctl/listen_address.h"
 
 namespace coua::ctl {
 namespace {
-
-constexpr std::size_t unix_path_max = 107;
 
 bool is_port(std::string_view text) {
   return is_tcp_port(text) && text.find_first_not_of('0') != text.npos;
 }
 
 bool is_path(std::string_view text) {
-  return text.size() > 1 && text.front() == '/' && text.size() <= unix_path_max &&
+  return text.size() > 1 && text.front() == '/' && text.size() <= socket_path_max &&
          std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
