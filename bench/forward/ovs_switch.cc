@@ -87,8 +87,8 @@ result<void> ovs_switch::settle() {
   const double patience = settle_seconds + static_cast<double>(flows_) / settle_flows;
   for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(patience * 1e9);;) {
     std::this_thread::sleep_for(glance);
-    // It lowers its limit while it learns, too, where a look at all flows takes long: flows above it
-    // would be missed for ever.
+    // It lowers its limit while it learns, too, where a look at all flows takes long: flows above
+    // it would be missed for ever.
     if (auto done = process_->lift_limits(); !done) return done;
     const result<ovs_counts> now = counts();
     if (!now) return tl::unexpected(now.error());
