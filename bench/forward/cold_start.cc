@@ -58,6 +58,9 @@ class cold_start {
     if (auto done = there.add_source(); !done) return done;
     return take(watch([&] { return there.cpu_ns(); },
                       [&]() -> result<snapshot> {
+                        const auto lifted =
+                            limits == ovs_limits::lifted ? there.lift_limits() : result<void>();
+                        if (!lifted) return tl::unexpected(lifted.error());
                         const auto now = there.counts();
                         if (!now) return tl::unexpected(now.error());
                         return snapshot{0, static_cast<double>(now->sent),

@@ -21,7 +21,6 @@ constexpr double peak_share = 0.5;
 constexpr double warm_seconds = 0.25;  // of a flood
 constexpr unsigned peak_floods = 3;
 constexpr unsigned windows = 20;  // of a turn: a CPU that is taken away spoils one of them, not all
-constexpr double learn_seconds = 60;
 constexpr std::uint64_t source_mib = 64;  // of its packets
 
 /// The workers work while it lives, and poll no port any more when it is gone: the driver takes the
@@ -155,7 +154,8 @@ class latency_run {
   }
 
   result<void> ovs_turn(const ovs_switch& there, paced_source& from, latency_entrant& into) const {
-    if (auto done = settle(there, from); !done) return done;
+    if (auto done = there.learn([&] { return from.flood(warm_seconds).mops > 0; }); !done)
+      return done;
     const auto peak = find_peak(from);
     return measure(from, peak, peak_share * peak.mops, into);
   }
@@ -164,20 +164,6 @@ class latency_run {
     for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(10e9);;) {
       if (from.flood(warm_seconds).mops > 0) return {};
       if (now_ns() > end) return fail(errc::io, name, "no packet comes through");
-    }
-  }
-
-  /// Until no packet misses any more.
-  static result<void> settle(const ovs_switch& there, paced_source& from) {
-    ovs_counts before;
-    for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(learn_seconds * 1e9);;) {
-      const auto rate = from.flood(warm_seconds);
-      const result<ovs_counts> now = there.counts();
-      if (!now) return tl::unexpected(now.error());
-      const bool settled = has_settled(before, *now);
-      before = *now;
-      if (settled && rate.mops > 0) return {};
-      if (now_ns() > end) return fail(errc::io, there.name(), "still misses flows after a minute");
     }
   }
 

@@ -41,8 +41,8 @@ class ovs_process {
   /// What `ovs-appctl` and `ovs-vsctl` answer. Errors: io.
   result<std::string> ask(const word_list& words) const;
   result<std::string> set(const word_list& words) const;
-  /// Its limit of flows is ours again: it halves it when a look at all flows seems to take long, as
-  /// one does that was paused.
+  /// Its limit of flows is ours again: it lowers it when a look at all flows seems to take long, as
+  /// of very many, or in one that was paused.
   result<void> lift_limits() const;
 
   foreign_program& program() { return *switch_; }

@@ -82,24 +82,30 @@ std::uint64_t ovs_switch::cpu_ns() const {
   return foreign_cpu_ns(process_->program().process(), threads_);
 }
 
-result<void> ovs_switch::settle() {
+result<void> ovs_switch::learn(const std::function<bool()>& pass) const {
   ovs_counts before;
   const double patience = settle_seconds + static_cast<double>(flows_) / settle_flows;
   for (const std::uint64_t end = now_ns() + static_cast<std::uint64_t>(patience * 1e9);;) {
-    std::this_thread::sleep_for(glance);
-    // It lowers its limit while it learns, too, where a look at all flows takes long: flows above
-    // it would be missed for ever.
-    if (auto done = process_->lift_limits(); !done) return done;
+    const bool through = pass();
+    // Where a look at all flows takes long, flows above the limit would be missed for ever.
+    if (auto done = lift_limits(); !done) return done;
     const result<ovs_counts> now = counts();
     if (!now) return tl::unexpected(now.error());
-    const bool settled = has_settled(before, *now);
+    if (through && has_settled(before, *now)) return {};
     before = *now;
-    if (settled) break;
     if (now_ns() > end) {
       return fail(errc::io, ovs_product,
                   "still misses flows after " + std::to_string(static_cast<int>(patience)) + " s");
     }
   }
+}
+
+result<void> ovs_switch::settle() {
+  const auto wait = [] {
+    std::this_thread::sleep_for(glance);
+    return true;
+  };
+  if (auto done = learn(wait); !done) return done;
   const auto megaflows = read_megaflows(*process_);
   if (!megaflows) return tl::unexpected(megaflows.error());
   megaflows_ = *megaflows;
@@ -116,7 +122,7 @@ result<void> ovs_switch::settle() {
 /// this one as of the last one: so they cancel.
 result<double> ovs_switch::run(double seconds) {
   process_->program().go_on();
-  const auto lifted = process_->lift_limits();
+  const auto lifted = lift_limits();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const result<ovs_counts> now = counts();
   process_->program().pause();

@@ -4,6 +4,7 @@
 // windows it is stopped by signal.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class ovs_switch final : public mover {
   /// Packets come from then on: at the latest when it returns, and not before it is called.
   /// Errors: io.
   result<void> add_source();
+  /// Until misses have died down, its limits lifted all the while. `pass` lets it take packets for
+  /// a moment, and says whether any came through. Errors: io.
+  result<void> learn(const std::function<bool()>& pass) const;
   /// Takes packets until misses have died down, and stops. Errors: io.
   result<void> settle();
 
@@ -41,6 +45,7 @@ class ovs_switch final : public mover {
 
   /// Since its start. Errors: io.
   result<ovs_counts> counts() const { return read_counts(*process_, source_.name); }
+  result<void> lift_limits() const { return process_->lift_limits(); }
   /// Of its source: one for each worker and one more. Errors: io.
   result<unsigned> queues_to_send() const;
   /// That its workers had.
