@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include "base/default_socket.h"
 #include "ctl/listen_address.h"
 
 namespace coua::ctl {
@@ -16,9 +15,12 @@ bool is_port(std::string_view text) {
   return is_tcp_port(text) && text.find_first_not_of('0') != text.npos;
 }
 
-bool is_path(std::string_view text) {
-  return text.size() > 1 && text.front() == '/' && text.size() <= socket_path_max &&
-         std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+/// Of a socket behind "unix:", which goes to the library as a text.
+std::string check_path(std::string_view path) {
+  if (const std::string reason = check_socket(std::string(path)); !reason.empty())
+    return "its path " + reason;
+  const auto is_plain = [](unsigned char c) { return c > ' ' && c < 0x7f; };
+  return std::ranges::all_of(path, is_plain) ? "" : "its path has a blank, or what is not ASCII";
 }
 
 /// The text behind "WORD:"; nothing: it begins with none of these words.
@@ -36,7 +38,7 @@ std::string check_controller(const std::string& target) {
   const std::string wrong =
       "is none of tcp:ADDRESS:PORT, ssl:ADDRESS:PORT, unix:PATH, such as tcp:10.0.0.1:6653 or "
       "tcp:[fd00::1]:6653";
-  if (const auto path = behind(target, {"unix:"})) return is_path(*path) ? "" : wrong;
+  if (const auto path = behind(target, {"unix:"})) return check_path(*path);
   const auto place = behind(target, {"tcp:", "ssl:"});
   if (!place) return wrong;
   const std::size_t colon = place->rfind(':');
@@ -47,7 +49,7 @@ std::string check_controller(const std::string& target) {
 std::string check_listener(const std::string& target) {
   const std::string wrong =
       "is none of ptcp:PORT:ADDRESS, pssl:PORT:ADDRESS, punix:PATH, such as ptcp:6653:127.0.0.1";
-  if (const auto path = behind(target, {"punix:"})) return is_path(*path) ? "" : wrong;
+  if (const auto path = behind(target, {"punix:"})) return check_path(*path);
   const auto place = behind(target, {"ptcp:", "pssl:"});
   if (!place) return wrong;
   const std::size_t colon = place->find(':');
