@@ -146,6 +146,47 @@ TEST(flow_load, at_most_17_percent_are_in_their_secondary_bucket_at_load_095) {
   EXPECT_GT(share_in_secondary(table), 0.12);
 }
 
+// Keys that come alone or in pairs are looked up by other code than those of larger batches.
+TEST(flow_load, few_keys_find_and_count_what_many_do) {
+  constexpr std::size_t n = 4096, n_there = 20'000;
+  std::vector<key16> keys(n);
+  for (std::size_t i = 0; i < n; ++i) keys[i] = key_number(i % 2 == 0 ? i : 1000 * n_entries + i);
+  for (const enum coua_flow_variant variant :
+       {COUA_FLOW_BLOOM, COUA_FLOW_OPTIMISTIC, COUA_FLOW_PESSIMISTIC, COUA_FLOW_HORTON}) {
+    for (const enum coua_flow_sync sync : {COUA_FLOW_SINGLE, COUA_FLOW_ONE_WRITER}) {
+      coua_flow_params params = flow_params(n_there);
+      params.variant = variant;
+      params.sync = sync;
+      params.timers = COUA_FLOW_TIMERS_OFF;
+      const flow_ptr table = make_flow(params);
+      for (std::uint64_t i = 0; i < n_there; ++i) ASSERT_EQ(insert(table, i), COUA_FLOW_ADDED);
+      coua_flow_reader* reader = reader_of(table);
+      std::vector<std::uint64_t> second_looks;
+      for (const std::size_t at_once : {n, std::size_t{1}, std::size_t{2}}) {
+        const std::uint64_t before = stats_of(table).second_looks;
+        for (std::size_t at = 0; at < n; at += at_once) {
+          std::vector<std::uint64_t> hits(COUA_FLOW_WORDS(at_once) + 1, ~std::uint64_t{0});
+          EXPECT_EQ(coua_flow_lookup_batch(reader, &keys[at], at_once, nullptr, hits.data()),
+                    (at_once + (at + 1) % 2) / 2);
+          for (std::size_t i = 0; i < at_once; ++i)
+            ASSERT_EQ(hits[i / 64] >> i % 64 & 1, (at + i + 1) % 2) << at + i << " of " << at_once;
+          EXPECT_EQ(hits.back(), ~std::uint64_t{0}) << "written past the end";
+        }
+        second_looks.push_back(stats_of(table).second_looks - before);
+      }
+      EXPECT_GT(second_looks[0], n / 100) << variant;
+      // What a tag nominated in vain is looked up anew, and not counted again: one in 8,000.
+      EXPECT_EQ(second_looks[1], second_looks[2]) << variant;
+      EXPECT_NEAR(static_cast<double>(second_looks[1]), static_cast<double>(second_looks[0]), 12)
+          << variant;
+      std::uint64_t untouched = 7;
+      EXPECT_EQ(coua_flow_lookup_batch(reader, keys.data(), 0, nullptr, &untouched), 0u);
+      EXPECT_EQ(untouched, 7u);
+      coua_flow_reader_destroy(reader);
+    }
+  }
+}
+
 TEST(flow_load, timers_take_no_memory) {
   coua_flow_params params = flow_params(n_entries);
   const std::uint64_t without = stats_of(make_flow(params)).bytes;

@@ -138,8 +138,10 @@ struct flow_again : flow_entries<Shape> {
     return answer::miss;
   }
 
+  /// `second_looks`, where it is there, counts the second buckets.
   static answer attempt(const flow_view& view, const std::uint64_t* key, std::uint64_t hash,
-                        std::uint32_t renew_units, std::uint8_t* value) noexcept {
+                        std::uint32_t renew_units, std::uint8_t* value,
+                        std::uint64_t* second_looks = nullptr) noexcept {
     const fingerprint print = fingerprint_of(hash);
     const std::uint64_t home = home_bucket(hash, view.n_buckets);
     const flow_line& line = line_of(view, home);
@@ -149,6 +151,7 @@ struct flow_again : flow_entries<Shape> {
     if (found == answer::miss) {
       const unsigned via = Prune::via(Sync::load(&line.filter), Prune::trace(print));
       if (via != 0) {
+        if (second_looks != nullptr) store_relaxed(second_looks, *second_looks + 1);
         const std::uint64_t other = Prune::other(home, print, via, view.n_buckets);
         found = search(view, key, print, other, now, renew_units, value);
       }

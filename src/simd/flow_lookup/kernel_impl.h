@@ -82,13 +82,19 @@ struct flow_kernel : Steps {
     }
   }
 
+  /// Both buckets of the first keys of a call.
+  [[gnu::always_inline]] static bool fetches_both(const flow_reader_state& state,
+                                                  std::size_t n) noexcept {
+    return !steps::has_filters || (n <= steps::few_keys && state.fetches_both());
+  }
+
   /// The groups of a call. While one is between two steps, the next is started.
   [[gnu::noinline]] static std::size_t run(const flow_view& shared, flow_reader_state& state,
                                            const call& asked) noexcept {
     const flow_view view = shared;
     const call c = asked;
     state.batch[0].n = as_group(c.n);
-    const bool both = !steps::has_filters || (c.n <= steps::few_keys && state.fetches_both());
+    const bool both = fetches_both(state, c.n);
     fetched first = both ? fetched::both : fetched::homes;
     if (view.is_small || c.first == fetched::nothing) first = fetched::nothing;
     start_first(shared, state.batch[0], c, first);
@@ -122,9 +128,45 @@ struct flow_kernel : Steps {
     return n_hits;
   }
 
+  /// So few keys take less one after the other than by groups with lists (docs/flow-table.md).
+  static constexpr std::size_t alone_max = 2;
+  [[gnu::noinline]] static std::size_t one_by_one(const flow_view& shared, flow_reader_state& state,
+                                                  bytes_in keys, const std::uint64_t* hashes,
+                                                  std::size_t n, std::uint8_t* values,
+                                                  std::uint64_t* hits) noexcept {
+    const flow_view view = shared;
+    const unsigned n_words = key_words(view);
+    std::uint64_t* const words = state.batch[0].keys;
+    const bool both = fetches_both(state, n);
+    std::uint64_t hash[alone_max];
+    for (std::size_t i = 0; i < n; ++i) {
+      to_words(keys + i * view.key_stride, view.key_bytes, n_words, words + i * n_words);
+      hash[i] = hashes != nullptr ? hashes[i] : steps::hash_of(view, words + i * n_words);
+      if (view.is_small) continue;
+      const std::uint64_t home = home_bucket(hash[i], view.n_buckets);
+      steps::fetch(&steps::line_of(view, home));
+      if (both) steps::fetch_other(view, home, hash[i]);
+    }
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      using answer = typename steps::answer;
+      std::uint8_t* const value = values != nullptr ? values + i * view.value_stride : nullptr;
+      answer one =
+          steps::attempt(view, words + i * n_words, hash[i], 0, value, &state.second_looks);
+      while (one == answer::changed) [[unlikely]] {
+        store_relaxed(&state.retries, state.retries + 1);
+        one = steps::attempt(view, words + i * n_words, hash[i], 0, value, &state.second_looks);
+      }
+      found |= std::uint64_t{one == answer::hit} << i;
+    }
+    if (hits != nullptr) *hits = found;
+    return static_cast<std::size_t>(__builtin_popcountll(found));
+  }
+
   static std::size_t batch(const flow_view& view, flow_reader_state& state, bytes_in keys,
                            const std::uint64_t* hashes, std::size_t n, std::uint8_t* values,
                            std::uint64_t* hits) noexcept {
+    if (n != 0 && n <= alone_max) return one_by_one(view, state, keys, hashes, n, values, hits);
     return run(view, state, {fetched::both, keys, hashes, n, values, hits, nullptr, 0, 0});
   }
   /// What was fetched by the last call is not remembered but hashed again: it costs less than to
