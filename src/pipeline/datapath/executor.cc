@@ -71,14 +71,21 @@ void executor::load(unsigned n) noexcept {
   some_borrowed_ = false;
   some_called_ = false;
   ends_differ_ = false;
-  // Of whole bursts: their number is known here.
-  std::fill_n(first_, burst_max, 0);
-  std::fill_n(borrowed_, burst_max, 0);
-  std::fill_n(n_sets_, burst_max, 0);
-  std::fill_n(n_calls_, burst_max, 0);
-  std::fill_n(call_depth_, burst_max, 0);
-  std::fill_n(table_, burst_max, 0);
-  std::copy(first_slots.begin(), first_slots.end(), origin_);
+  // Of a whole burst or of few packets: their number is known here.
+  const auto clear = [this](auto some) {
+    std::fill_n(first_, some.value, 0);
+    std::fill_n(borrowed_, some.value, 0);
+    std::fill_n(n_sets_, some.value, 0);
+    std::fill_n(n_calls_, some.value, 0);
+    std::fill_n(call_depth_, some.value, 0);
+    std::fill_n(table_, some.value, 0);
+    std::copy_n(first_slots.begin(), some.value, origin_);
+  };
+  if (n <= few_packets) {
+    clear(std::integral_constant<unsigned, few_packets>());
+  } else {
+    clear(std::integral_constant<unsigned, burst_max>());
+  }
   if (some_state_) [[unlikely]]
     clear_state(n_before);
   switch (depth_) {

@@ -183,6 +183,9 @@ class executor {
   void go_online() noexcept { grace_.online(); }
 
  private:
+  /// What is for each packet of a burst is for so many where there are no more.
+  static constexpr unsigned few_packets = 16;
+
   // A slot has a packet: those of the burst, and from burst_max on copies that buckets work on,
   // which live as long as their bucket.
   using slot = std::uint8_t;
