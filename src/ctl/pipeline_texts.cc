@@ -162,8 +162,19 @@ class text_checker {
       add(*known[id], text_list::groups, "group " + std::to_string(id));
   }
 
+  using items_by_rule = std::map<of::rule_id, const item*>;
+
+  /// What a rule that asks for it is refused for. The model would say it by numbers of ports, which
+  /// are guesses here.
+  const item* find_overlap(const of::rule_mod& asked, const items_by_rule& made) const {
+    const auto& tables = model_->tables();
+    if ((asked.flags & of::rule_check_overlap) == 0 || asked.table >= tables.size()) return nullptr;
+    const auto* other = tables[asked.table].find_overlap(asked.priority, asked.match);
+    return other != nullptr ? made.at(other->rule->id) : nullptr;
+  }
+
   void add_rules() {
-    std::map<of::rule_id, const item*> made;
+    items_by_rule made;
     for (const item& one : items_[static_cast<std::size_t>(text_list::flows)]) {
       const auto& asked = std::get<of::rule_mod>(one.what);
       const auto& tables = model_->tables();
@@ -172,6 +183,12 @@ class text_checker {
                               : nullptr;
       if (there != nullptr) {
         complain(one.path, text_list::flows, same_rule_as(made[there->rule->id]->path));
+        continue;
+      }
+      if (const item* other = find_overlap(asked, made)) {
+        complain(one.path, text_list::flows,
+                 "check_overlap: " + other->path + " has the same priority, and matches some of "
+                 "the same packets");
         continue;
       }
       add(one, text_list::flows, of::name_rule(asked.table, asked.priority, asked.match));
