@@ -20,10 +20,15 @@ namespace {
 constexpr unsigned cache_packets = 256;
 constexpr unsigned page_bytes = 4096;
 
-std::uint64_t free_bytes(int numa_node) {
+struct free_memory {
+  std::uint64_t bytes = 0, largest_piece = 0;
+};
+
+free_memory free_memory_of(int numa_node) {
   rte_malloc_socket_stats stats{};
   const int node = numa_node < 0 ? 0 : numa_node;
-  return rte_malloc_get_socket_stats(node, &stats) == 0 ? stats.heap_freesz_bytes : 0;
+  if (rte_malloc_get_socket_stats(node, &stats) != 0) return {};
+  return {stats.heap_freesz_bytes, stats.greatest_free_size};
 }
 
 std::string mib(std::uint64_t bytes) { return std::to_string((bytes + 1048575) >> 20) + " MiB"; }
@@ -54,11 +59,12 @@ bool populate(rte_mempool* pool, const std::string& name) {
 tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsigned room,
                                 int numa_node) {
   const std::uint64_t needed = std::uint64_t{packets} * (room + sizeof(rte_mbuf) + 64);
-  const std::uint64_t there = free_bytes(numa_node);
+  const auto [there, largest] = free_memory_of(numa_node);
+  const std::string pieces = there > needed ? " in pieces of up to " + mib(largest) : "";
   return fail(errc::no_memory, where,
               std::to_string(packets) + " packets of " + std::to_string(room) + " bytes need " +
                   mib(needed) + ", " + mib(there) +
-                  " of packet memory are free: raise memory.packet_mib by at least " +
+                  " of packet memory are free" + pieces + ": raise memory.packet_mib by at least " +
                   mib(needed > there ? needed - there : needed / 8) +
                   ", or lower mbufs or the descriptors");
 }

@@ -2,9 +2,12 @@
 #include "dp/packet_pool.h"
 
 #include <gtest/gtest.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dp/eal.h"
 
@@ -77,6 +80,20 @@ TEST_F(packet_pool_test, every_packet_of_a_page_lies_in_what_the_driver_of_af_xd
   EXPECT_NE(rte_pktmbuf_append(packet, packet_pool::room_of_page() - RTE_PKTMBUF_HEADROOM),
             nullptr);
   rte_pktmbuf_free(packet);
+}
+
+TEST_F(packet_pool_test, of_memory_in_pieces_it_says_how_large_they_are) {
+  std::vector<void*> pieces;
+  while (void* piece = rte_malloc(nullptr, 1 << 20, 0)) pieces.push_back(piece);
+  ASSERT_GT(pieces.size(), 100u);
+  for (std::size_t i = 0; i < pieces.size(); i += 2) rte_free(std::exchange(pieces[i], nullptr));
+  const auto made = packet_pool::create_of_pages("port p7", 4095, -1);
+  for (void* piece : pieces) rte_free(piece);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().what.find(" free in pieces of up to 2 MiB: raise memory.packet_mib by"),
+            std::string::npos)
+      << made.error().message();
+  EXPECT_TRUE(packet_pool::create_of_pages("port p7", 4095, -1)) << "it is in one piece again";
 }
 
 TEST_F(packet_pool_test, without_the_memory_it_says_what_is_missing) {

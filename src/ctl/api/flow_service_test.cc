@@ -381,6 +381,16 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   ASSERT_EQ(trace("in_port=p0,arp", later), "");
   ASSERT_EQ(later.lines_size(), 3);
   EXPECT_EQ(later.lines(1).text(), "action set: output:p1");
+  apply(
+      "flow table=0,ipv6,in_port=p0 "
+      "actions=learn(table=1,in_port=p1,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])\n");
+  v1::TracePacketResponse learned;
+  ASSERT_EQ(trace("in_port=p0,ipv6,dl_src=00:00:00:00:00:05", learned), "");
+  ASSERT_GE(learned.lines_size(), 3);
+  EXPECT_EQ(learned.lines(1).text(),
+            "learn(table=1,in_port=p1,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])");
+  EXPECT_EQ(learned.lines(2).text(),
+            "table=1, in_port=p1,dl_dst=00:00:00:00:00:05 actions=output:p0");
   v1::TracePacketResponse lost;
   ASSERT_EQ(trace("in_port=p1,udp", lost), "");
   EXPECT_EQ(lost.outputs_size(), 0);

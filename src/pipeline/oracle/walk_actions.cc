@@ -80,7 +80,7 @@ fate walk::run_action(packet& one, const action& what, const origin& from, actio
 }
 
 void walk::learn(const packet& one, const act::learn& how) {
-  note(to_string(how));
+  note(oracle_.words_.actions({how}));
   const deeper inside(*this);
   const parsed headers = parse(one);
   std::array<value128, learned_values_max> values{};
