@@ -87,10 +87,9 @@ class text_checker {
 
   void run(const pipeline_texts& texts) {
     for (const text_list which : text_lists) read(texts, which);
-    // What is said of rules that use a group or meter that is wrong would be said twice.
     add_meters();
     add_groups();
-    if (problems_of_others_ == 0) add_rules();
+    add_rules();
   }
 
  private:
@@ -121,6 +120,10 @@ class text_checker {
   void add(const item& one, text_list which, const std::string& name) {
     const auto done = model_->apply(one.what, 0);
     if (done) return;
+    // Of a rule that uses a group or meter that is wrong, the same would be said twice.
+    const bool uses_one_that_is_wrong = done.error().code == of::of_error::bad_action_out_group ||
+                                        done.error().code == of::of_error::meter_mod_unknown_meter;
+    if (which == text_list::flows && problems_of_others_ != 0 && uses_one_that_is_wrong) return;
     std::string where = done.error().where;
     if (where.starts_with(name)) where.erase(0, name.size());
     if (where.starts_with(": ") || where.starts_with(", ")) where.erase(0, 2);
@@ -187,8 +190,9 @@ class text_checker {
       }
       if (const item* other = find_overlap(asked, made)) {
         complain(one.path, text_list::flows,
-                 "check_overlap: " + other->path + " has the same priority, and matches some of "
-                 "the same packets");
+                 "check_overlap: " + other->path +
+                     " has the same priority, and matches some of "
+                     "the same packets");
         continue;
       }
       add(one, text_list::flows, of::name_rule(asked.table, asked.priority, asked.match));

@@ -63,8 +63,8 @@ tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsi
   const std::string pieces = there > needed ? " in pieces of up to " + mib(largest) : "";
   return fail(errc::no_memory, where,
               std::to_string(packets) + " packets of " + std::to_string(room) + " bytes need " +
-                  mib(needed) + ", " + mib(there) +
-                  " of packet memory are free" + pieces + ": raise memory.packet_mib by at least " +
+                  mib(needed) + ", " + mib(there) + " of packet memory are free" + pieces +
+                  ": raise memory.packet_mib by at least " +
                   mib(needed > there ? needed - there : needed / 8) +
                   ", or lower mbufs or the descriptors");
 }

@@ -383,7 +383,8 @@ TEST_F(flow_api, a_trace_tells_the_way_of_a_packet) {
   EXPECT_EQ(later.lines(1).text(), "action set: output:p1");
   apply(
       "flow table=0,ipv6,in_port=p0 "
-      "actions=learn(table=1,in_port=p1,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])\n");
+      "actions=learn(table=1,in_port=p1,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],output:NXM_OF_IN_PORT[])"
+      "\n");
   v1::TracePacketResponse learned;
   ASSERT_EQ(trace("in_port=p0,ipv6,dl_src=00:00:00:00:00:05", learned), "");
   ASSERT_GE(learned.lines_size(), 3);
