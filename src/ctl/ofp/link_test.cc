@@ -160,6 +160,29 @@ TEST_F(link_pair, what_was_waited_for_once_does_not_wake_the_next_wait) {
   EXPECT_GE(time_of_wait(*poller_, 50ms), 50ms);  // nobody has asked for the message again
 }
 
+TEST_F(link_pair, behind_a_message_the_next_is_looked_for_at_once_until_that_was_in_vain) {
+  const auto wait = [this](std::chrono::milliseconds at_most) {
+    link_->wait(true);
+    return time_of_wait(*poller_, at_most);
+  };
+  for (unsigned i = 0; i < 20; ++i) (void)wait(1ms);  // nothing came for long
+  say(made(echo_request, 1));
+  ASSERT_TRUE(next());
+  EXPECT_LT(wait(10s), 5s) << "nothing is there yet";
+  say(made(echo_request, 2));
+  ASSERT_TRUE(next());
+  EXPECT_LT(wait(10s), 5s) << "the last time it was there";
+  EXPECT_FALSE(link_->receive());
+  EXPECT_GE(wait(50ms), 50ms) << "this time it was not";
+  say(made(echo_request, 3));
+  ASSERT_TRUE(next());
+  EXPECT_GE(wait(50ms), 50ms) << "not again so soon";
+  for (unsigned i = 0; i < 20; ++i) (void)wait(1ms);
+  say(made(echo_request, 4));
+  ASSERT_TRUE(next());
+  EXPECT_LT(wait(10s), 5s);
+}
+
 TEST_F(link_pair, messages_cut_anywhere_are_whole_again) {
   const message longest = made(echo_request, 7, 65535), brief = made(echo_request, 8);
   message all = longest;
@@ -213,6 +236,7 @@ TEST_F(link_pair, who_cannot_be_taken_for_lack_of_descriptors_is_taken_later) {
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_TRUE(none_taken);
   EXPECT_EQ(trouble, std::strerror(EMFILE));
+  poller_->block(0);  // behind the hello, which is no wait
   // Who waits for it still would end each wait at once.
   listener_->wait();
   EXPECT_GT(time_of_wait(*poller_, 10s), 50ms);

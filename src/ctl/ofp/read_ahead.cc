@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <openvswitch/poll-loop.h>
+#include "ctl/ofp/arrivals.h"
 #include "ctl/ofp/ovs.h"
 
 // The linker makes these names.
@@ -54,6 +55,7 @@ struct bytes_ahead {
     if (std::exchange(emptied, false)) return -EAGAIN;
     const int n = __real_stream_recv(from, bytes.get(), ahead_bytes);
     if (n <= 0) return n;
+    note_arrival();
     at = 0;
     end = static_cast<std::size_t>(n);
     emptied = end < ahead_bytes;
