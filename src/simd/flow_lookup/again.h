@@ -169,25 +169,28 @@ struct flow_again : flow_entries<Shape> {
 
   /// One attempt for each listed key, then it waits until the others had theirs; the list ends when
   /// nothing changed under any of them. Each round that a key stays was one in which the writer
-  /// completed a step in its buckets: there is nothing to wait for.
-  [[gnu::noinline]] static void look_again(const flow_view& view, flow_reader_state& state,
-                                           flow_group& group, std::uint32_t unsure,
-                                           std::uint32_t renew_units, std::uint8_t* values,
-                                           std::size_t stride) noexcept {
-    while (unsure != 0) {
-      const auto n = static_cast<unsigned>(__builtin_popcount(unsure));
-      store_relaxed(&state.retries, state.retries + n);
+  /// completed a step in its buckets: there is nothing to wait for. Adds to the group's hits.
+  [[gnu::noinline]] static void look_up_each(const flow_view& view, flow_reader_state& state,
+                                             flow_group& group, std::uint32_t which,
+                                             std::uint32_t renew_units, std::uint8_t* values,
+                                             std::size_t stride) noexcept {
+    while (which != 0) {
       std::uint32_t left = 0;
-      for (; unsure != 0; unsure &= unsure - 1) {
-        const auto i = static_cast<unsigned>(__builtin_ctz(unsure));
+      for (; which != 0; which &= which - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctz(which));
         const answer found =
             attempt(view, group.keys + i * key_words(view), group.hashes[i], renew_units,
-                    values != nullptr ? values + i * stride : nullptr);
+                    values != nullptr ? values + i * stride : nullptr, &state.second_looks);
         group.hits |= std::uint32_t{found == answer::hit} << i;
         left |= std::uint32_t{found == answer::changed} << i;
       }
-      unsure = left;
+      if (left != 0) [[unlikely]]
+        count_retries(state, left);
+      which = left;
     }
+  }
+  static void count_retries(flow_reader_state& state, std::uint32_t of) noexcept {
+    store_relaxed(&state.retries, state.retries + static_cast<unsigned>(__builtin_popcount(of)));
   }
 };
 

@@ -25,7 +25,8 @@ struct flow_kernel : Steps {
                                             std::size_t stride) noexcept {
     if (unsure == 0) [[likely]]
       return;
-    steps::look_again(shared, state, group, unsure, renew_units, values, stride);
+    steps::count_retries(state, unsure);
+    steps::look_up_each(shared, state, group, unsure, renew_units, values, stride);
   }
 
   /// Second buckets and entries of a group whose primary ones were compared in this call. The
@@ -82,22 +83,37 @@ struct flow_kernel : Steps {
     }
   }
 
-  /// Both buckets of the first keys of a call.
-  [[gnu::always_inline]] static bool fetches_both(const flow_reader_state& state,
-                                                  std::size_t n) noexcept {
-    return !steps::has_filters || (n <= steps::few_keys && state.fetches_both());
+  /// Of the first keys of a call.
+  [[gnu::always_inline]] static fetched to_fetch(const flow_view& view,
+                                                 const flow_reader_state& state,
+                                                 const call& c) noexcept {
+    if (view.is_small || c.first == fetched::nothing) return fetched::nothing;
+    const bool both = !steps::has_filters || (c.n <= steps::few_keys && state.fetches_both());
+    return both ? fetched::both : fetched::homes;
+  }
+
+  /// So few keys take less one after the other than by groups with lists (docs/flow-table.md).
+  static constexpr std::size_t alone_max = 4;
+  static std::size_t one_by_one(const flow_view& view, flow_reader_state& state,
+                                const call& c) noexcept {
+    flow_group& group = state.batch[0];
+    group.n = as_group(c.n);
+    group.hits = 0;
+    start_first(view, group, c, to_fetch(view, state, c));
+    steps::look_up_each(view, state, group, steps::all_of(group.n), c.renew_units, c.values,
+                        view.value_stride);
+    put_hits(c.hits, 0, group.n, group.hits);
+    return static_cast<unsigned>(__builtin_popcount(group.hits));
   }
 
   /// The groups of a call. While one is between two steps, the next is started.
   [[gnu::noinline]] static std::size_t run(const flow_view& shared, flow_reader_state& state,
                                            const call& asked) noexcept {
+    if (asked.n <= alone_max && asked.n_next == 0) return one_by_one(shared, state, asked);
     const flow_view view = shared;
     const call c = asked;
     state.batch[0].n = as_group(c.n);
-    const bool both = fetches_both(state, c.n);
-    fetched first = both ? fetched::both : fetched::homes;
-    if (view.is_small || c.first == fetched::nothing) first = fetched::nothing;
-    start_first(shared, state.batch[0], c, first);
+    start_first(shared, state.batch[0], c, to_fetch(view, state, c));
     std::size_t n_hits = 0;
     unsigned turn = 0;
     for (std::size_t at = 0; at < c.n; turn ^= 1) {
@@ -128,45 +144,9 @@ struct flow_kernel : Steps {
     return n_hits;
   }
 
-  /// So few keys take less one after the other than by groups with lists (docs/flow-table.md).
-  static constexpr std::size_t alone_max = 2;
-  [[gnu::noinline]] static std::size_t one_by_one(const flow_view& shared, flow_reader_state& state,
-                                                  bytes_in keys, const std::uint64_t* hashes,
-                                                  std::size_t n, std::uint8_t* values,
-                                                  std::uint64_t* hits) noexcept {
-    const flow_view view = shared;
-    const unsigned n_words = key_words(view);
-    std::uint64_t* const words = state.batch[0].keys;
-    const bool both = fetches_both(state, n);
-    std::uint64_t hash[alone_max];
-    for (std::size_t i = 0; i < n; ++i) {
-      to_words(keys + i * view.key_stride, view.key_bytes, n_words, words + i * n_words);
-      hash[i] = hashes != nullptr ? hashes[i] : steps::hash_of(view, words + i * n_words);
-      if (view.is_small) continue;
-      const std::uint64_t home = home_bucket(hash[i], view.n_buckets);
-      steps::fetch(&steps::line_of(view, home));
-      if (both) steps::fetch_other(view, home, hash[i]);
-    }
-    std::uint64_t found = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      using answer = typename steps::answer;
-      std::uint8_t* const value = values != nullptr ? values + i * view.value_stride : nullptr;
-      answer one =
-          steps::attempt(view, words + i * n_words, hash[i], 0, value, &state.second_looks);
-      while (one == answer::changed) [[unlikely]] {
-        store_relaxed(&state.retries, state.retries + 1);
-        one = steps::attempt(view, words + i * n_words, hash[i], 0, value, &state.second_looks);
-      }
-      found |= std::uint64_t{one == answer::hit} << i;
-    }
-    if (hits != nullptr) *hits = found;
-    return static_cast<std::size_t>(__builtin_popcountll(found));
-  }
-
   static std::size_t batch(const flow_view& view, flow_reader_state& state, bytes_in keys,
                            const std::uint64_t* hashes, std::size_t n, std::uint8_t* values,
                            std::uint64_t* hits) noexcept {
-    if (n != 0 && n <= alone_max) return one_by_one(view, state, keys, hashes, n, values, hits);
     return run(view, state, {fetched::both, keys, hashes, n, values, hits, nullptr, 0, 0});
   }
   /// What was fetched by the last call is not remembered but hashed again: it costs less than to

@@ -47,14 +47,6 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
   enum class fetched { nothing, homes, both };
   static constexpr std::size_t few_keys = Match::few_keys;
 
-  [[gnu::always_inline]] static std::uint64_t hash_of(const flow_view& view,
-                                                      const std::uint64_t* words) noexcept {
-    if constexpr (Shape::key_words != 0) {
-      return keyed_hash::of<Shape::key_words>(*view.hash)(words);
-    }
-    return (*view.hash)(words, view.key_words);
-  }
-
   /// Hashes keys `from` to `group.n` of a group, and fetches their buckets. Out of line: a call for
   /// a group costs little, and a copy of it in every kernel costs minutes of compiling.
   template <fetched What>
@@ -86,17 +78,10 @@ struct flow_steps : flow_again<Prune, Expiry, Sync, Shape, Match> {
       group.hashes[i] = h;
       group.homes[i] = home;
       if constexpr (What != fetched::nothing) fetch(&line_of(view, home));
-      if constexpr (What != fetched::nothing && (Prune::fetch_both || What == fetched::both)) {
-        fetch_other(view, home, h);
+      if constexpr (What != fetched::nothing && (Prune::fetch_both || What == fetched::both) &&
+                    Prune::n_functions == 1) {
+        fetch(&line_of(view, Prune::other(home, fingerprint_of(h), 1, view.n_buckets)));
       }
-    }
-  }
-
-  /// The second bucket, where there is but one.
-  [[gnu::always_inline]] static void fetch_other(const flow_view& view, std::uint64_t home,
-                                                 std::uint64_t hash) noexcept {
-    if constexpr (Prune::n_functions == 1) {
-      fetch(&line_of(view, Prune::other(home, fingerprint_of(hash), 1, view.n_buckets)));
     }
   }
 
