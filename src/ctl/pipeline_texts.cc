@@ -191,8 +191,7 @@ class text_checker {
       if (const item* other = find_overlap(asked, made)) {
         complain(one.path, text_list::flows,
                  "check_overlap: " + other->path +
-                     " has the same priority, and matches some of "
-                     "the same packets");
+                     " has the same priority, and matches some of the same packets");
         continue;
       }
       add(one, text_list::flows, of::name_rule(asked.table, asked.priority, asked.match));

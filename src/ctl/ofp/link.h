@@ -111,7 +111,8 @@ class poller {
 
   /// Ends the wait that is under way or comes next. Any thread.
   void wake();
-  /// Until something happens that was waited for, or for this long.
+  /// Until something happens that was waited for, or for this long. Behind something that came it
+  /// may end at once (poll_loop.cc).
   void block(unsigned at_most_ms);
 
  private:

@@ -183,7 +183,7 @@ class executor {
   void go_online() noexcept { grace_.online(); }
 
  private:
-  /// What is for each packet of a burst is for so many where there are no more.
+  /// A burst of no more clears what is kept for each packet for so many only.
   static constexpr unsigned few_packets = 16;
 
   // A slot has a packet: those of the burst, and from burst_max on copies that buckets work on,
