@@ -3,10 +3,12 @@
 // Subcommands that run the use cases of bench/cases: they choose one by the same options.
 #include "bench/case_grammar.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/cpu.h"
 #include "bench/cases/use_case.h"
+#include "bench/forward/frame_loop.h"
 #include "bench/grammar_parts.h"
 #include "bench/rules/mask_set.h"
 #include "pipeline/datapath/executor.h"
@@ -102,11 +104,23 @@ void preset_measure(const CLI::App& app, forward_options& out) {
     throw CLI::ValidationError("--measure", "has no meaning with --case " + out.which.name);
   out.testpmd = false;
   const bool cold = out.measure == forward_measure::cold_start;
+  if (!cold && app.count("--feed") != 0)
+    throw CLI::ValidationError("--feed", "has no meaning with --measure latency");
   // As a switch has them that takes packets from anywhere.
   if (!cold && app.count("--mbuf-bytes") == 0) out.mbuf_bytes = 2048;
   if (app.count("--flows") == 0) out.flows = {cold ? 100'000U : 10'000U};
   if (app.count("--seconds") == 0) out.run.seconds = 1;
   if (app.count("--repetitions") == 0) out.run.repetitions = cold ? 3 : 5;
+}
+
+/// net_pcap spreads a frame over several packets where one has no room.
+void check_room(const forward_options& out) {
+  const std::uint64_t size = *std::max_element(out.sizes.begin(), out.sizes.end());
+  const std::size_t room = frame_loop::room_for(size - 4);
+  if (out.feed == packet_feed::pcap || out.mbuf_bytes == 0 || out.mbuf_bytes >= room) return;
+  throw CLI::ValidationError("--mbuf-bytes " + std::to_string(out.mbuf_bytes),
+                             "frames of " + std::to_string(size) + " bytes need " +
+                                 std::to_string(room) + " (--feed pcap takes less)");
 }
 
 /// It is of one case.
@@ -196,6 +210,14 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
   app->add_option("--burst", out.burst, "Packets to a receive burst")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  static const std::map<std::string, packet_feed> feeds = {{"memory", packet_feed::memory},
+                                                           {"pcap", packet_feed::pcap}};
+  app->add_option("--feed", out.feed,
+                  "Where packets come from: memory, frames one after the other, at about the cost "
+                  "of a network card; or pcap, net_pcap, which fetches each from a packet of its "
+                  "own; none given: memory")
+      ->transform(CLI::Transformer(feeds))
+      ->option_text("WORD");
   app->add_option("--mbuf-bytes", out.mbuf_bytes, "Data room of a packet buffer; 0: fits the frame")
       ->check(CLI::Range(0, 65000))
       ->capture_default_str();
@@ -237,6 +259,7 @@ CLI::App* add_forward(CLI::App& root, forward_options& out) {
     if (out.measure != forward_measure::rate) check_measure(out);
     if (out.measure != forward_measure::cold_start && app->count("--windows") > 0)
       throw CLI::ValidationError("--windows", "has no meaning without --measure cold-start");
+    check_room(out);
     const auto preset = presets_of(*app);
     if (out.figure == 8 || out.figure == 9) {
       preset("--rules", out.rules, {64'000, 256'000, 1'000'000, 4'000'000, 16'000'000});

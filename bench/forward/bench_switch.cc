@@ -23,27 +23,34 @@ dp::eal_params eal_of(const forward_options& options, const packet_memory& memor
   return eal;
 }
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 }  // namespace
 
-port_plan plan_ports(const packet_source& source, unsigned serial, unsigned workers,
-                     unsigned mbuf_bytes) {
-  port_plan out;
+std::string device_of(const std::string& devargs) { return devargs.substr(0, devargs.find(',')); }
+
+port_plan plan_ports(const packet_source& source, unsigned serial, const forward_options& options) {
+  const unsigned workers = options.workers;
   const std::string number = std::to_string(serial);
-  out.in = "net_pcap" + number;
-  for (unsigned i = 0; i < workers; ++i) out.in += ",rx_pcap=" + source.file;
-  out.in += ",infinite_rx=1";
+  const bool in_memory = options.feed == packet_feed::memory;
+  const auto room = static_cast<unsigned>(frame_loop::room_for(source.frame_bytes));
+  port_plan out;
+  std::uint64_t held = 0, source_bytes = 0;  // packets, and what it has beside them
+  if (in_memory) {
+    out.in = "net_null" + number + "from,size=" + std::to_string(source.frame_bytes);
+    out.frames = source.file;
+    source_bytes = source.packets * room;
+  } else {
+    out.in = "net_pcap" + number;
+    for (unsigned i = 0; i < workers; ++i) out.in += ",rx_pcap=" + source.file;
+    out.in += ",infinite_rx=1";
+    held = source.packets * workers;
+    source_bytes = 32 * held;  // rings
+  }
   out.out = "net_null" + number + ",no-rx=1,copy=0";
-  out.buffers = static_cast<unsigned>(source.packets * workers + buffers_in_flight * workers);
-  out.buffer_bytes =
-      mbuf_bytes != 0 ? mbuf_bytes : static_cast<unsigned>(round_up(source.frame_bytes, 64));
-  // The second port has a pool too, for packets that it never receives; rings hold the source.
+  out.buffers = static_cast<unsigned>(held + buffers_in_flight * workers);
+  out.buffer_bytes = options.mbuf_bytes != 0 ? options.mbuf_bytes : room;
+  // The second port has a pool too, for packets that it never receives.
   const std::uint64_t each = out.buffer_bytes + buffer_overhead;
-  const std::uint64_t bytes = 2 * (out.buffers * each) + 32 * source.packets * workers;
-  out.memory_mib = bytes / (1 << 20) + 64;
+  out.memory_mib = (2 * (out.buffers * each) + source_bytes) / (1 << 20) + 64;
   return out;
 }
 
@@ -60,7 +67,7 @@ result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config con
                                                            const port_plan& ports,
                                                            const forward_options& options,
                                                            const packet_memory& memory) {
-  std::unique_ptr<bench_switch> made(new bench_switch);
+  std::unique_ptr<bench_switch> made(new bench_switch(ports));
   const dp::eal_params eal = eal_of(options, memory);
   if (auto running = start_eal_for(options, memory); !running)
     return tl::unexpected(running.error());
@@ -81,9 +88,23 @@ result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config con
   return made;
 }
 
+bench_switch::~bench_switch() {
+  if (device_ != nullptr) dp::set_paused(*device_, true);
+}
+
 result<unsigned> bench_switch::add_port(const dp::port_config& config) {
   ports_.push_back(config.name);
   return device_->add_port(config);
+}
+
+result<unsigned> bench_switch::add_source(dp::port_config config) {
+  config.devargs = in_;
+  auto number = add_port(config);
+  if (!number || frames_file_.empty()) return number;
+  auto frames = frame_loop::start(device_of(in_), frames_file_);
+  if (!frames) return tl::unexpected(frames.error());
+  frames_ = std::move(*frames);
+  return number;
 }
 
 std::unique_ptr<worker_mover> bench_switch::make_mover(worker_mode mode) const {

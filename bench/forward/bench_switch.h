@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/forward/forward_options.h"
+#include "bench/forward/frame_loop.h"
 #include "bench/forward/worker_mover.h"
 #include "dp/switch.h"
 
@@ -16,6 +17,7 @@ namespace coua::bench {
 /// How the ports of a case are made, in any process.
 struct port_plan {
   std::string in, out;            // devargs of the source and of where its packets go
+  std::string frames;             // the file whose frames the source gets; empty: it has its own
   std::vector<std::string> more;  // of further ports that packets may leave by
   unsigned buffers = 0;           // of packets, in the pool of the source
   unsigned buffer_bytes = 0;      // data room, without DPDK's headroom
@@ -28,7 +30,9 @@ struct packet_source {
   std::uint64_t packets = 0;
   unsigned frame_bytes = 0;  // without the check sequence
 };
-port_plan plan_ports(const packet_source&, unsigned serial, unsigned workers, unsigned mbuf_bytes);
+port_plan plan_ports(const packet_source&, unsigned serial, const forward_options&);
+/// The device of devargs: "net_pcap0".
+std::string device_of(const std::string& devargs);
 
 /// Memory for the packets of all switches of this process; testpmd takes its own.
 struct packet_memory {
@@ -49,9 +53,13 @@ class bench_switch {
   /// Errors: of the switch.
   static result<std::unique_ptr<bench_switch>> create(dp::switch_config config, const port_plan&,
                                                       const forward_options&, const packet_memory&);
+  ~bench_switch();
 
   /// Errors: of the switch. Returns its number.
   result<unsigned> add_port(const dp::port_config&);
+  /// The port that packets come in by, whatever its devargs are here. The workers rest. Errors: of
+  /// the switch, and of frame_loop.
+  result<unsigned> add_source(dp::port_config);
   dp::l2_switch& device() { return *device_; }
   /// Their threads.
   const std::vector<pid_t>& workers() const { return workers_; }
@@ -59,9 +67,11 @@ class bench_switch {
   std::unique_ptr<worker_mover> make_mover(worker_mode) const;
 
  private:
-  bench_switch() = default;
+  explicit bench_switch(const port_plan& ports) : in_(ports.in), frames_file_(ports.frames) {}
 
+  const std::string in_, frames_file_;
   std::unique_ptr<dp::l2_switch> device_;
+  std::unique_ptr<frame_loop> frames_;
   std::vector<pid_t> workers_;
   std::vector<std::string> ports_;
 };

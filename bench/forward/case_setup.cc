@@ -11,7 +11,7 @@ port_plan plan_case(const use_case& of, const std::string& folder, unsigned seri
                     const forward_options& options) {
   const packet_source source = {packets_path(folder, of.flow(0).in_port), of.params().flows,
                                 static_cast<unsigned>(of.sent_bytes())};
-  port_plan made = plan_ports(source, serial, options.workers, options.mbuf_bytes);
+  port_plan made = plan_ports(source, serial, options);
   for (unsigned i = 2; i < of.n_ports(); ++i) {
     made.more.push_back("net_null" + std::to_string(serial) + "x" + std::to_string(i) +
                         ",no-rx=1,copy=0");

@@ -128,6 +128,7 @@ result<report> run_cold_start(const forward_options& options) {
     }
   }
   report out = setup->start_report("cold-start", options);
+  out.params["feed"] = to_string(options.feed);
   out.params["windows"] = options.windows;
   const json params = setup->params(options);
   const auto add = [&](const cold_course& each) {

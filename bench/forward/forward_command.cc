@@ -238,6 +238,7 @@ result<report> run_rates(const forward_options& options) {
                 "the bare forwarders of figures 8 and 9 have one thread");
   }
   report out = start_report("forward", options.run, options.pairs);
+  out.params["feed"] = to_string(options.feed);
   if (options.figure != 0) out.params["figure"] = options.figure;
   if (options.table != 0) out.params["table"] = options.table;
   if (options.table == 3) return run_memory_table(options, std::move(out));

@@ -189,16 +189,44 @@ class ForwardTest(CommandCase):
             self.assertAlmostEqual(found["coua"]["mops"] / found[name]["mops"],
                                    found["coua"][field], 2)
         self.assertGreater(found["ovs/none"]["masks_asked"], 3)
-        # More packets than its pool holds by itself.
-        with self.nothing_left() as environment:
-            rows = self.report(*words, "270K", env=environment)["rows"]
-        self.assertGreater(rows[2]["megaflow"], 0.8)
+        # By net_pcap; once with more packets than its pool holds by itself.
+        for flows in ("300", "270K"):
+            with self.nothing_left() as environment:
+                out = self.report(*words, flows, "--feed", "pcap", env=environment)
+            self.assertEqual(out["params"]["feed"], "pcap")
+            self.assertEqual(sum(out["rows"][2][cache] > 0.8 for cache in ("emc", "megaflow")), 1, out["rows"][2])
+
+    def test_other_programs_need_the_library(self):
+        self.need_dpdk()
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("no testpmd")
         with tempfile.TemporaryDirectory() as folder:
             lonely = shutil.copy(PROGRAM, folder)
-            refused = subprocess.run([lonely, *words, "270K"], capture_output=True, text=True,
-                                     timeout=120)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("do not fit its pool of 262.1 K, and bench/libovs_packets.so", refused.stderr)
+            words = [lonely, "forward", "--case", "l2", "--rules", "300", "--seconds", "0.01", "--repetitions", "1"]
+            refused = subprocess.run(words, capture_output=True, text=True, timeout=120)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("libcoua_bench_preload.so: is neither in the folder bench beside coua-bench nor in lib",
+                          refused.stderr)
+            self.assertIn("; without it, take --feed pcap", refused.stderr)
+            for more in ("--feed=pcap", "--no-testpmd"):
+                alone = subprocess.run([*words, more], capture_output=True, text=True, timeout=120)
+                self.assertEqual(alone.returncode, 0, alone.stderr)
+
+    def test_both_feeds(self):
+        self.need_dpdk()
+        words = ["forward", "--case", "l2", "--rules", "300", "--flows", "200", "--seconds", "0.01", "--repetitions", "1"]
+        if not shutil.which("dpdk-testpmd") or len(os.sched_getaffinity(0)) < 2:
+            words.append("--no-testpmd")
+        for feed in ("memory", "pcap"):
+            out = self.report(*words, "--feed", feed)
+            self.assertEqual(out["params"]["feed"], feed)
+            self.assertEqual({r["name"] for r in out["rows"]} - {"testpmd-mac"}, {"coua", "raw-io"})
+        small = run("forward", "--mbuf-bytes", "64", "--size", "64,128")
+        self.assertEqual(small.returncode, 2)
+        self.assertIn("--mbuf-bytes 64: frames of 128 bytes need 128 (--feed pcap takes less)", small.stderr)
+        late = run("forward", "--measure", "latency", "--feed", "memory")
+        self.assertEqual(late.returncode, 2)
+        self.assertIn("--feed: has no meaning with --measure latency", late.stderr)
 
 
 if __name__ == "__main__":

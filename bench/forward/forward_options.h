@@ -22,6 +22,13 @@ enum class ovs_limits { lifted, own };
 /// packet takes.
 enum class forward_measure { rate, cold_start, latency };
 
+/// Where the port that packets come in by has them from: frames one after the other in memory
+/// (frame_loop.h), or net_pcap, which keeps each in a packet of its own.
+enum class packet_feed { memory, pcap };
+constexpr const char* to_string(packet_feed feed) {
+  return feed == packet_feed::memory ? "memory" : "pcap";
+}
+
 struct forward_options {
   run_options run;
   forward_measure measure = forward_measure::rate;
@@ -38,6 +45,7 @@ struct forward_options {
   unsigned windows = 10;  // of a cold start
   unsigned pairs = 50;
   unsigned burst = 64;
+  packet_feed feed = packet_feed::memory;
   unsigned mbuf_bytes = 0;  // data room; 0: fits the frames
   bool testpmd = true;
   std::vector<ovs_caches> ovs;  // beside Open vSwitch (of use cases), a process for each

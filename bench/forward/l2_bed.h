@@ -2,7 +2,7 @@
 //
 // The real switch with two ports, its FIB loaded, and an endless packet source.
 //
-//   packet file, repeated --net_pcap--> in | switch | out --net_null--> nowhere
+//   packet file, repeated --source--> in | switch | out --net_null--> nowhere
 //
 // The same ports, packets and buffers serve the raw I/O rate (the switching taken out of the
 // worker's loop), loops with other tables, and, in a process of its own, testpmd.

@@ -34,8 +34,8 @@ class l2_forward_case::switch_writer final : public fib_writer {
 
 l2_forward_case::l2_forward_case(const forward_options& options, const l2_traffic& traffic,
                                  unsigned serial, std::string packets, crew* figure)
-    : forward_case(options, plan_ports({packets, traffic.flows, frame_bytes(traffic)}, serial,
-                                       options.workers, options.mbuf_bytes)),
+    : forward_case(options,
+                   plan_ports({packets, traffic.flows, frame_bytes(traffic)}, serial, options)),
       traffic_(traffic),
       packets_(std::move(packets)),
       figure_(figure) {}

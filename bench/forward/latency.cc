@@ -64,6 +64,7 @@ class latency_run {
   /// The plan of ports that the source of packets has the other ends of.
   port_plan wire(const memif_wires& wires) const {
     port_plan made = setup_.ports;
+    made.frames.clear();
     const pipeline::port_no source = setup_.of->flow(0).in_port;
     std::vector<std::string> sinks;
     for (pipeline::port_no number = 1; number <= setup_.of->n_ports(); ++number) {

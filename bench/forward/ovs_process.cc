@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "bench/forward/ovs_daemon.h"
 #include "bench/forward/ovs_text.h"
+#include "bench/forward/preload.h"
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
@@ -51,15 +52,13 @@ word_list network_of_its_own() {
   return {tool, "--net"};
 }
 
-/// The library that lifts the size of its pool; empty: it is not there.
-std::string pool_library() {
-  std::error_code trouble;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", trouble);
-  const std::string path = (program.parent_path() / "bench/libovs_packets.so").string();
-  return trouble || !std::filesystem::exists(path) ? std::string() : path;
-}
-
 bool shares_pool(const port_plan& ports) { return ports.buffers + spare > own_pool; }
+
+/// What its pool must have; 0: what it has by itself will do.
+std::uint64_t packets_wanted(const port_plan& ports) {
+  const std::uint64_t wanted = ports.buffers + spare;
+  return wanted > shared_pool ? wanted : 0;
+}
 
 }  // namespace
 
@@ -71,7 +70,7 @@ std::uint64_t ovs_process::pool_mib(const port_plan& ports) {
 }
 std::uint64_t ovs_process::memory_mib(const port_plan& ports) { return pool_mib(ports) + own_mib; }
 
-result<std::unique_ptr<ovs_process>> ovs_process::start(const use_case& of, const port_plan& ports,
+result<std::unique_ptr<ovs_process>> ovs_process::start(const port_plan& ports,
                                                         const std::string& rules,
                                                         const std::string& folder,
                                                         ovs_caches caches, ovs_limits limits,
@@ -82,12 +81,9 @@ result<std::unique_ptr<ovs_process>> ovs_process::start(const use_case& of, cons
   if (!leave_a_cpu(workers)) {
     return fail(errc::unsupported, ovs_product, "needs a CPU beside those of the workers");
   }
-  if (ports.buffers + spare > shared_pool && pool_library().empty()) {
-    return fail(errc::no_room, ovs_product,
-                format_count(of.params().flows) + " packets do not fit its pool of " +
-                    format_count(shared_pool) +
-                    ", and bench/libovs_packets.so is not beside coua-bench");
-  }
+  // Before a database is made for nothing.
+  if (auto there = preload_settings(ports, packets_wanted(ports)); !there)
+    return tl::unexpected(there.error());
   std::error_code trouble;
   std::filesystem::create_directory(folder, trouble);
   if (trouble) return fail(errc::io, folder, trouble.message());
@@ -165,10 +161,9 @@ result<void> ovs_process::start_switch(const port_plan& ports, ovs_caches caches
               "--pidfile=" + folder_ + "/switch.pid", "--log-file=" + folder_ + "/switch.log",
               "-vconsole:off"});
   word_list settings_of_process = environment();
-  if (ports.buffers + spare > shared_pool) {
-    settings_of_process.push_back("LD_PRELOAD=" + pool_library());
-    settings_of_process.push_back("COUA_BENCH_PACKETS=" + std::to_string(ports.buffers + spare));
-  }
+  const auto preload = preload_settings(ports, packets_wanted(ports));
+  if (!preload) return tl::unexpected(preload.error());
+  settings_of_process.insert(settings_of_process.end(), preload->begin(), preload->end());
   auto started = foreign_program::start(run, settings_of_process);
   if (!started) return tl::unexpected(started.error());
   switch_ = std::move(*started);

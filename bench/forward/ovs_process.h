@@ -18,11 +18,10 @@ namespace coua::bench {
 class ovs_process {
  public:
   /// With the bridge br0 and the rules, without ports. `rules` is a file as `ovs-ofctl add-flows`
-  /// reads it; `folder` is made, and outlives it. Errors: not_found (the package is not installed),
-  /// unsupported (there is no CPU for its control threads), no_room (its pools have no room for
-  /// that many packets), io (what a program of it printed last).
-  static result<std::unique_ptr<ovs_process>> start(const use_case&, const port_plan&,
-                                                    const std::string& rules,
+  /// reads it; `folder` is made, and outlives it. Errors: not_found (the package is not installed,
+  /// or the library of preload.h), unsupported (there is no CPU for its control threads), io (what
+  /// a program of it printed last).
+  static result<std::unique_ptr<ovs_process>> start(const port_plan&, const std::string& rules,
                                                     const std::string& folder, ovs_caches,
                                                     ovs_limits, unsigned workers, bool huge_pages);
   /// Memory that start() takes, in MiB; of it, that of its packets, which may be huge pages.

@@ -36,7 +36,7 @@ result<std::unique_ptr<ovs_switch>> ovs_switch::start(const use_case& of, const 
                                                       ovs_limits limits, unsigned workers,
                                                       bool huge_pages) {
   std::unique_ptr<ovs_switch> made(new ovs_switch(caches));
-  auto process = ovs_process::start(of, ports, rules, folder, caches, limits, workers, huge_pages);
+  auto process = ovs_process::start(ports, rules, folder, caches, limits, workers, huge_pages);
   if (!process) return tl::unexpected(process.error());
   made->process_ = std::move(*process);
   made->flows_ = of.params().flows;

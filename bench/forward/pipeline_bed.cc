@@ -73,9 +73,9 @@ result<void> pipeline_bed::add_ports(const port_plan& ports) {
   for (port_no number = 1; number <= case_.n_ports(); ++number) {
     dp::port_config port;
     port.name = "p" + std::to_string(number);
-    port.devargs = number == source ? ports.in : *sink++;
     port.mtu = static_cast<unsigned>(std::max<std::size_t>(68, case_.sent_bytes() + 4));
-    const result<unsigned> got = switch_->add_port(port);
+    if (number != source) port.devargs = *sink++;
+    const auto got = number == source ? switch_->add_source(port) : switch_->add_port(port);
     if (!got) return tl::unexpected(got.error());
     if (dp::bridge_port(*got, false) != number) {
       return fail(errc::io, port.name, "is port " + std::to_string(dp::bridge_port(*got, false)));

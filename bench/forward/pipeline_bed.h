@@ -3,7 +3,7 @@
 // The real switch with the rules of a use case, and an endless packet source behind one of its
 // ports; what leaves by the others goes nowhere.
 //
-//   packet file, repeated --net_pcap--> port | pipeline | ports --net_null--> nowhere
+//   packet file, repeated --source--> port | pipeline | ports --net_null--> nowhere
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "bench/forward/bench_switch.h"
 #include "bench/harness/cpu_time.h"
 #include "dp/eal.h"
 #include "net/ethernet.h"
@@ -64,8 +65,6 @@ class loop {
 };
 
 }  // namespace
-
-std::string device_of(const std::string& devargs) { return devargs.substr(0, devargs.find(',')); }
 
 table_loop::table_loop(std::string name, const std::string& in_devargs,
                        const std::string& out_devargs, std::uint64_t vlan, unsigned burst,

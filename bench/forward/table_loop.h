@@ -11,9 +11,6 @@
 
 namespace coua::bench {
 
-/// The device of a port plan's devargs: "net_pcap0".
-std::string device_of(const std::string& devargs);
-
 /// A bare forwarder: receive a burst, look the destinations up in some table, send the burst. No
 /// learning, one queue, one thread. It uses the ports of a test bed while the switch rests, on the
 /// CPU of its first worker.

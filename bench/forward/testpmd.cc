@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "bench/forward/preload.h"
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
@@ -34,8 +35,7 @@ constexpr double first_seconds = 0.05;  // of a first window that nobody sees
 constexpr const char* worker_prefix = "rte-worker";
 constexpr unsigned headroom_bytes = 128;
 
-std::vector<std::string> command_line(const port_plan& ports, unsigned workers, unsigned burst,
-                                      bool huge_pages) {
+word_list command_line(const port_plan& ports, unsigned workers, unsigned burst, bool huge_pages) {
   std::string cores = std::to_string(writer_cpu());
   for (const unsigned core : worker_cores(workers)) {
     if (core != writer_cpu()) cores += "," + std::to_string(core);
@@ -68,10 +68,11 @@ std::vector<std::string> command_line(const port_plan& ports, unsigned workers, 
           "--no-lsc-interrupt"};
 }
 
-[[noreturn]] void become(const std::vector<std::string>& words) {
+[[noreturn]] void become(const word_list& words, word_list& environment) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  for (std::string& setting : environment) putenv(setting.data());
   allow_signals();
   execvp(program, arguments.data());
   _exit(127);
@@ -87,7 +88,9 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   if (!leave_a_cpu(workers)) {
     return fail(errc::unsupported, program, "needs a CPU beside those of the workers");
   }
-  const std::vector<std::string> words = command_line(ports, workers, burst, huge_pages);
+  const word_list words = command_line(ports, workers, burst, huge_pages);
+  auto environment = preload_settings(ports);
+  if (!environment) return tl::unexpected(environment.error());
   auto folder = eal_folder::create();  // until it has started, or is gone
   if (!folder) return tl::unexpected(folder.error());
   std::unique_ptr<testpmd> made(new testpmd);
@@ -97,7 +100,7 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
   {
     const leftovers::locked now;
     const pid_t process = forkpty(&made->terminal_, nullptr, &mode, nullptr);
-    if (process == 0) become(words);
+    if (process == 0) become(words, *environment);
     if (process < 0) return fail(errc::io, program, std::strerror(errno));
     now->programs.insert(process);
     made->process_.emplace(process);

@@ -17,7 +17,8 @@ namespace coua::bench {
 /// it is stopped by signal.
 class testpmd final : public mover {
  public:
-  /// Errors: not_found (dpdk-testpmd is not installed), io (what it printed last).
+  /// Errors: not_found (dpdk-testpmd is not installed, or the library of preload.h), io (what it
+  /// printed last).
   static result<std::unique_ptr<testpmd>> start(const port_plan&, unsigned workers, unsigned burst,
                                                 bool huge_pages);
   /// Memory that start() takes, in MiB.

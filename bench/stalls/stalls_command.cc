@@ -58,11 +58,13 @@ class bed {
     const std::string file = place + "/packets.pcap";
     if (result<void> made = write_packets(traffic, file); !made)
       return tl::unexpected(made.error());
-    const port_plan ports = plan_ports({file, traffic.flows, frame_bytes(traffic)}, 0, 1, 1024);
+    forward_options options;
+    options.feed = packet_feed::pcap;
+    options.mbuf_bytes = 1024;
+    const port_plan ports = plan_ports({file, traffic.flows, frame_bytes(traffic)}, 0, options);
     dp::switch_config config;
     config.fib_entries = asked.entries + asked.batch + 1000;
     config.bridges[0].pipeline.rules_max = std::max<std::uint64_t>(asked.rules + 100, 1000);
-    forward_options options;
     auto device =
         bench_switch::create(config, ports, options, {2 * ports.memory_mib + spare_mib, false});
     if (!device) return tl::unexpected(device.error());
@@ -74,7 +76,7 @@ class bed {
     shown.step("loading addresses");
     if (result<void> loaded = load_addresses(made->device(), traffic, 0); !loaded)
       return tl::unexpected(loaded.error());
-    auto watch = poll_watch::create(ports.in.substr(0, ports.in.find(',')), made->worker());
+    auto watch = poll_watch::create(device_of(ports.in), made->worker());
     if (!watch) return tl::unexpected(watch.error());
     made->watch_ = std::move(*watch);
     dp::set_paused(made->device(), false);
