@@ -233,7 +233,7 @@ class PageTest(unittest.TestCase):
             self.assertTrue(words in plain, words)
         # Of the four of the gateway, two of the load balancer, one of the router, two of masks.
         found = re.search(r"\d+ of the \d+ targets.*\.", plain).group()
-        self.assertEqual(found, "5 of the 9 targets that were measured are met; 8 were not measured.")
+        self.assertEqual(found, "5 of the 9 targets that were measured are met; 9 were not measured.")
         self.assertEqual(text.count("<svg role="), 10)
         lost = text.split('id="losses"', 1)[1].split("</section>", 1)[0]
         self.assertEqual(re.findall(r'href="#([\w-]+)"', lost), ["lb", "fib", "classifier"])
