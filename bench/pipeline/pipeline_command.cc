@@ -28,9 +28,9 @@ struct entrant {
   unsigned batch = 0;
   std::unique_ptr<case_replay> replay;
   std::size_t next_chunk = 0;
-  double lower_ns = 0, upper_ns = 0;  // what the model says
-  // Per packet, by repetition. ns: the difference.
-  std::vector<double> all_ns{}, copy_ns{}, ns{};
+  pipeline::pipeline_outline outline;
+  // Per packet, by repetition. ns: the difference; lower_ns, upper_ns: what the model says of it.
+  std::vector<double> all_ns{}, copy_ns{}, ns{}, lower_ns{}, upper_ns{};
 };
 
 /// The same rules in one table and in several, which are compared.
@@ -44,9 +44,8 @@ bool are_of_one_split(const entrant& one, const entrant& other) {
 /// All pipelines with one number of rules, interleaved.
 class pipeline_run {
  public:
-  pipeline_run(const pipeline_options& options, const pipeline::calibration& machine, crew& people,
-               report& out)
-      : options_(options), machine_(machine), crew_(people), out_(out), progress_("pipeline") {}
+  pipeline_run(const pipeline_options& options, crew& people, report& out)
+      : options_(options), crew_(people), out_(out), progress_("pipeline") {}
 
   result<void> run(std::uint64_t rules) {
     entrants_.clear();
@@ -55,6 +54,7 @@ class pipeline_run {
     cases_.clear();
     if (result<void> made = prepare(rules); !made) return made;
     for (unsigned round = 0; round < options_.run.repetitions; ++round) {
+      if (result<void> done = estimate_all(); !done) return done;
       for (std::size_t i = 0; i < entrants_.size(); ++i) {
         entrant& each = entrants_[(i + round) % entrants_.size()];
         progress_.step(name_);
@@ -120,12 +120,26 @@ class pipeline_run {
     progress_.step("checking");
     if (result<void> right = (*replay)->check(*cases_[which]); !right) return right;
     entrants_.push_back(
-        {pipelines_.back().get(), cases_[which].get(), &frames, simd, batch, std::move(*replay)});
-    // With the packets that have just been checked.
-    const pipeline::cycle_range said =
-        pipeline::estimate(pipelines_.back()->outline(), machine_).cycles;
-    entrants_.back().lower_ns = said.lower * 1e9 / cycles_hz();
-    entrants_.back().upper_ns = said.upper * 1e9 / cycles_hz();
+        {.through = pipelines_.back().get(),
+         .of = cases_[which].get(),
+         .frames = &frames,
+         .simd = simd,
+         .batch = batch,
+         .replay = std::move(*replay),
+         .outline = pipelines_.back()->outline()});  // with the packets that have just been checked
+    return {};
+  }
+
+  /// For one round: of the machine as it is then, on the CPU that the packets are for.
+  result<void> estimate_all() {
+    result<pipeline::calibration> machine;
+    crew_.run(1, [&](unsigned) { machine = pipeline::calibrate(); });
+    if (!machine) return tl::unexpected(machine.error());
+    for (entrant& each : entrants_) {
+      const pipeline::cycle_range said = pipeline::estimate(each.outline, *machine).cycles;
+      each.lower_ns.push_back(said.lower * 1e9 / cycles_hz());
+      each.upper_ns.push_back(said.upper * 1e9 / cycles_hz());
+    }
     return {};
   }
 
@@ -185,10 +199,13 @@ class pipeline_run {
       one.spread = ns.spread;
     }
     add_ratio_to_split(one, each);
-    one.more["lower_ns"] = each.lower_ns;
-    one.more["upper_ns"] = each.upper_ns;
-    one.more["within"] = each.lower_ns <= ns.median && ns.median <= each.upper_ns;
+    one.more["lower_ns"] = median(each.lower_ns);
+    one.more["upper_ns"] = median(each.upper_ns);
+    one.more["within"] = paired_ratio(each.ns, each.lower_ns).median >= 1 &&
+                         paired_ratio(each.ns, each.upper_ns).median <= 1;
     one.more["window_ns"] = each.ns;
+    one.more["window_lower_ns"] = each.lower_ns;
+    one.more["window_upper_ns"] = each.upper_ns;
     one.more["copy_ns"] = median(each.copy_ns);
     one.more["with_copy_ns"] = median(each.all_ns);
     one.more["load_s"] = each.through->seconds_to_load();
@@ -210,7 +227,6 @@ class pipeline_run {
   }
 
   const pipeline_options& options_;
-  const pipeline::calibration& machine_;
   crew& crew_;
   report& out_;
   progress progress_;
@@ -243,11 +259,7 @@ result<report> run_pipeline(const pipeline_options& options) {
   out.params = {{"repetitions", options.run.repetitions},
                 {"seconds", options.run.seconds},
                 {"seed", options.run.seed}};
-  // On the CPU that the packets are for; once, as a switch does.
-  (*people)->run(1, [](unsigned) { (void)pipeline::machine_calibration(); });
-  const auto& machine = pipeline::machine_calibration();
-  if (!machine) return tl::unexpected(machine.error());
-  pipeline_run run(options, *machine, **people, out);
+  pipeline_run run(options, **people, out);
   std::vector<std::uint64_t> rules = options.rules;
   if (rules.empty()) rules.push_back(default_rules(options.which.name));
   for (const std::uint64_t n : rules) {
