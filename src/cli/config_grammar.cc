@@ -51,14 +51,16 @@ std::vector<verb> config_verbs() {
            "The file is replaced as a whole or, on any error, not touched; its mode and owner "
            "stay. "
            "One that says what runs already is left alone with its comments ('unchanged'); else "
-           "comments are lost.",
+           "comments are lost. Rules and groups that name a port which is gone are saved with its "
+           "number, which may be another port's by then; they are named on the standard error.",
        .arguments = {{.name = "FILE",
                       .help = "the file (where not given: that which couad was started with)",
                       .optional = true,
                       .names = thing::file}},
        .options = {flows_flag()},
        .example = "coua config save",
-       .json = R"({"changed": true, "file": "/etc/coua/couad.yaml"})",
+       .json = R"({"changed": true, "file": "/etc/coua/couad.yaml",
+ "warnings": ["flow in_port=3: port 3 is gone"]})",
        .id = config_save},
       {.path = "config diff",
        .summary = "Shows what would have to change for the running configuration to be as a file "

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/replace_file.h"
 #include "cli/port_waiting.h"
@@ -160,11 +161,24 @@ std::string to_lines(const v1::ApplyConfigResponse& from) {
   return out;
 }
 
-result<v1::GetConfigResponse> get(const session& s, v1::GetConfigRequest::Format format) {
+result<v1::GetConfigResponse> get(const session& s, v1::GetConfigRequest::Format format,
+                                  bool warnings = false) {
   v1::GetConfigRequest asked;
+  asked.set_warnings(warnings);
   asked.set_format(format);
   asked.set_flows(s.call.has("flows"));
   return s.daemon.call(s.daemon.config(), &v1::ConfigService::Stub::GetConfig, asked);
+}
+
+/// What of it would be something else after a restart.
+void warn(const v1::GetConfigResponse& of) {
+  constexpr int most = 10;
+  for (int i = 0; i < std::min(of.warnings_size(), most); ++i) {
+    std::fprintf(stderr, "warning: %s; saved with its number, which may be another port's\n",
+                 of.warnings(i).c_str());
+  }
+  if (of.warnings_size() > most)
+    std::fprintf(stderr, "warning: and %d more\n", of.warnings_size() - most);
 }
 
 /// Whether a file is there that says what runs. `text` is what would be written.
@@ -211,7 +225,7 @@ result<void> run_config_show(const session& s) {
 result<void> run_config_save(const session& s) {
   if (s.call.text("FILE", "") == "-")
     return s.misuse("a file is saved by its name; coua config show prints what runs");
-  const auto got = get(s, v1::GetConfigRequest::FORMAT_YAML);
+  const auto got = get(s, v1::GetConfigRequest::FORMAT_YAML, true);
   if (!got) return tl::unexpected(got.error());
   const std::string file = s.call.text("FILE", got->file());
   if (file.empty()) return s.misuse("couad was started without a file, so FILE must be given");
@@ -222,7 +236,11 @@ result<void> run_config_save(const session& s) {
     if (auto good = must_be_good(s, {file + " (not saved)", text}); !good) return good;
     if (auto written = replace_file(file, text); !written) return written;
   }
-  s.answer_change({{"file", file}}, !same, file, "saved");
+  warn(*got);
+  s.answer_change(
+      {{"file", file},
+       {"warnings", std::vector<std::string>(got->warnings().begin(), got->warnings().end())}},
+      !same, file, "saved");
   return {};
 }
 

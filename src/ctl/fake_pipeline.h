@@ -28,6 +28,13 @@ class fake_pipeline : public pipeline_control {
   }
 
   void set_now(pipeline::time_ns now) { now_ = now; }
+  /// As if the port had gone.
+  void lose_name_of(pipeline::port_no number) {
+    ofp::port_names left;
+    for (const auto& [each, name] : names_.all())
+      if (each != number) left.add(each, name);
+    names_ = left;
+  }
   /// As if packets had come to the only rule, group, bucket, meter and band.
   template <class Change>
   void change(Change with_bridge) {

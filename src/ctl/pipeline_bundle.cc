@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error_place.h"
+#include "pipeline/model/named_ports.h"
 #include "pipeline/model/store.h"
 
 namespace coua::ctl {
@@ -279,6 +280,35 @@ pipeline_texts print_pipeline(const pipeline_snapshot& from, const ofp::port_nam
     made.groups.push_back(ofp::print_group(*one.group, names));
   for (const meter_record& one : from.meters) made.meters.push_back(ofp::print_meter(*one.meter));
   return made;
+}
+
+std::vector<std::string> lost_ports_of(const pipeline_snapshot& from,
+                                       const ofp::port_names& names) {
+  std::vector<std::string> lost;
+  const auto look = [&](const std::set<of::port_no>& named, const auto& name) {
+    std::string gone;
+    std::size_t n = 0;
+    for (const of::port_no each : named) {
+      if (names.all().contains(each)) continue;
+      gone += (n++ == 0 ? "" : ", ") + std::to_string(each);
+    }
+    if (n != 0)
+      lost.push_back(name() + (n == 1 ? ": port " : ": ports ") + gone +
+                     (n == 1 ? " is gone" : " are gone"));
+  };
+  for (const rule_record& one : from.rules) {
+    if (one.state.is_left_behind) continue;
+    look(of::named_ports(*one.rule), [&] {
+      of::rule_mod same;
+      same.table = one.rule->table;
+      same.priority = one.rule->priority;
+      same.match = one.rule->match;
+      return describe_text(same, names).item;
+    });
+  }
+  for (const group_record& one : from.groups)
+    look(of::named_ports(*one.group), [&] { return "group " + std::to_string(one.group->id); });
+  return lost;
 }
 
 result<pipeline_bundle> plan_bundle(const pipeline_snapshot& now, const pipeline_texts& wanted,

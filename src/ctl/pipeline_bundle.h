@@ -30,6 +30,9 @@ pipeline_snapshot read_pipeline(pipeline_control& from);
 
 /// As a file says it, without what packets left behind.
 pipeline_texts print_pipeline(const pipeline_snapshot& from, const ofp::port_names& names);
+/// Of that, what is written with the number of a port because that is gone: "flow in_port=7: port 7
+/// is gone", "group 1: ports 7, 8 are gone".
+std::vector<std::string> lost_ports_of(const pipeline_snapshot& from, const ofp::port_names& names);
 
 struct pipeline_bundle {
   std::vector<pipeline::operation> operations;

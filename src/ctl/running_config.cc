@@ -226,6 +226,22 @@ result<std::string> running_config::print(config_format format, rules which) {
   return text;
 }
 
+result<std::vector<std::string>> running_config::lost_ports(rules which) {
+  const auto hold = changing();
+  std::vector<std::string> lost;
+  const auto bridges = bridges_.settings();
+  for (const bridge_settings& bridge : bridges) {
+    if (!bridge.rules.given && which != rules::always) continue;
+    const auto held = bridges_.find(bridge.name);
+    if (!held) return tl::unexpected(held.error());
+    const std::string place = bridges.size() > 1 ? "bridge " + bridge.name + ": " : "";
+    for (std::string& each :
+         lost_ports_of(read_pipeline(held->pipeline()), held->pipeline().port_names()))
+      lost.push_back(place + each);
+  }
+  return lost;
+}
+
 result<std::vector<config_change>> running_config::difference(const config& wanted) {
   const auto there = [&] {
     const auto hold = changing();

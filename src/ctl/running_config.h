@@ -71,6 +71,10 @@ class running_config {
   /// The same as a file. no_room: no file could be that long.
   result<std::string> print(config_format format, rules which = rules::if_said);
 
+  /// Of what print() would write: rules and groups that name ports which are gone, and so another
+  /// one if it gets that number. "flow in_port=7: port 7 is gone"; of several bridges with theirs.
+  result<std::vector<std::string>> lost_ports(rules which = rules::if_said);
+
   /// What would have to change. Errors: invalid, for rules that cannot be together.
   result<std::vector<config_change>> difference(const config& wanted);
 

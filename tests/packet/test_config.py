@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configuration of a switch that forwards: what a file changes, and what it leaves alone."""
 
+import re
 import signal
 import subprocess
 
@@ -88,6 +89,21 @@ class test_config(with_original):
         self.switch.coua("fib", "flush", "--static")
         self.assertEqual(len(self.switch.json("config", "apply", saved)["changes"]), 2)
         self.assertEqual(self.port_of(1, "02:00:00:00:00:09"), "c3")
+
+    def test_saved_rules_of_a_port_that_is_gone_are_named(self):
+        self.switch.coua("port", "add", "more", "net_tap971,iface=more")
+        self.switch.coua("flow", "add", "in_port=more,actions=drop")
+        self.addCleanup(self.switch.coua, "flow", "del")
+        saved = self.switch.directory / "saved.yaml"
+        self.assertEqual(self.switch.coua("config", "save", saved, "--flows").stderr, "")
+        self.assertIn("in_port=more", saved.read_text())
+        self.switch.coua("port", "remove", "more")
+        said = self.switch.coua("config", "save", saved, "--flows").stderr
+        number = re.search(r"in_port=(\d+)", saved.read_text()).group(1)
+        self.assertEqual(said, f"warning: flow in_port={number}: port {number} is gone; saved with its number, "
+                               "which may be another port's\n")
+        self.assertEqual(self.switch.json("config", "save", saved, "--flows")["warnings"],
+                         [f"flow in_port={number}: port {number} is gone"])
 
     def test_full_disk_keeps_the_old_file(self):
         disk = self.switch.directory / "disk"

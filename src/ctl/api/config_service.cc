@@ -114,11 +114,16 @@ result<void> config_service::get(const v1::GetConfigRequest& request,
     return fail(errc::invalid, "format", std::to_string(request.format()) + " is not a format");
   const auto format = request.format() == v1::GetConfigRequest::FORMAT_JSON ? config_format::json
                                                                             : config_format::yaml;
-  auto text = core_.running.print(
-      format, request.flows() ? running_config::rules::always : running_config::rules::if_said);
+  const auto which =
+      request.flows() ? running_config::rules::always : running_config::rules::if_said;
+  auto text = core_.running.print(format, which);
   if (!text) return tl::unexpected(text.error());
   response.set_text(std::move(*text));
   response.set_file(core_.running.file());
+  if (!request.warnings()) return {};
+  auto lost = core_.running.lost_ports(which);
+  if (!lost) return tl::unexpected(lost.error());
+  for (std::string& each : *lost) response.add_warnings(std::move(each));
   return {};
 }
 

@@ -203,6 +203,28 @@ TEST_F(config_api, rules_are_told_when_they_are_said_or_asked_for) {
   EXPECT_EQ(shown(), text + ports);
 }
 
+TEST_F(config_api, rules_that_name_a_port_that_is_gone_are_told) {
+  add_ports();
+  ASSERT_TRUE(send("pipeline:\n  flows: [\"in_port=p1 actions=output:p0,output:p1\", \"tcp "
+                   "actions=LOCAL\"]\n"
+                   "  groups: [\"group_id=7,type=all,bucket=output:p1,bucket=output:9\"]\n" +
+                   shown())
+                  .ok());
+  const auto warnings = [&](bool wanted) {
+    v1::GetConfigRequest asked;
+    asked.set_warnings(wanted);
+    const auto got = good(*config_, &v1::ConfigService::Stub::GetConfig, asked);
+    return std::vector<std::string>(got.warnings().begin(), got.warnings().end());
+  };
+  using list = std::vector<std::string>;
+  EXPECT_EQ(warnings(false), list());
+  EXPECT_EQ(warnings(true), list({"group 7: port 9 is gone"}));
+  pipeline_.lose_name_of(2);
+  EXPECT_EQ(warnings(true),
+            list({"flow in_port=2: port 2 is gone", "group 7: ports 2, 9 are gone"}));
+  EXPECT_EQ(warnings(false), list());
+}
+
 TEST_F(config_api, half_a_file_is_not_applied) {
   add_ports();
   grpc::ClientContext context;
