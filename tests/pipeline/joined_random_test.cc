@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "base/sanitizer.h"
 #include "checked_pipeline.h"
 #include "joined_rules.h"
 #include "net/wire.h"
@@ -170,9 +171,10 @@ void run(std::uint64_t seed, const known_frames& frames, seen& all) {
 TEST(joined_at_random, does_what_the_oracle_does) {
   const known_frames frames;
   seen all;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) run(seed, frames, all);
+  constexpr std::uint64_t seeds = COUA_HAS_SHADOW ? 40 : 200;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) run(seed, frames, all);
   EXPECT_GT(all.joined_bursts * 3, all.bursts);
-  EXPECT_GT(all.met, 2000U);
+  EXPECT_GT(all.met, 10 * seeds);
 }
 
 }  // namespace
