@@ -52,7 +52,8 @@ std::vector<verb> config_verbs() {
            "stay. "
            "One that says what runs already is left alone with its comments ('unchanged'); else "
            "comments are lost. Rules and groups that name a port which is gone are saved with its "
-           "number, which may be another port's by then; they are named on the standard error.",
+           "number, which may be another port's after a restart; they are named on the standard "
+           "error.",
        .arguments = {{.name = "FILE",
                       .help = "the file (where not given: that which couad was started with)",
                       .optional = true,

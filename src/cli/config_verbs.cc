@@ -174,8 +174,10 @@ result<v1::GetConfigResponse> get(const session& s, v1::GetConfigRequest::Format
 void warn(const v1::GetConfigResponse& of) {
   constexpr int most = 10;
   for (int i = 0; i < std::min(of.warnings_size(), most); ++i) {
-    std::fprintf(stderr, "warning: %s; saved with its number, which may be another port's\n",
-                 of.warnings(i).c_str());
+    std::fprintf(
+        stderr,
+        "warning: %s; the file has the number, which may be another port's after a restart\n",
+        of.warnings(i).c_str());
   }
   if (of.warnings_size() > most)
     std::fprintf(stderr, "warning: and %d more\n", of.warnings_size() - most);

@@ -89,7 +89,7 @@ ports:
         self.assertNotIn("p2", self.file.read_text())
         self.assertFalse(self.json("config", "diff", self.file)["differs"])
         other = self.file.parent / "other.yaml"
-        self.assertEqual(self.json("config", "save", other), {"changed": True, "file": str(other)})
+        self.assertEqual(self.json("config", "save", other), {"changed": True, "file": str(other), "warnings": []})
         self.assertEqual(other.read_text(), self.file.read_text())
         self.assertEqual(sorted(self.files()), ["couad.yaml", "other.yaml"])
 

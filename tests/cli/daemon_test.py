@@ -250,7 +250,7 @@ ports:
         self.assertEqual(self.coua("version")["daemon"]["config"], str(file))
         # It says the same, with its own words.
         text = file.read_text()
-        self.assertEqual(self.coua("config", "save"), {"changed": False, "file": str(file)})
+        self.assertEqual(self.coua("config", "save"), {"changed": False, "file": str(file), "warnings": []})
         self.assertEqual(file.read_text(), text)
         self.coua("port", "add", "p2", "net_null2,no-rx=1", "--tagged", "5-7", "--mtu", 1400)
         self.coua("port", "remove", "p1")

@@ -100,8 +100,8 @@ class test_config(with_original):
         self.switch.coua("port", "remove", "more")
         said = self.switch.coua("config", "save", saved, "--flows").stderr
         number = re.search(r"in_port=(\d+)", saved.read_text()).group(1)
-        self.assertEqual(said, f"warning: flow in_port={number}: port {number} is gone; saved with its number, "
-                               "which may be another port's\n")
+        self.assertEqual(said, f"warning: flow in_port={number}: port {number} is gone; the file has the number, "
+                               "which may be another port's after a restart\n")
         self.assertEqual(self.switch.json("config", "save", saved, "--flows")["warnings"],
                          [f"flow in_port={number}: port {number} is gone"])
 
