@@ -33,24 +33,24 @@ port_plan plan_ports(const packet_source& source, unsigned serial, const forward
   const bool in_memory = options.feed == packet_feed::memory;
   const auto room = static_cast<unsigned>(frame_loop::room_for(source.frame_bytes));
   port_plan out;
-  std::uint64_t held = 0, source_bytes = 0;  // packets, and what it has beside them
+  std::uint64_t held = 0, ring_bytes = 0;  // packets of the source, and where it notes them
   if (in_memory) {
     out.in = "net_null" + number + "from,size=" + std::to_string(source.frame_bytes);
     out.frames = source.file;
-    source_bytes = source.packets * room;
+    out.frames_mib = source.packets * room / (1 << 20) + 1;
   } else {
     out.in = "net_pcap" + number;
     for (unsigned i = 0; i < workers; ++i) out.in += ",rx_pcap=" + source.file;
     out.in += ",infinite_rx=1";
     held = source.packets * workers;
-    source_bytes = 32 * held;  // rings
+    ring_bytes = 32 * held;
   }
   out.out = "net_null" + number + ",no-rx=1,copy=0";
   out.buffers = static_cast<unsigned>(held + buffers_in_flight * workers);
   out.buffer_bytes = options.mbuf_bytes != 0 ? options.mbuf_bytes : room;
   // The second port has a pool too, for packets that it never receives.
   const std::uint64_t each = out.buffer_bytes + buffer_overhead;
-  out.memory_mib = (2 * (out.buffers * each) + source_bytes) / (1 << 20) + 64;
+  out.memory_mib = (2 * (out.buffers * each) + ring_bytes) / (1 << 20) + 64;
   return out;
 }
 

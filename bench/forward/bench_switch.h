@@ -22,6 +22,7 @@ struct port_plan {
   unsigned buffers = 0;           // of packets, in the pool of the source
   unsigned buffer_bytes = 0;      // data room, without DPDK's headroom
   std::uint64_t memory_mib = 0;   // that they need
+  std::uint64_t frames_mib = 0;   // of ordinary memory, for `frames`, in each process
 };
 
 /// What is sent again and again.

@@ -131,7 +131,8 @@ class forward_run {
   /// Into the last group, or a new one where it is full.
   void put(std::unique_ptr<forward_case> made, std::vector<case_list>& groups,
            std::uint64_t budget) {
-    const std::uint64_t need = made->ports().memory_mib * (options_.testpmd ? 2 : 1) +
+    const std::uint64_t programs = options_.testpmd ? 2 : 1;
+    const std::uint64_t need = (made->ports().memory_mib + made->ports().frames_mib) * programs +
                                made->table_mib() + 256 +
                                options_.ovs.size() * ovs_process::memory_mib(made->ports());
     if (group_mib_ + need > budget && !groups.back().empty()) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "net/pcap_file.h"
 
@@ -42,29 +43,39 @@ frame_loop::~frame_loop() {
 result<void> frame_loop::load(const std::string& pcap_file) {
   auto file = net::pcap_reader::open(pcap_file);
   if (!file) return tl::unexpected(file.error());
-  std::vector<std::uint8_t> frames;
-  std::size_t n = 0;
-  for (;; ++n) {
+  std::size_t at = 0;
+  for (;;) {
     const auto record = file->next();
     if (!record) return tl::unexpected(record.error());
     if (!*record) break;
     const auto& frame = (*record)->frame;
-    if (n == 0) {
-      frame_bytes_ = static_cast<std::uint16_t>(std::min<std::size_t>(frame.size(), UINT16_MAX));
-      room_ = room_for(frame_bytes_);
+    if (at == 0) {
+      if (auto ready = make_room(pcap_file, frame.size()); !ready) return ready;
     }
-    if (frame.size() != frame_bytes_ || frame.empty())
+    if (frame.size() != frame_bytes_ || at == frames_.bytes())
       return fail(errc::invalid, pcap_file, "its frames must have one size, of 1 to 65535 bytes");
-    frames.insert(frames.end(), frame.begin(), frame.end());
-    frames.resize((n + 1) * room_);
+    std::memcpy(static_cast<std::byte*>(frames_.data()) + at, frame.data(), frame.size());
+    at += room_;
   }
-  if (n == 0) return fail(errc::invalid, pcap_file, "has no frames");
-  auto memory = memory_for(frames.size());
+  if (at == 0) return fail(errc::invalid, pcap_file, "has no frames");
+  first_ = static_cast<const std::byte*>(frames_.data());
+  end_ = first_ + at;
+  return {};
+}
+
+/// For as many frames as a file of this length has, if all are as the first one.
+result<void> frame_loop::make_room(const std::string& pcap_file, std::size_t frame_bytes) {
+  if (frame_bytes == 0 || frame_bytes > UINT16_MAX)
+    return fail(errc::invalid, pcap_file, "its frames must have one size, of 1 to 65535 bytes");
+  std::error_code trouble;
+  const std::uintmax_t file_bytes = std::filesystem::file_size(pcap_file, trouble);
+  if (trouble) return fail(errc::io, pcap_file, trouble.message());
+  frame_bytes_ = static_cast<std::uint16_t>(frame_bytes);
+  room_ = room_for(frame_bytes);
+  const std::size_t most = file_bytes / (frame_bytes + net::pcap_record_bytes);
+  auto memory = memory_for(std::max<std::size_t>(1, most) * room_);
   if (!memory) return tl::unexpected(memory.error());
   frames_ = std::move(*memory);
-  std::memcpy(frames_.data(), frames.data(), frames.size());
-  first_ = static_cast<const std::byte*>(frames_.data());
-  end_ = first_ + frames.size();
   return {};
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port that gives the frames of a packet file again and again, at about the cost of a network
-// card: they lie one after the other in memory, and a frame costs the copy of its lines into a
-// packet from the port's pool. (net_pcap fetches each from a packet of its own: with many of them,
-// two lines that are in no cache, and for which no hardware looks ahead.)
+// A port that gives the frames of a packet file again and again. They lie one after the other in
+// memory, and a frame costs the copy of its lines into a packet from the port's pool. (net_pcap
+// fetches each from a packet of its own: with many of them, two lines that are in no cache, and for
+// which no hardware looks ahead.)
 //
 //   net_null: empty packets --> callback behind its receive call: frames --> who polls
 #pragma once
@@ -49,6 +49,7 @@ class frame_loop {
 
   frame_loop() = default;
   result<void> load(const std::string& pcap_file);
+  result<void> make_room(const std::string& pcap_file, std::size_t frame_bytes);
   result<void> add_callbacks(const std::string& device);
   static std::uint16_t fill(std::uint16_t port, std::uint16_t queue, rte_mbuf** packets,
                             std::uint16_t n, std::uint16_t most, void* of_queue) noexcept;

@@ -131,7 +131,8 @@ TEST_F(frame_loop_test, names_what_is_wrong) {
   const auto none = frame_loop::start(device, frames({}));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message(), folder_->path() + "/frames.pcap: has no frames");
-  for (const auto& sizes : {std::initializer_list<std::size_t>{60, 61}, {0, 0}}) {
+  for (const auto& sizes :
+       {std::initializer_list<std::size_t>{60, 61}, {61, 60, 60, 60, 60, 60}, {0, 0}}) {
     const auto mixed = frame_loop::start(device, frames(sizes));
     ASSERT_FALSE(mixed);
     EXPECT_EQ(mixed.error().message(),

@@ -24,13 +24,11 @@ constexpr const char* schema = "/usr/share/openvswitch/vswitch.ovsschema";
 constexpr double tool_seconds = 60;
 constexpr double rules_seconds = 600;
 constexpr double start_seconds = 60;
-// A pool for each port has 2,048 packets for each queue and 16,384; the one that ports share has
-// 262,144.
-constexpr std::uint64_t own_pool = 16'384, shared_pool = 262'144;
-constexpr std::uint64_t spare = 12'000;        // in queues, caches and flight
-constexpr std::uint64_t own_mib = 300;         // of its flows and rules, roughly
-constexpr std::uint64_t packet_bytes = 4'096;  // 3,008 at an MTU of 1,500; no small page has two
-constexpr const char* flows_most = "2000000";  // of the datapath; it has 200,000 by itself
+constexpr std::uint64_t shared_pool = 262'144;  // packets of the pool that all ports share
+constexpr std::uint64_t spare = 12'000;         // in queues, caches and flight
+constexpr std::uint64_t own_mib = 300;          // of its flows and rules, roughly
+constexpr std::uint64_t packet_bytes = 4'096;   // 3,008 at an MTU of 1,500; no small page has two
+constexpr const char* flows_most = "2000000";   // of the datapath; it has 200,000 by itself
 
 /// Until `maker` has made it.
 result<void> wait_for_file(const std::string& path, foreign_program& maker,
@@ -52,8 +50,6 @@ word_list network_of_its_own() {
   return {tool, "--net"};
 }
 
-bool shares_pool(const port_plan& ports) { return ports.buffers + spare > own_pool; }
-
 /// What its pool must have; 0: what it has by itself will do.
 std::uint64_t packets_wanted(const port_plan& ports) {
   const std::uint64_t wanted = ports.buffers + spare;
@@ -63,12 +59,12 @@ std::uint64_t packets_wanted(const port_plan& ports) {
 }  // namespace
 
 std::uint64_t ovs_process::pool_mib(const port_plan& ports) {
-  const std::uint64_t packets = shares_pool(ports)
-                                    ? std::max<std::uint64_t>(shared_pool, ports.buffers + spare)
-                                    : (2 + ports.more.size()) * 2 * own_pool;
+  const std::uint64_t packets = std::max(shared_pool, ports.buffers + spare);
   return packets * packet_bytes / (1 << 20) + 256;
 }
-std::uint64_t ovs_process::memory_mib(const port_plan& ports) { return pool_mib(ports) + own_mib; }
+std::uint64_t ovs_process::memory_mib(const port_plan& ports) {
+  return pool_mib(ports) + own_mib + ports.frames_mib;
+}
 
 result<std::unique_ptr<ovs_process>> ovs_process::start(const port_plan& ports,
                                                         const std::string& rules,
@@ -140,11 +136,10 @@ result<void> ovs_process::start_switch(const port_plan& ports, ovs_caches caches
                                        unsigned workers, bool huge_pages) {
   const std::string memory = "-m " + std::to_string(pool_mib(ports)) +
                              (huge_pages ? " --in-memory" : " --no-huge --legacy-mem");
-  const word_list settings = {
-      "dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
-      "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
-      std::string("per-port-memory=") + (shares_pool(ports) ? "false" : "true"),
-      "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
+  const word_list settings = {"dpdk-init=true", "dpdk-lcore-mask=" + mask_of({writer_cpu()}),
+                              "pmd-cpu-mask=" + mask_of(worker_cores(workers)),
+                              "per-port-memory=false",
+                              "dpdk-extra=" + memory + " --no-pci --no-telemetry --iova-mode=va"};
   word_list words = {"--no-wait", "set", "Open_vSwitch", "."};
   for (const std::string& each : settings) words.push_back("other_config:" + each);
   if (limits == ovs_limits::lifted) {

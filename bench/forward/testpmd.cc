@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "bench/forward/preload.h"
+#include "bench/forward/preload/frames_line.h"
 #include "bench/forward/worker_cores.h"
 #include "bench/harness/cpu_time.h"
 #include "bench/harness/crew.h"
@@ -68,6 +69,11 @@ word_list command_line(const port_plan& ports, unsigned workers, unsigned burst,
           "--no-lsc-interrupt"};
 }
 
+std::string end_of(const std::string& text) {
+  constexpr std::size_t shown = 300;
+  return text.substr(text.size() - std::min(text.size(), shown));
+}
+
 [[noreturn]] void become(const word_list& words, word_list& environment) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -106,9 +112,11 @@ result<std::unique_ptr<testpmd>> testpmd::start(const port_plan& ports, unsigned
     made->process_.emplace(process);
   }
   fcntl(made->terminal_, F_SETFD, FD_CLOEXEC);
-  if (auto ready = made->read_until_prompt(ready_seconds); !ready) {
-    return tl::unexpected(ready.error());
-  }
+  const auto ready = made->read_until_prompt(ready_seconds);
+  if (!ready) return tl::unexpected(ready.error());
+  // It would go on without, and forward empty packets.
+  if (!ports.frames.empty() && ready->find(frames_line) == std::string::npos)
+    return fail(errc::io, program, "did not get its frames; it said: " + end_of(*ready));
   if (auto started = made->ask("start", answer_seconds); !started) {
     return tl::unexpected(started.error());
   }
@@ -128,9 +136,7 @@ result<std::string> testpmd::read_until_prompt(double seconds) {
   std::string text;
   const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   const auto trouble = [&text](const char* what) {
-    const std::size_t shown = std::min<std::size_t>(text.size(), 300);
-    return fail(errc::io, program,
-                std::string(what) + "; it said: " + text.substr(text.size() - shown));
+    return fail(errc::io, program, std::string(what) + "; it said: " + end_of(text));
   };
   while (now_ns() < deadline) {
     pollfd waiting = {terminal_, POLLIN, 0};

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "base/clock.h"
 #include "bench/harness/leftovers.h"
@@ -28,10 +29,23 @@ std::vector<char*> pointers(const word_list& words) {
   return made;
 }
 
+/// These settings, and of ours those that have other names: of two with one name, some take the
+/// first, and some, as LD_PRELOAD, the last.
+word_list with_ours(word_list settings) {
+  const std::size_t n = settings.size();
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view one = *each;
+    const auto name = one.substr(0, one.find('=') + 1);
+    if (std::none_of(settings.begin(), settings.begin() + static_cast<std::ptrdiff_t>(n),
+                     [&](const std::string& given) { return given.starts_with(name); }))
+      settings.emplace_back(one);
+  }
+  return settings;
+}
+
 /// In a process group of its own: Ctrl-C is for us.
 result<pid_t> spawn(const word_list& words, const word_list& environment, int output) {
-  word_list settings = environment;
-  for (char** each = environ; *each != nullptr; ++each) settings.emplace_back(*each);
+  word_list settings = with_ours(environment);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

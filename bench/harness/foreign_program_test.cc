@@ -33,6 +33,19 @@ TEST(foreign_program, ends_with_its_owner_also_when_it_stands_still) {
   EXPECT_EQ(kill(process, 0), -1);
 }
 
+// LD_PRELOAD takes the last of two with one name, getenv() the first.
+TEST(foreign_program, gets_each_setting_once) {
+  setenv("COUA_TESTED", "of the environment", 1);
+  setenv("COUA_TESTED_TOO", "as it is", 1);
+  const auto said = run_program({"/usr/bin/env"}, {"COUA_TESTED=given"}, 10);
+  unsetenv("COUA_TESTED");
+  unsetenv("COUA_TESTED_TOO");
+  ASSERT_TRUE(said) << said.error().message();
+  EXPECT_NE(said->find("COUA_TESTED=given\n"), std::string::npos);
+  EXPECT_EQ(said->find("COUA_TESTED=of"), std::string::npos);
+  EXPECT_NE(said->find("COUA_TESTED_TOO=as it is\n"), std::string::npos);
+}
+
 // Red when the number of a program that is waited for stays noted: another may have it by then.
 TEST(foreign_program, one_that_ended_by_itself_is_forgotten) {
   for (const bool by_pause : {false, true}) {

@@ -4,7 +4,6 @@
 
 import pathlib
 import statistics
-import statistics
 import sys
 import unittest
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t ns_per_s = 1'000'000'000;
 constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
 
 using file_header = std::array<std::uint8_t, 24>;
-using record_header = std::array<std::uint8_t, 16>;
+using record_header = std::array<std::uint8_t, pcap_record_bytes>;
 
 void store_le(std::uint8_t* bytes, std::uint32_t value, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::uint8_t>(value >> (8 * i));

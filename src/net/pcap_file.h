@@ -24,6 +24,8 @@ namespace coua::net {
 
 inline constexpr std::uint32_t pcap_snaplen_max = 262'144;  // as in libpcap; more is a broken file
 
+inline constexpr std::size_t pcap_record_bytes = 16;  // before each frame
+
 enum class pcap_time { us, ns };
 
 struct pcap_params {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "bench/forward/frame_loop.h"
+#include "bench/forward/preload/frames_line.h"
 #include "bench/forward/preload/next_function.h"
 
 namespace {
@@ -34,6 +35,7 @@ extern "C" COUA_BENCH_SEEN int rte_eth_dev_start(std::uint16_t port) {
       return -EIO;
     }
     running = made->release();
+    std::fprintf(stderr, "%s\n", coua::bench::frames_line);
   }
   return coua::bench::next_function(&rte_eth_dev_start, "rte_eth_dev_start")(port);
 }
