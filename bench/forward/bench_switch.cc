@@ -30,11 +30,10 @@ std::string device_of(const std::string& devargs) { return devargs.substr(0, dev
 port_plan plan_ports(const packet_source& source, unsigned serial, const forward_options& options) {
   const unsigned workers = options.workers;
   const std::string number = std::to_string(serial);
-  const bool in_memory = options.feed == packet_feed::memory;
   const auto room = static_cast<unsigned>(frame_loop::room_for(source.frame_bytes));
   port_plan out;
   std::uint64_t held = 0, ring_bytes = 0;  // packets of the source, and where it notes them
-  if (in_memory) {
+  if (options.feed == packet_feed::memory) {
     out.in = "net_null" + number + "from,size=" + std::to_string(source.frame_bytes);
     out.frames = source.file;
     out.frames_mib = source.packets * room / (1 << 20) + 1;
@@ -67,7 +66,7 @@ result<std::unique_ptr<bench_switch>> bench_switch::create(dp::switch_config con
                                                            const port_plan& ports,
                                                            const forward_options& options,
                                                            const packet_memory& memory) {
-  std::unique_ptr<bench_switch> made(new bench_switch(ports));
+  std::unique_ptr<bench_switch> made(new bench_switch);
   const dp::eal_params eal = eal_of(options, memory);
   if (auto running = start_eal_for(options, memory); !running)
     return tl::unexpected(running.error());
@@ -97,11 +96,11 @@ result<unsigned> bench_switch::add_port(const dp::port_config& config) {
   return device_->add_port(config);
 }
 
-result<unsigned> bench_switch::add_source(dp::port_config config) {
-  config.devargs = in_;
+result<unsigned> bench_switch::add_source(dp::port_config config, const port_plan& ports) {
+  config.devargs = ports.in;
   auto number = add_port(config);
-  if (!number || frames_file_.empty()) return number;
-  auto frames = frame_loop::start(device_of(in_), frames_file_);
+  if (!number || ports.frames.empty()) return number;
+  auto frames = frame_loop::start(device_of(ports.in), ports.frames);
   if (!frames) return tl::unexpected(frames.error());
   frames_ = std::move(*frames);
   return number;

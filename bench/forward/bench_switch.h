@@ -58,9 +58,9 @@ class bench_switch {
 
   /// Errors: of the switch. Returns its number.
   result<unsigned> add_port(const dp::port_config&);
-  /// The port that packets come in by, whatever its devargs are here. The workers rest. Errors: of
-  /// the switch, and of frame_loop.
-  result<unsigned> add_source(dp::port_config);
+  /// The port that packets come in by, by the devargs of the plan. The workers rest. Errors: of the
+  /// switch, and of frame_loop.
+  result<unsigned> add_source(dp::port_config, const port_plan&);
   dp::l2_switch& device() { return *device_; }
   /// Their threads.
   const std::vector<pid_t>& workers() const { return workers_; }
@@ -68,9 +68,8 @@ class bench_switch {
   std::unique_ptr<worker_mover> make_mover(worker_mode) const;
 
  private:
-  explicit bench_switch(const port_plan& ports) : in_(ports.in), frames_file_(ports.frames) {}
+  bench_switch() = default;
 
-  const std::string in_, frames_file_;
   std::unique_ptr<dp::l2_switch> device_;
   std::unique_ptr<frame_loop> frames_;
   std::vector<pid_t> workers_;

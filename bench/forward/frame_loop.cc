@@ -49,11 +49,13 @@ result<void> frame_loop::load(const std::string& pcap_file) {
     if (!record) return tl::unexpected(record.error());
     if (!*record) break;
     const auto& frame = (*record)->frame;
-    if (at == 0) {
+    const bool is_first = at == 0;
+    if (frame.empty() || frame.size() > UINT16_MAX || (!is_first && frame.size() != frame_bytes_))
+      return fail(errc::invalid, pcap_file, "its frames must have one size, of 1 to 65535 bytes");
+    if (is_first) {
       if (auto ready = make_room(pcap_file, frame.size()); !ready) return ready;
     }
-    if (frame.size() != frame_bytes_ || at == frames_.bytes())
-      return fail(errc::invalid, pcap_file, "its frames must have one size, of 1 to 65535 bytes");
+    if (at == frames_.bytes()) return fail(errc::io, pcap_file, "grows while it is read");
     std::memcpy(static_cast<std::byte*>(frames_.data()) + at, frame.data(), frame.size());
     at += room_;
   }
@@ -65,15 +67,13 @@ result<void> frame_loop::load(const std::string& pcap_file) {
 
 /// For as many frames as a file of this length has, if all are as the first one.
 result<void> frame_loop::make_room(const std::string& pcap_file, std::size_t frame_bytes) {
-  if (frame_bytes == 0 || frame_bytes > UINT16_MAX)
-    return fail(errc::invalid, pcap_file, "its frames must have one size, of 1 to 65535 bytes");
   std::error_code trouble;
   const std::uintmax_t file_bytes = std::filesystem::file_size(pcap_file, trouble);
   if (trouble) return fail(errc::io, pcap_file, trouble.message());
   frame_bytes_ = static_cast<std::uint16_t>(frame_bytes);
   room_ = room_for(frame_bytes);
   const std::size_t most = file_bytes / (frame_bytes + net::pcap_record_bytes);
-  auto memory = memory_for(std::max<std::size_t>(1, most) * room_);
+  auto memory = memory_for(most * room_);
   if (!memory) return tl::unexpected(memory.error());
   frames_ = std::move(*memory);
   return {};

@@ -48,7 +48,8 @@ result<std::unique_ptr<l2_bed>> l2_bed::create(const l2_traffic& traffic, const 
   if (!out) return tl::unexpected(out.error());
   made->out_ = *out;
   port.name = in_name;
-  if (const auto in = made->switch_->add_source(port); !in) return tl::unexpected(in.error());
+  if (const auto in = made->switch_->add_source(port, ports); !in)
+    return tl::unexpected(in.error());
   made->switching_ = made->switch_->make_mover(worker_mode::switching);
   made->raw_ = made->switch_->make_mover(worker_mode::raw);
   if (result<void> done = load_addresses(made->device(), traffic, made->out_); !done)

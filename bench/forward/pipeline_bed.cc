@@ -75,7 +75,7 @@ result<void> pipeline_bed::add_ports(const port_plan& ports) {
     port.name = "p" + std::to_string(number);
     port.mtu = static_cast<unsigned>(std::max<std::size_t>(68, case_.sent_bytes() + 4));
     if (number != source) port.devargs = *sink++;
-    const auto got = number == source ? switch_->add_source(port) : switch_->add_port(port);
+    const auto got = number == source ? switch_->add_source(port, ports) : switch_->add_port(port);
     if (!got) return tl::unexpected(got.error());
     if (dp::bridge_port(*got, false) != number) {
       return fail(errc::io, port.name, "is port " + std::to_string(dp::bridge_port(*got, false)));

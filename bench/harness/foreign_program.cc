@@ -31,16 +31,15 @@ std::vector<char*> pointers(const word_list& words) {
 
 /// These settings, and of ours those that have other names: of two with one name, some take the
 /// first, and some, as LD_PRELOAD, the last.
-word_list with_ours(word_list settings) {
-  const std::size_t n = settings.size();
+word_list with_ours(const word_list& given) {
+  word_list all = given;
   for (char** each = environ; *each != nullptr; ++each) {
-    const std::string_view one = *each;
-    const auto name = one.substr(0, one.find('=') + 1);
-    if (std::none_of(settings.begin(), settings.begin() + static_cast<std::ptrdiff_t>(n),
-                     [&](const std::string& given) { return given.starts_with(name); }))
-      settings.emplace_back(one);
+    const std::string_view ours = *each;
+    const auto name = ours.substr(0, ours.find('=') + 1);
+    const auto has_name = [name](const std::string& one) { return one.starts_with(name); };
+    if (std::ranges::none_of(given, has_name)) all.emplace_back(ours);
   }
-  return settings;
+  return all;
 }
 
 /// In a process group of its own: Ctrl-C is for us.
