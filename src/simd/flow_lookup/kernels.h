@@ -16,7 +16,7 @@
 //   batch     more than one group: the next one starts while one is between homes and finish
 //   ahead     the same, and with the last group the first of the caller's next batch
 //   refresh   batch, and the timers of entries that were found are renewed
-//             (of up to four keys, none announced, these three look one up after the other)
+//             (where there are four keys or fewer, and none is announced, one after the other)
 //   pipeline  every group waits for others between all of its steps; answers come in order
 //
 // Nothing is fetched where the whole table stays in the second-level cache (flow_view::is_small).
