@@ -110,6 +110,18 @@ TEST(pipeline_texts, all_or_nothing_with_the_place) {
   EXPECT_TRUE(unknown.error().where.starts_with("pipeline.flows[0]")) << unknown.error().where;
 }
 
+TEST(pipeline_texts, of_ports_that_are_gone_are_named_but_not_what_packets_left_behind) {
+  fake_pipeline bridge;
+  ASSERT_TRUE(apply_texts(bridge, say({"priority=7,tcp actions=output:p1"})));
+  pipeline::operation learned = add("table=1,udp actions=output:2");
+  std::get<pipeline::rule_mod>(learned).command = pipeline::rule_command::learn;
+  ASSERT_TRUE(bridge.apply({&learned, 1}));
+  const auto lost = [&] { return lost_ports_of(read_pipeline(bridge), bridge.port_names()); };
+  EXPECT_EQ(lost(), said());
+  bridge.lose_name_of(2);
+  EXPECT_EQ(lost(), said({"flow priority=7,tcp: port 2 is gone"}));
+}
+
 const std::string learns =
     "tcp actions=learn(table=1,cookie=0x7,delete_learned,NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],"
     "output:NXM_OF_IN_PORT[])";

@@ -74,6 +74,17 @@ TEST_F(running_config_with_bridges, that_had_gone_are_back_with_rules_and_contro
   }
 }
 
+TEST_F(running_config_with_bridges, that_lost_ports_are_named_where_their_rules_are_written) {
+  ASSERT_TRUE(running_.apply(
+      file("bridges: [{name: br0}, {name: br1, pipeline: {flows: [tcp actions=output:9]}}]")));
+  const pipeline::operation more = *parse_text(text_list::flows, "udp actions=output:8", {});
+  ASSERT_TRUE(bridges_.find("br0")->pipeline().apply({&more, 1}));
+  const auto lost = [&](running_config::rules which) { return running_.lost_ports(which).value(); };
+  EXPECT_EQ(lost(running_config::rules::if_said), names({"bridge br1: flow tcp: port 9 is gone"}));
+  EXPECT_EQ(lost(running_config::rules::always), names({"bridge br0: flow udp: port 8 is gone",
+                                                        "bridge br1: flow tcp: port 9 is gone"}));
+}
+
 // The error of a bridge names what it lacks, and of what goes with it, the bridge.
 TEST_F(running_config_with_bridges, that_cannot_come_back_are_named_with_what_they_had) {
   ASSERT_TRUE(running_.apply(file(two_)));

@@ -55,6 +55,15 @@ ports:
                       self.coua("config", "check", "/", status=1, socket=nobody).stderr)
         self.coua("config", "show", status=3, socket=nobody)
 
+    def test_save_names_some_rules_of_ports_that_are_gone(self):
+        for n in range(12):
+            self.coua("flow", "add", f"priority={n + 1},actions=77")
+        said = self.coua("config", "save", self.file.parent / "other.yaml", "--flows").stderr.splitlines()
+        self.assertEqual(len(said), 11)
+        self.assertEqual(said[0], "warning: flow priority=12: port 77 is gone; the file has the number, which may be "
+                                  "another port's after a restart")
+        self.assertEqual(said[10], "warning: and 2 more")
+
     def test_diff_apply_show_and_save(self):
         self.ports()
         expected = ["port up: removed", "port p0: vlan: 10 -> 20", "fib.ageing_s: 300 -> 60",
