@@ -106,9 +106,9 @@ class test_faucet(with_faucet):
         self.assert_reaches(self.h3, "10.0.2.4")
         self.assert_reaches(self.h4, "10.0.1.2")
         self.assert_reaches(self.h4, "10.0.2.3")
-        # They were learned: rules for their addresses, not floods.
-        self.assertIn(self.h1.mac, json.dumps(self.rules()))
-        self.assertGreaterEqual(self.faucet.metric("vlan_hosts_learned"), 5)
+        # They are learned, of these packets: rules for their addresses, not floods. Faucet takes its time.
+        lab.wait_for(lambda: self.h1.mac in json.dumps(self.rules()), what="a rule for the address of h1")
+        lab.wait_for(lambda: self.faucet.metric("vlan_hosts_learned") >= 5, what="five hosts that Faucet has learned")
 
     def test_vlans_are_apart(self):
         frame = frames.make(frames.BROADCAST, self.h1.mac)
