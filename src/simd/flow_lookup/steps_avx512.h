@@ -96,10 +96,12 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_ma
   using steps::all_of, steps::entry_words, steps::fetch, steps::line_of, steps::one_line;
 
   static constexpr unsigned lanes = 8;
+  static constexpr unsigned few_to_hash = 4;
   static_assert(flow_group::size % lanes == 0);
 
   /// Where nothing is fetched, and keys lie one behind the other, eight are hashed at once. Not
-  /// where lines are fetched: to hash a key between two fetches costs nothing there.
+  /// where lines are fetched: to hash a key between two fetches costs nothing there. Nor a few: all
+  /// that comes next waits for the hash, and a vector's multiplications take four times as long.
   using fetched = typename steps::fetched;
   template <fetched What>
   [[gnu::always_inline]] static void start(const flow_view& shared, flow_group& group,
@@ -107,7 +109,7 @@ struct flow_steps_avx512 : flow_steps<bloom, Expiry, Sync, Shape, avx512_pair_ma
                                            const std::uint64_t* hashes) noexcept {
     if constexpr (What == fetched::nothing && Shape::key_words == 2) {
       if (hashes == nullptr && from == 0 && shared.key_bytes == 16 && shared.key_stride == 16 &&
-          shared.is_small) {
+          shared.is_small && group.n > few_to_hash) {
         return start_packed(shared, group, keys);
       }
     }
