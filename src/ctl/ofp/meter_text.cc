@@ -17,6 +17,18 @@ std::string in_one_line(std::string_view text) {
   return made;
 }
 
+/// "meter=1,kbps,bands=": as a meter without bands is printed.
+bool says_no_bands(std::string_view text) {
+  text = trimmed(text);
+  return text.ends_with("bands=") || text.ends_with("band=");
+}
+
+/// Of the library's parser a meter has bands, each with the size of a burst if the meter has them.
+std::string with_a_band(const std::string& text) {
+  const bool has_burst = text.find("burst") != std::string::npos;
+  return text + "type=drop,rate=1" + (has_burst ? ",burst_size=1" : "");
+}
+
 }  // namespace
 
 result<pipeline::meter_mod> parse_meter(std::string_view text, pipeline::mod_command command) {
@@ -28,13 +40,15 @@ result<pipeline::meter_mod> parse_meter(std::string_view text, pipeline::mod_com
     return pipeline::meter_mod{command, {pipeline::meter_all}};
   }
   if (auto good = check_meter(*taken); !good) return tl::unexpected(good.error());
+  const bool no_bands = says_no_bands(*taken);
+  const std::string whole = no_bands ? with_a_band(*taken) : *taken;
   ovs_meter_mod parsed;
   ofputil_protocol usable;
-  char* wrong =
-      parse_ofp_meter_mod_str(&parsed, taken->c_str(), static_cast<int>(command), &usable);
+  char* wrong = parse_ofp_meter_mod_str(&parsed, whole.c_str(), static_cast<int>(command), &usable);
   if (wrong != nullptr) return tl::unexpected(library_error(wrong));
   auto made = from_ovs(parsed);
   if (!made) return tl::unexpected(to_error(made.error()));
+  if (no_bands) made->what.bands.clear();
   return std::move(*made);
 }
 

@@ -19,6 +19,8 @@ TEST(meter_text, is_read_and_printed) {
       {"meter=2,pktps,stats,bands=type=drop,rate=1000,type=dscp_remark,rate=5,prec_level=1",
        "meter=2 pktps stats bands= type=drop rate=1000 type=dscp_remark rate=5 prec_level=1"},
       {"meter=1 kbps bands= type=drop rate=7", "meter=1 kbps bands= type=drop rate=7"},
+      {"meter=1,kbps,bands=", "meter=1 kbps bands="},
+      {"meter=3 pktps burst stats bands= ", "meter=3 pktps burst stats bands="},
   };
   for (const said_and_meant& one : cases) {
     const auto made = parse_meter(one.said, mod_command::add);
@@ -33,6 +35,8 @@ TEST(meter_text, is_read_and_printed) {
 TEST(meter_text, refuses_by_name) {
   const said_and_meant cases[] = {
       {"meter=1", "must specify bands"},
+      {"meter=1,kbps", "must specify bands"},
+      {"meter=1,bands=", "meter must specify either 'kbps' or 'pktps'"},
       {"kbps,band=type=drop,rate=1", "must specify 'meter'"},
       {"meter=1,band=type=drop,rate=1", "meter must specify either 'kbps' or 'pktps'"},
       {"meter=1,kbps,pktps,band=type=drop,rate=1", "meter 1: either kbps or pktps"},
