@@ -72,6 +72,24 @@ class port_filter {
   message without_;
 };
 
+/// Whether all that the library has against a flow_mod is how its actions fit the packets. It
+/// follows two tags of a packet only, and what may come behind is not said; the model knows better,
+/// and looks at each list anyhow.
+bool is_for_the_model(ofperr wrong, const ofputil_flow_mod& parsed) {
+  return parsed.ofpacts != nullptr &&
+         (wrong == OFPERR_OFPBAC_MATCH_INCONSISTENT || wrong == OFPERR_OFPBAC_BAD_TAG);
+}
+
+/// That of a flow_mod whose match the library has taken already.
+void take_match(message_view one, ofputil_flow_mod& into) {
+  const message_view from = one.subspan(flow_mod_at::match);
+  ofpbuf rest = ofpbuf_const_initializer(from.data(), from.size());
+  ::match taken;
+  std::uint16_t padded = 0;
+  if (ofputil_pull_ofp11_match(&rest, nullptr, nullptr, &taken, &padded) != 0) std::abort();
+  minimatch_init(&into.match, &taken);
+}
+
 decoded flow_mod(message_view one) {
   const port_filter filter(one, flow_mod_at::out_port);
   ovs_flow_mod parsed;
@@ -80,8 +98,10 @@ decoded flow_mod(message_view one) {
   const ofperr wrong =
       ofputil_decode_flow_mod(&parsed, to_library(one), OFPUTIL_P_OF13_OXM, nullptr, nullptr,
                               acts.get(), OFP_PORT_C(ovs_ports_end), 255);
+  const bool is_good = wrong == 0 || is_for_the_model(wrong, parsed);
   parsed.ofpacts = nullptr;  // they are the buffer's
-  if (wrong != 0) return refuse_by(wrong);
+  if (!is_good) return refuse_by(wrong);
+  if (wrong != 0) take_match(one, parsed);
   if (parsed.buffer_id != no_buffer_id && parsed.command < OFPFC_DELETE) {
     return tl::unexpected(no_buffer());
   }

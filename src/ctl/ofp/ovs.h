@@ -15,6 +15,7 @@
 #include <openvswitch/ofp-actions.h>
 #include <openvswitch/ofp-flow.h>
 #include <openvswitch/ofp-group.h>
+#include <openvswitch/ofp-match.h>
 #include <openvswitch/ofp-meter.h>
 #include <openvswitch/ofp-parse.h>
 #include <openvswitch/ofp-port.h>

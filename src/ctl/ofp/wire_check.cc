@@ -103,8 +103,15 @@ checked check_action_of_experimenter(message_view one) {
   return {};
 }
 
+/// Types that OpenFlow 1.1 had and 1.3 does not; the library takes them from 1.1 on.
+bool is_of_openflow_11(std::uint16_t type) {
+  return (type >= 1 && type <= 10) || type == 13 || type == 14;
+}
+
 checked check_action(message_view one) {
-  switch (u16(one, 0)) {
+  const std::uint16_t type = u16(one, 0);
+  if (is_of_openflow_11(type)) return refuse_action(0, "OpenFlow 1.3 has no such action");
+  switch (type) {
     case action_push_vlan: return check_tag(one, net::ethertype_vlan, net::ethertype_qinq);
     case action_push_mpls:
       return check_tag(one, net::ethertype_mpls, net::ethertype_mpls_multicast);
@@ -176,7 +183,13 @@ checked check_flow_mod(message_view one) {
 
 checked check_watch(message_view bucket, bool fast_failover) {
   constexpr std::uint16_t watch_unsupported = 6, bad_watch = 13;
-  if (to_ovs_port(u32(bucket, 4))) return {};
+  const std::uint32_t port = u32(bucket, 4), group = u32(bucket, 8);
+  // The library says that the group is invalid.
+  if (fast_failover && port == pipeline::port_any && group == pipeline::group_any) {
+    return tl::unexpected(
+        refusal{group_mod_failed, bad_watch, 0, "a bucket of fast failover watches nothing"});
+  }
+  if (to_ovs_port(port)) return {};
   return tl::unexpected(refusal{group_mod_failed, fast_failover ? bad_watch : watch_unsupported, 0,
                                 "a port that a bucket watches cannot be there"});
 }
@@ -207,7 +220,14 @@ checked check_multipart(message_view one) {
   constexpr std::uint16_t rules = 1, sum = 2;
   if (one.size() <= match_at) return {};
   const std::uint16_t kind = u16(one, header_bytes);
-  return kind == rules || kind == sum ? check_match(one.subspan(match_at)) : checked{};
+  if (kind != rules && kind != sum) return {};
+  const message_view match = one.subspan(match_at);
+  if (auto good = check_match(match); !good) return good;
+  // Where the match is cut off the library says so.
+  constexpr std::size_t least = 8;
+  if (match.size() > least && match.size() > (u16(match, 2) + 7U) / 8 * 8)
+    return tl::unexpected(bad_length());
+  return {};
 }
 
 }  // namespace

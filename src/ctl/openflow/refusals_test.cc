@@ -200,6 +200,49 @@ TEST_F(refusals, of_tags_that_nobody_knows) {
       answers{});
 }
 
+// As the types of set_vlan_vid to set_tp_dst, set_mpls_label and set_mpls_tc in OpenFlow 1.1.
+TEST_F(refusals, of_actions_that_only_openflow_11_had) {
+  constexpr codes bad_type(2, 0);
+  for (const std::uint16_t type : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14}) {
+    const std::size_t size = type == 3 || type == 4 ? 16 : 8;
+    const bytes action = number(type, 2) + number(size, 2) + bytes(size - 4);
+    EXPECT_EQ(refused(rule_of(match_of(ethertype_ip), actions(4, action))), bad_type) << type;
+    EXPECT_EQ(refused(rule_of(match_of(ethertype_ip), actions(3, action))), bad_type) << type;
+    EXPECT_EQ(refused(send(pipeline::port_controller, action)), bad_type) << type;
+    EXPECT_EQ(refused(group(0, pipeline::port_any, action)), bad_type) << type;
+  }
+}
+
+TEST_F(refusals, of_a_bucket_of_fast_failover_that_watches_nothing) {
+  EXPECT_EQ(refused(group(3, pipeline::port_any)), codes(6, 13));
+  EXPECT_EQ(ask({group(3, 1)}), answers{});
+}
+
+// The library follows two tags, and not what is behind the first one that goes.
+TEST_F(a_conversation, has_rules_for_more_tags_than_the_library_follows) {
+  const bytes pop = number(18, 2) + number(8, 2) + bytes(4), push_one = push(17, 0x8100);
+  const bytes vid = set_field(field(6, number(0x1005, 2)));
+  const bytes tagged = match_of(field(6, number(0x1065, 2)));
+  const auto list = [](const bytes& all) { return actions(4, all); };
+  EXPECT_EQ(ask({rule_of(tagged, list(pop + pop + output(2)))}), answers{});
+  EXPECT_EQ(ask({rule_of(tagged, list(pop + vid + output(2)))}), answers{});
+  EXPECT_EQ(ask({rule_of(tagged, list(push_one + push_one + output(2)))}), answers{});
+  EXPECT_EQ(ask({rule_of(any_match, list(push_one + push_one + push_one + vid))}), answers{});
+  EXPECT_EQ(pipeline_.status().rules, 2U);  // of two matches
+  // What the model has against a list stays.
+  constexpr codes inconsistent(2, 10);
+  const bytes to_ip = set_field(field(11, number(1, 4)));
+  EXPECT_EQ(refused(rule_of(tagged, list(pop + pop + to_ip))), inconsistent);
+  EXPECT_EQ(refused(rule_of(any_match, list(to_ip))), inconsistent);
+}
+
+TEST_F(refusals, of_bytes_behind_the_match_of_a_request) {
+  constexpr codes bad_length(1, 6);
+  EXPECT_EQ(refused(dump(pipeline::port_any, any_match + bytes(8))), bad_length);
+  EXPECT_EQ(refused(dump(pipeline::port_any, match_of(ethertype_ip) + bytes(8))), bad_length);
+  EXPECT_EQ(ask({dump(pipeline::port_any, match_of(ethertype_ip))}).size(), 1u);
+}
+
 // Roles.
 
 class slaves : public a_conversation {
