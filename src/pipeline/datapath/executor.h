@@ -464,6 +464,8 @@ class executor {
   bool run_list(slot at, const op_list& list, then after) noexcept;
   void run_on_frames(work& all, unsigned index) noexcept;
   void run_decrement(work& all, unsigned index) noexcept;
+  template <class Push>
+  void run_push(work& all, unsigned index, Push push) noexcept;
   void run_learn(const work& all, unsigned index) noexcept;
   /// False: it was dropped.
   bool pass_meter(slot at, const op& one) noexcept;
@@ -475,8 +477,9 @@ class executor {
   unsigned run_fused(work& all, unsigned index, std::uint8_t which) noexcept;
   template <std::size_t Row>
   void run_row(work& all, unsigned index) noexcept;
-  /// Those whose bits are set, by their place in the work.
-  void end_invalid_ttl(work& all, unsigned index, packet_bits some) noexcept;
+  /// Those whose bits are set, by their place in the work: of whom the controller may want to know,
+  /// and those that found no room for a tag or label.
+  void end_some(work& all, unsigned index, packet_bits invalid, packet_bits lost) noexcept;
 
   // executor_groups.cc
   void run_group(slot at, const versioned<group_version>& group, then after) noexcept;

@@ -61,27 +61,31 @@ void executor::run_row(work& all, unsigned index) noexcept {
   constexpr std::size_t n_changes = sends ? row.n - 1 : row.n;
   if constexpr (n_changes != 0) own_frames(all);
   const port_list& ports = *plan_->ports;
-  packet_bits invalid = 0, sent_oddly = 0;
+  packet_bits invalid = 0, lost = 0, sent_oddly = 0;
   // Copies of packets, or many deliveries: one by one.
   const bool oddly = n_slots_ != burst_max || deliveries_max - n_deliveries_ < all.n;
   for (unsigned k = 0; k < all.n; ++k) {
     const slot at = all.at[k];
     packet_state& p = packets_[at];
     const op* const ops = all.ops[k] + index;
-    bool is_valid = true;
+    bool is_valid = true, has_room = true;
     const auto change = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
       const rewrite_result done = run_step<row.steps[I]>(p, ops[I]);
       if (done < rewrite_result::no_headroom) [[likely]]
         return true;
       if (row.steps[I].code == op_code::dec_ip_ttl) return is_valid = false;
       settle(at, done);
-      return true;
+      return has_room = done != rewrite_result::no_headroom;
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (void)(... && change(std::integral_constant<std::size_t, I>()));
     }(std::make_index_sequence<n_changes>());
     if (!is_valid) [[unlikely]] {
       invalid |= packet_bits{1} << k;
+      continue;
+    }
+    if (!has_room) [[unlikely]] {
+      lost |= packet_bits{1} << k;
       continue;
     }
     if constexpr (sends) {
@@ -96,7 +100,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
   }
   if constexpr (sends) {
     some_borrowed_ = true;
-    const packet_bits others = sent_oddly | invalid;
+    const packet_bits others = sent_oddly | invalid | lost;
     n_deliveries_ += all.n - (others == 0 ? 0 : static_cast<unsigned>(std::popcount(others)));
     all.all_sent = others == 0;
     for (; sent_oddly != 0; sent_oddly &= sent_oddly - 1) {
@@ -104,8 +108,8 @@ void executor::run_row(work& all, unsigned index) noexcept {
       output_by_number(all.at[k], all.ops[k][index + n_changes].number);
     }
   }
-  if (invalid != 0) [[unlikely]]
-    end_invalid_ttl(all, index + place_of_ttl(row), invalid);
+  if ((invalid | lost) != 0) [[unlikely]]
+    end_some(all, index + place_of_ttl(row), invalid, lost);
 }
 
 unsigned executor::run_fused(work& all, unsigned index, std::uint8_t which) noexcept {

@@ -97,6 +97,24 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
   }
 }
 
+/// A packet without room for the tag or label ends: what comes next is meant for a packet that has
+/// it, and would change the one that was there before.
+template <class Push>
+void executor::run_push(work& all, unsigned index, Push push) noexcept {
+  packet_bits lost = 0;
+  for (unsigned k = 0; k < all.n; ++k) {
+    const slot at = all.at[k];
+    packet_state& p = packets_[at];
+    const rewrite_result done = push(p.buffer, p.layers, all.ops[k][index]);
+    if (done < rewrite_result::no_headroom) [[likely]]
+      continue;
+    settle(at, done);
+    if (done == rewrite_result::no_headroom) lost |= packet_bits{1} << k;
+  }
+  if (lost != 0) [[unlikely]]
+    all.leave_out(lost);
+}
+
 void executor::run_on_frames(work& all, unsigned index) noexcept {
   if (changes_frame(all.ops[0][index])) {
     own_frames(all);
@@ -114,10 +132,12 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
   const op& first = all.ops[0][index];
   switch (first.code) {
     case op_code::push_vlan:
-      return each([](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
+      return run_push(all, index,
+                      [](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
     case op_code::pop_vlan: return each([](auto& p, auto& l, const op&) { return pop_vlan(p, l); });
     case op_code::push_mpls:
-      return each([](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
+      return run_push(all, index,
+                      [](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
     case op_code::pop_mpls:
       return each([](auto& p, auto& l, const op& o) { return pop_mpls(p, l, o.small); });
     case op_code::set_macs:
@@ -182,16 +202,16 @@ void executor::run_decrement(work& all, unsigned index) noexcept {
         is_ip ? dec_ip_ttl(p.buffer, p.layers) : dec_mpls_ttl(p.buffer, p.layers);
     if (done == rewrite_result::invalid_ttl) invalid |= packet_bits{1} << k;
   }
-  if (invalid != 0) end_invalid_ttl(all, index, invalid);
+  if (invalid != 0) end_some(all, index, invalid, 0);
 }
 
-void executor::end_invalid_ttl(work& all, unsigned index, packet_bits some) noexcept {
-  for (packet_bits left = some; left != 0; left &= left - 1) {
+void executor::end_some(work& all, unsigned index, packet_bits invalid, packet_bits lost) noexcept {
+  for (packet_bits left = invalid; left != 0; left &= left - 1) {
     const int k = std::countr_zero(left);
     counts_.add(pipeline_drop::invalid_ttl);
     output_controller(all.at[k], packet_in_reason::invalid_ttl, all.ops[k][index].value);
   }
-  all.leave_out(some);
+  all.leave_out(invalid | lost);
 }
 
 /// Field by field: the same packet comes here again only until its rule is there.

@@ -29,7 +29,7 @@ enum class pipeline_drop : std::uint8_t {
   meter,         // a band of a meter dropped it
   invalid_ttl,   // it went to the controller instead
   no_buffer,     // there was no memory for a copy
-  no_headroom,   // a tag or label found no room: it was not pushed
+  no_headroom,   // no room for a tag or label: the packet ended
   too_many,      // copies of one burst: deliveries_max
   resubmits,     // a bound of model/resubmit.h
   // Rules that were not left behind; the packet goes on.
