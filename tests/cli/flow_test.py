@@ -101,6 +101,17 @@ class test_flows(cli_case):
         self.assertEqual(self.dump(), [])
         self.assertEqual(self.json("flow", "dump"), {"flows": [], "count": 0})
 
+    def test_a_file_that_says_nothing_changes_nothing(self):
+        lines = ("group group_id=1,type=all,bucket=1\nmeter meter=1,kbps,band=type=drop,rate=1\n"
+                 "tcp actions=group:1\n")
+        self.coua("flow", "add", "--file", "-", stdin=lines)
+        for said in ("", "\n", " ", " \n", "#", "# none yet\n", "# none\n# yet\n"):
+            for what in ("flow", "group", "meter"):
+                for verb in ("del", "add"):
+                    self.assertEqual(self.text(what, verb, "--file", "-", stdin=said), "0 operations: unchanged\n")
+        for what in ("flow", "group", "meter"):
+            self.assertEqual(self.json(what, "dump")["count"], 1)
+
     def test_what_begins_anew_is_said(self):
         rule = "reset_counts,tcp,actions=output:p1"
         renewed = "1 renewed: counters or time-outs begin anew"

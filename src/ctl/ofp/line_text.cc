@@ -77,7 +77,8 @@ result<parsed_lines> parse_lines(std::string_view text, const line_defaults& def
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     const std::string_view said = trimmed(line.substr(0, line.find('#')));
-    if (said.empty() && several) continue;
+    // Nothing is said: no operation, least of all one that is for all there is.
+    if (said.empty()) continue;
     const std::string place = several ? "line " + std::to_string(number) : "";
     auto one = parse_line(said, defaults, names);
     if (!one) return tl::unexpected(at_place(place, one.error()));

@@ -52,6 +52,21 @@ TEST(line_text, follows_the_defaults) {
   EXPECT_EQ(std::get<pipeline::group_mod>(one->operations.front()).command, mod_command::remove);
 }
 
+// As a text a rule to be deleted may be empty, and is all of them then.
+TEST(line_text, that_says_nothing_asks_for_nothing) {
+  for (const auto kind :
+       {line_defaults::kind::rule, line_defaults::kind::group, line_defaults::kind::meter}) {
+    const line_defaults removal{kind, rule_command::remove, mod_command::remove};
+    for (const char* text : {"", " ", "\t", "\r\n", "\n", "#", "# none yet", "# none yet\n",
+                             " # none\n\n# yet", "\xef\xbb\xbf", "\xef\xbb\xbf# none yet"}) {
+      const auto made = parse_lines(text, removal);
+      ASSERT_TRUE(made.has_value()) << text;
+      EXPECT_TRUE(made->operations.empty()) << text;
+    }
+    EXPECT_EQ(parse_lines("delete", removal)->operations.size(), 1U);
+  }
+}
+
 TEST(line_text, has_comments_in_any_encoding) {
   const auto made = parse_lines("# B\xfcro\ntcp actions=1 # B\xfcro\n", {});
   ASSERT_TRUE(made.has_value()) << made.error().message();
