@@ -102,6 +102,14 @@ TEST(grammar, mistakes_are_named) {
             "coua fib load: --ports: 'a,' has an empty part");
 }
 
+TEST(grammar, every_verb_is_in_the_help) {
+  std::set<std::string> listed;
+  for (const auto& [name, summary] : coua_command().groups) listed.insert(name);
+  for (const verb& each : coua_command().verbs) {
+    EXPECT_TRUE(listed.contains(each.path.substr(0, each.path.find(' ')))) << each.path;
+  }
+}
+
 TEST(grammar, help_is_everywhere) {
   std::optional<std::string> help;
   for (const char* line : {"--help", "help", "-h", "port --help", "help port", "port help",

@@ -357,6 +357,8 @@ command make_command() {
                 {"flow", "rules of the OpenFlow pipeline"},
                 {"group", "groups of the OpenFlow pipeline"},
                 {"meter", "meters of the OpenFlow pipeline"},
+                {"trace", "way of a packet"},
+                {"explain", "how tables are looked up"},
                 {"controller", "OpenFlow controllers"},
                 {"vlan", "VLANs"},
                 {"stats", "counters"},
