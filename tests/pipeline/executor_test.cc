@@ -156,26 +156,31 @@ TEST_F(lone_executor, drops_what_has_no_headroom_for_a_tag) {
     actions.insert(actions.end(), each.begin(), each.end());
     must({add_rule(0, 1, pipeline::test::where({pipeline::test::ipv4()}),
                    pipeline::test::apply(actions))});
-    // The one between two others has no room.
-    std::vector<executor::arrival> burst;
-    for (const std::uint32_t headroom : {4U, 3U, 64U}) {
-      burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
-      burst.back().what.buffer.headroom = headroom;
+    // One between two others, and all of a burst.
+    for (const std::vector<std::uint32_t>& headrooms :
+         {std::vector<std::uint32_t>{4, 3, 64}, std::vector<std::uint32_t>{0, 3}}) {
+      std::vector<executor::arrival> burst;
+      std::size_t n_without = 0;
+      for (const std::uint32_t headroom : headrooms) {
+        burst.push_back({buffers_.make(pipeline::test::frames()[3]), 1});
+        burst.back().what.buffer.headroom = headroom;
+        n_without += headroom < 4;
+      }
+      const std::size_t before = burst[0].what.buffer.length;
+      worker_->run(burst, 0);
+      EXPECT_EQ(drops(pipeline_drop::no_headroom), n_lost += n_without);
+      EXPECT_EQ(worker_->n_dropped(), n_without);
+      std::size_t n_sent = 0;
+      worker_->each_delivery([&](const delivery& one, const owned_packet& what) {
+        ++n_sent;
+        EXPECT_EQ(one.port, 2U);
+        EXPECT_EQ(what.buffer.length, before + 4);
+        buffers_.give_back(what);
+      });
+      EXPECT_EQ(n_sent, burst.size() - n_without);
+      ASSERT_EQ(worker_->left_over().size(), n_without);
+      for (const owned_packet& each : worker_->left_over()) buffers_.give_back(each);
     }
-    const std::size_t before = burst[0].what.buffer.length;
-    worker_->run(burst, 0);
-    EXPECT_EQ(drops(pipeline_drop::no_headroom), ++n_lost);
-    EXPECT_EQ(worker_->n_dropped(), 1U);
-    unsigned n_sent = 0;
-    worker_->each_delivery([&](const delivery& one, const owned_packet& what) {
-      ++n_sent;
-      EXPECT_EQ(one.port, 2U);
-      EXPECT_EQ(what.buffer.length, before + 4);
-      buffers_.give_back(what);
-    });
-    EXPECT_EQ(n_sent, 2U);
-    ASSERT_EQ(worker_->left_over().size(), 1U);
-    buffers_.give_back(worker_->left_over()[0]);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
 #include "ctl/ofp/action_convert.h"
 #include "ctl/ofp/match_convert.h"
 #include "ctl/ofp/message.h"
@@ -86,7 +87,7 @@ void take_match(message_view one, ofputil_flow_mod& into) {
   ofpbuf rest = ofpbuf_const_initializer(from.data(), from.size());
   ::match taken;
   std::uint16_t padded = 0;
-  if (ofputil_pull_ofp11_match(&rest, nullptr, nullptr, &taken, &padded) != 0) std::abort();
+  COUA_CHECK(ofputil_pull_ofp11_match(&rest, nullptr, nullptr, &taken, &padded) == 0);
   minimatch_init(&into.match, &taken);
 }
 
@@ -98,9 +99,9 @@ decoded flow_mod(message_view one) {
   const ofperr wrong =
       ofputil_decode_flow_mod(&parsed, to_library(one), OFPUTIL_P_OF13_OXM, nullptr, nullptr,
                               acts.get(), OFP_PORT_C(ovs_ports_end), 255);
-  const bool is_good = wrong == 0 || is_for_the_model(wrong, parsed);
+  const bool is_refused = wrong != 0 && !is_for_the_model(wrong, parsed);
   parsed.ofpacts = nullptr;  // they are the buffer's
-  if (!is_good) return refuse_by(wrong);
+  if (is_refused) return refuse_by(wrong);
   if (wrong != 0) take_match(one, parsed);
   if (parsed.buffer_id != no_buffer_id && parsed.command < OFPFC_DELETE) {
     return tl::unexpected(no_buffer());

@@ -464,13 +464,13 @@ class executor {
   bool run_list(slot at, const op_list& list, then after) noexcept;
   void run_on_frames(work& all, unsigned index) noexcept;
   void run_decrement(work& all, unsigned index) noexcept;
-  template <class Push>
-  void run_push(work& all, unsigned index, Push push) noexcept;
   void run_learn(const work& all, unsigned index) noexcept;
   /// False: it was dropped.
   bool pass_meter(slot at, const op& one) noexcept;
   void run_pipeline(slot at) noexcept;
-  void settle(slot at, net::rewrite_result done) noexcept;
+  /// False: there was no room for a tag or label, and the packet ends. What comes next is meant for
+  /// a packet that has it, and would change the one that was there before.
+  [[nodiscard]] bool settle(slot at, net::rewrite_result done) noexcept;
 
   // executor_fused.cc
   /// Ops from an index on that fused_ops.h has as row `which`, from 1. Returns how many they are.

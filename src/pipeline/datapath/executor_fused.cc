@@ -74,8 +74,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
       if (done < rewrite_result::no_headroom) [[likely]]
         return true;
       if (row.steps[I].code == op_code::dec_ip_ttl) return is_valid = false;
-      settle(at, done);
-      return has_room = done != rewrite_result::no_headroom;
+      return has_room = settle(at, done);
     };
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (void)(... && change(std::integral_constant<std::size_t, I>()));

@@ -16,12 +16,15 @@ namespace coua::pipeline {
 
 using net::rewrite_result;
 
-void executor::settle(slot at, rewrite_result done) noexcept {
+bool executor::settle(slot at, rewrite_result done) noexcept {
+  if (done == rewrite_result::no_headroom) {
+    counts_.add(pipeline_drop::no_headroom);
+    return false;
+  }
   if (done == rewrite_result::parse_again) {
     packets_[at].layers = net::parse(packets_[at].buffer, depth_);
-  } else if (done == rewrite_result::no_headroom) {
-    counts_.add(pipeline_drop::no_headroom);
   }
+  return true;
 }
 
 bool executor::run_list(slot at, const op_list& list, then after) noexcept {
@@ -97,24 +100,6 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
   }
 }
 
-/// A packet without room for the tag or label ends: what comes next is meant for a packet that has
-/// it, and would change the one that was there before.
-template <class Push>
-void executor::run_push(work& all, unsigned index, Push push) noexcept {
-  packet_bits lost = 0;
-  for (unsigned k = 0; k < all.n; ++k) {
-    const slot at = all.at[k];
-    packet_state& p = packets_[at];
-    const rewrite_result done = push(p.buffer, p.layers, all.ops[k][index]);
-    if (done < rewrite_result::no_headroom) [[likely]]
-      continue;
-    settle(at, done);
-    if (done == rewrite_result::no_headroom) lost |= packet_bits{1} << k;
-  }
-  if (lost != 0) [[unlikely]]
-    all.leave_out(lost);
-}
-
 void executor::run_on_frames(work& all, unsigned index) noexcept {
   if (changes_frame(all.ops[0][index])) {
     own_frames(all);
@@ -123,21 +108,24 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
   }
   /// `change` is called for each packet, and says what became of it.
   const auto each = [&](auto change) {
+    packet_bits lost = 0;
     for (unsigned k = 0; k < all.n; ++k) {
       packet_state& p = packets_[all.at[k]];
       const rewrite_result done = change(p.buffer, p.layers, all.ops[k][index]);
-      if (done >= rewrite_result::no_headroom) settle(all.at[k], done);
+      if (done < rewrite_result::no_headroom) [[likely]]
+        continue;
+      if (!settle(all.at[k], done)) lost |= packet_bits{1} << k;
     }
+    if (lost != 0) [[unlikely]]
+      all.leave_out(lost);
   };
   const op& first = all.ops[0][index];
   switch (first.code) {
     case op_code::push_vlan:
-      return run_push(all, index,
-                      [](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
+      return each([](auto& p, auto& l, const op& o) { return push_vlan(p, l, o.small); });
     case op_code::pop_vlan: return each([](auto& p, auto& l, const op&) { return pop_vlan(p, l); });
     case op_code::push_mpls:
-      return run_push(all, index,
-                      [](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
+      return each([](auto& p, auto& l, const op& o) { return push_mpls(p, l, o.small); });
     case op_code::pop_mpls:
       return each([](auto& p, auto& l, const op& o) { return pop_mpls(p, l, o.small); });
     case op_code::set_macs:
@@ -177,18 +165,18 @@ void executor::run_on_frames(work& all, unsigned index) noexcept {
   if (first.code == op_code::move) {
     for (unsigned k = 0; k < all.n; ++k) {
       const op& one = all.ops[k][index];
-      settle(all.at[k], move_bits(packets_[all.at[k]], to_bits(one.number),
-                                  static_cast<field>(one.which), one.number >> 24));
+      (void)settle(all.at[k], move_bits(packets_[all.at[k]], to_bits(one.number),
+                                        static_cast<field>(one.which), one.number >> 24));
     }
     return;
   }
   for (unsigned k = 0; k < all.n; ++k) {
     const op& one = all.ops[k][index];
     const auto which = static_cast<field>(one.which);
-    settle(all.at[k],
-           one.code == op_code::set
-               ? write_field(packets_[all.at[k]], which, one.value, full_mask(which))
-               : write_field(packets_[all.at[k]], which, one.wide->value, one.wide->mask));
+    (void)settle(all.at[k],
+                 one.code == op_code::set
+                     ? write_field(packets_[all.at[k]], which, one.value, full_mask(which))
+                     : write_field(packets_[all.at[k]], which, one.wide->value, one.wide->mask));
   }
 }
 
