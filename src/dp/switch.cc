@@ -145,8 +145,12 @@ switch_impl::~switch_impl() {
   for (auto& each : workers_) {
     for (slow_out one; each->slow_outs().pop(one);) rte_pktmbuf_free(one.frame);
   }
-  for (port_slot& slot : slots_) {
+  for (unsigned number = 0; number < max_ports; ++number) {
+    port_slot& slot = slots_[number];
     if (!slot.device) continue;
+    for (unsigned m = 0; slot.bond && m < slot.device->members().size(); ++m)
+      keep_farewell(number, m);
+    say_kept_farewells();
     slot.device->take_pools(graveyard_);
     slot.device.reset();
   }

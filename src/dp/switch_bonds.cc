@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bonds: their members' links, and what becomes of the members.
+#include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,15 +18,43 @@
 namespace coua::dp {
 
 /// Of the member's own packets, which are enough for a transmit ring that gives none back while
-/// little is sent.
+/// little is sent. Null: there is none.
+rte_mbuf* switch_impl::packet_of(unsigned number, unsigned member, const slow_frame& frame) const {
+  rte_mbuf* packet = rte_pktmbuf_alloc(slots_[number].device->members()[member]->receive_pool());
+  if (packet != nullptr)
+    std::memcpy(rte_pktmbuf_append(packet, frame.size()), frame.data(), frame.size());
+  return packet;
+}
+
 void switch_impl::send_slow(unsigned number, unsigned member, const slow_frame& frame) {
-  const port& by = *slots_[number].device->members()[member];
-  rte_mbuf* packet = rte_pktmbuf_alloc(by.receive_pool());
+  rte_mbuf* packet = packet_of(number, member, frame);
   if (packet == nullptr) return;  // LACP says it again
-  std::memcpy(rte_pktmbuf_append(packet, frame.size()), frame.data(), frame.size());
-  const slow_out one{packet, by.device(), static_cast<std::uint8_t>(number),
-                     static_cast<std::uint8_t>(member)};
+  const slow_out one{packet, slots_[number].device->members()[member]->device(),
+                     static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(member)};
   if (!workers_[0]->slow_outs().push(one)) rte_pktmbuf_free(packet);
+}
+
+/// Of a bond whose members stay, and speak LACP no more.
+void switch_impl::say_farewells(unsigned number) {
+  const port_slot& slot = slots_[number];
+  for (unsigned m = 0; m < slot.device->members().size(); ++m)
+    if (const auto frame = slot.bond->farewell(m)) send_slow(number, m, *frame);
+}
+
+/// Of a member that leaves: workers may miss a plan while they rest, so it is sent here, when none
+/// of them uses the device any more.
+void switch_impl::keep_farewell(unsigned number, unsigned member) {
+  const port_slot& slot = slots_[number];
+  const auto frame = slot.bond->farewell(member);
+  if (!frame) return;
+  if (rte_mbuf* packet = packet_of(number, member, *frame))
+    farewells_.emplace_back(slot.device->members()[member]->device(), packet);
+}
+
+/// After the plan that has these members no more, and before they are closed.
+void switch_impl::say_kept_farewells() {
+  for (auto& [device, packet] : std::exchange(farewells_, {}))
+    if (rte_eth_tx_burst(device, 0, &packet, 1) == 0) rte_pktmbuf_free(packet);
 }
 
 lacp::send_function switch_impl::sender_of(unsigned number) {
@@ -40,9 +70,10 @@ link_state switch_impl::look_at_link(unsigned number) {
   std::vector<link_state> links;
   const port_config& config = slot.device->config();
   const bool is_off = !config.enabled || slot.is_shut() || config.mirror.any();
+  if (is_off) say_farewells(number);  // once: those that are off have no link
   for (const auto& each : slot.device->members()) {
     links.push_back(each->link());
-    // Not every driver can take its link down: what is off says nothing to the other end, either.
+    // Not every driver can take its link down: what is off says nothing more to the other end.
     if (is_off && config.bond.mode == bond_mode::lacp) links.back().up = false;
   }
   slot.bond->update(links, now_ns(), sender_of(number));
@@ -112,6 +143,8 @@ port::member_list switch_impl::change_members(unsigned number, const std::vector
     else
       log_info("port %s: member %s comes", name, each.c_str());
   }
+  for (unsigned m = 0; m < before.size(); ++m)
+    if (std::ranges::find(to, before[m]) == to.end()) keep_farewell(number, m);
   port::member_list leaving = slot.device->change_members(to, std::move(coming));
   for (const auto& each : leaving)
     log_info("port %s: member %s leaves", name, each->config().devargs.c_str());

@@ -192,6 +192,10 @@ class switch_impl final : public l2_switch {
   void bond_changed(unsigned number, const std::vector<std::string>& states, const bond_view& view);
   lacp::send_function sender_of(unsigned number);
   void send_slow(unsigned number, unsigned member, const slow_frame& frame);
+  rte_mbuf* packet_of(unsigned number, unsigned member, const slow_frame& frame) const;
+  void say_farewells(unsigned number);
+  void keep_farewell(unsigned number, unsigned member);
+  void say_kept_farewells();
   std::optional<std::pair<unsigned, unsigned>> member_of(std::uint16_t device) const;
   static std::vector<member_status> members_of(const port_slot& slot);
   // switch_capture.cc
@@ -231,6 +235,7 @@ class switch_impl final : public l2_switch {
   std::array<port_slot, max_ports> slots_;
   std::vector<counter> counters_of_removed_;     // ports, but for what workers counted
   std::array<storm_buckets, max_ports> storms_;  // by port number; the workers take from them
+  std::vector<std::pair<std::uint16_t, rte_mbuf*>> farewells_;  // by device (switch_bonds.cc)
   std::vector<packet_pool> graveyard_;       // of what was removed, until their packets are back
   std::map<int, packet_pool> shared_pools_;  // by NUMA node
   std::vector<rates> rates_;

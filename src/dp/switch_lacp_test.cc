@@ -131,6 +131,49 @@ TEST_F(lacp_test, slow_protocols_never_leave_the_port) {
   EXPECT_FALSE(switch_->fib_find({}, 1, host(5)));
 }
 
+/// At `slow`, the other end would go on for 90 s.
+TEST_F(lacp_test, who_leaves_says_so) {
+  bond(lacp_rate::slow);
+  partner_.set_rate(lacp_rate::slow);
+  const auto both_carry = [&] { return partner_.distributing() == 0b11; };
+  const auto carries = [&](member_set set) {
+    return comes([&, set] { return partner_.distributing() == set; });
+  };
+  const auto comes_up = [&] { return both_active() && comes(both_carry); };
+  ASSERT_TRUE(comes_up());
+  port_config fewer = config_;
+  fewer.bond.members.pop_back();
+  ASSERT_TRUE(switch_->update_port(fewer));
+  EXPECT_TRUE(carries(0b01)) << "a member that leaves";
+  member(1).make();
+  ASSERT_TRUE(switch_->update_port(config_));
+  ASSERT_TRUE(comes_up());
+
+  test_ring_port::fail_links(-ENOTSUP);
+  config_.enabled = false;
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_TRUE(carries(0)) << "off";
+  config_.enabled = true;
+  ASSERT_TRUE(switch_->update_port(config_));
+  ASSERT_TRUE(comes_up());
+
+  config_.bond.mode = bond_mode::backup;
+  ASSERT_TRUE(switch_->update_port(config_));
+  EXPECT_TRUE(carries(0)) << "another mode";
+  config_.bond.mode = bond_mode::lacp;
+  ASSERT_TRUE(switch_->update_port(config_));
+  ASSERT_TRUE(comes_up());
+
+  ASSERT_TRUE(switch_->remove_port("bond"));
+  EXPECT_TRUE(carries(0)) << "a port that is removed";
+  for (unsigned m = 0; m < n_members; ++m) member(m).make();
+  add(config_);
+  ASSERT_TRUE(comes_up());
+
+  switch_.reset();
+  EXPECT_TRUE(carries(0)) << "a switch that stops";
+}
+
 TEST_F(lacp_test, what_is_off_says_nothing_though_its_driver_leaves_the_link_up) {
   bond();
   ASSERT_TRUE(both_active());
@@ -139,7 +182,7 @@ TEST_F(lacp_test, what_is_off_says_nothing_though_its_driver_leaves_the_link_up)
   ASSERT_TRUE(switch_->update_port(config_));
   EXPECT_EQ(status().members[0].state, "down");
   const std::uint64_t sent = status().members[0].lacp->sent;
-  // The other end learns of it by silence, and asks meanwhile.
+  // The other end was told, and asks in vain.
   ASSERT_TRUE(comes([&] { return (partner_.actor(0).flags & lacp_flag::distributing) == 0; }));
   EXPECT_EQ(status().members[0].lacp->sent, sent);
   config_.enabled = true;

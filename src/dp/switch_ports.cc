@@ -194,6 +194,8 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   filter.statics = true;  // a static entry cannot outlive the port that it names
   const flush_ptr flush = owner_->start_flush(filter);
   if (!flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
+  for (unsigned m = 0; slot.bond && m < slot.device->members().size(); ++m)
+    keep_farewell(number, m);
   std::unique_ptr<port> leaving = std::move(slot.device);
   slot.bond.reset();
   slot.link = {};
@@ -202,6 +204,7 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   slot.bridge = nullptr;
   set_rules(number);  // reports from it that are still in the rings are stale
   publish();          // after it no worker uses the device
+  say_kept_farewells();
   keep_counters(slot, *leaving);
   close(std::move(leaving));
   bury_pools();
@@ -248,7 +251,10 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
   for (const std::uint16_t vlan : vlans_of(config)) left.domains.reset(domains[vlan]);
   if (!config.enabled) slot.shut_by.clear();  // what enables it again brings it back
   if (again != nullptr && !again->by.empty() && !slot.is_shut()) keep_shut(number, *again);
-  if (slot.bond) slot.bond->configure(config.bond);
+  if (slot.bond) {
+    if (config.bond.mode != bond_mode::lacp) say_farewells(number);
+    slot.bond->configure(config.bond);
+  }
   if (config.enabled != was_enabled || slot.bond) slot.link = look_at_link(number);
   if (config.enabled && !slot.is_shut()) discard_received(slot);
   // Before, so that nothing is dropped meanwhile; and after, when nobody counts by the old limit:
@@ -259,6 +265,7 @@ result<void> switch_impl::update_port_here(port_config config, const shut_state*
   tell_all(number);
   fill_storms(anew);
   if (begins) note_storm_drops(number);
+  say_kept_farewells();
   for (auto& each : *leaving) close(std::move(each));
   if (!leaving->empty()) bury_pools();
   const bool bond_fell = slot.bond && was_up && !slot.link.up;

@@ -61,6 +61,10 @@ void bond_state::settle(std::uint64_t now_ns, const lacp::send_function& send) {
   choose();
 }
 
+std::optional<slow_frame> bond_state::farewell(unsigned member) const {
+  return lacp_ ? lacp_->farewell(member) : std::nullopt;
+}
+
 void bond_state::choose() {
   view_ = {};
   for (unsigned m = 0; m < links_.size(); ++m) {

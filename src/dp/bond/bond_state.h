@@ -50,6 +50,8 @@ class bond_state {
   void receive(unsigned member, std::span<const std::uint8_t> frame, std::uint64_t now_ns,
                const lacp::send_function& send);
   void settle(std::uint64_t now_ns, const lacp::send_function& send);
+  /// What a member says before it carries nothing more (lacp.h); none in other modes.
+  std::optional<slow_frame> farewell(unsigned member) const;
 
   const bond_view& view() const { return view_; }
   /// Of the bond: the sum of those that send.

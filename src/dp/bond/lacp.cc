@@ -15,6 +15,7 @@ constexpr std::uint64_t fast_period = 1 * second_ns, slow_period = 30 * second_n
 constexpr std::uint64_t short_timeout_ns = 3 * fast_period, long_timeout_ns = 3 * slow_period;
 constexpr std::uint64_t aggregate_wait = 2 * second_ns;
 constexpr std::uint16_t priority = 0x8000;  // of systems and ports, where nobody says anything
+constexpr std::uint8_t carries = in_sync | lacp_flag::collecting | lacp_flag::distributing;
 
 // Places in a frame.
 constexpr std::size_t at_subtype = 14, at_actor = 16, at_partner = 36, at_collector = 56;
@@ -260,8 +261,7 @@ void lacp::select() {
 
 void lacp::set_mux(member& m, muxing to) {
   m.mux = to;
-  m.actor.flags &=
-      static_cast<std::uint8_t>(~(in_sync | lacp_flag::collecting | lacp_flag::distributing));
+  m.actor.flags &= static_cast<std::uint8_t>(~carries);
   if (to >= muxing::attached) m.actor.flags |= in_sync;
   if (to >= muxing::collecting) m.actor.flags |= lacp_flag::collecting;
   if (to >= muxing::distributing) m.actor.flags |= lacp_flag::distributing;
@@ -317,6 +317,14 @@ void lacp::transmit(unsigned number, std::uint64_t now_ns, const send_function& 
   m.sent_ns.back() = now_ns;
   ++m.n_sent;
   send(number, write_lacpdu({m.actor, m.partner}, m.source));
+}
+
+std::optional<slow_frame> lacp::farewell(unsigned number) const {
+  const member& m = members_[number];
+  if (!m.link) return std::nullopt;
+  lacp_side actor = m.actor;
+  actor.flags &= static_cast<std::uint8_t>(~carries);
+  return write_lacpdu({actor, m.partner}, m.source);
 }
 
 member_set lacp::those_at(muxing least) const {

@@ -102,6 +102,9 @@ class lacp {
                const send_function& send);
   /// Every 100 ms or more often.
   void tick(std::uint64_t now_ns, const send_function& send);
+  /// The last word of a member that carries nothing from now on: else the other end goes on sending
+  /// to it until the time of what it said before is over. None: it has no link.
+  std::optional<slow_frame> farewell(unsigned member) const;
   member_set collecting() const;
   member_set distributing() const;
   std::string state(unsigned member) const;

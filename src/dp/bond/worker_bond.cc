@@ -71,7 +71,7 @@ port_counter::id worker::take_slow(const rx_queue& queue, const rte_mbuf* frame)
   for (slow_out one; slow_outs_.pop(one);) {
     const plan_bond* bond = plan_->bonds[one.port].get();
     const tx_queue* queue = bond != nullptr ? &bond->tx[params_.number][one.member] : nullptr;
-    const bool is_there = queue != nullptr && bond->lacp && queue->device == one.device;
+    const bool is_there = queue != nullptr && queue->device == one.device;
     if (is_there && transmit(*queue, &one.frame, 1) == 1) continue;
     rte_pktmbuf_free(one.frame);
     port_counters_.of(one.port).add(port_counter::drop_lacp_tx);
