@@ -38,6 +38,8 @@ namespace {
 using coua::error;
 using coua::result;
 
+std::string count_ports(std::size_t n) { return std::to_string(n) + (n == 1 ? " port" : " ports"); }
+
 /// SIGTERM and SIGINT stop the daemon, SIGHUP has it read its file again. Blocked in every thread
 /// and asked for where it suits.
 class daemon_signals {
@@ -240,11 +242,18 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const auto metrics = serve_metrics(config, **sw, bridges);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
-  const std::string ready = std::to_string(numbers.size()) + " ports, API on " + path;
+  const std::string ready = count_ports(numbers.size()) + ", API on " + path;
   coua::log_info("ready: %s", ready.c_str());
   coua::ctl::tell_ready(ready);
   wait_and_tell(**sw, running, ready, signals);
   return {};
+}
+
+// What could not be written was not said.
+int said() {
+  if (std::fflush(stdout) == 0) return 0;
+  std::perror("couad: standard output");
+  return 1;
 }
 
 int run(const coua::cli::invocation& call) {
@@ -274,8 +283,9 @@ int run(const coua::cli::invocation& call) {
     if (!call.has("log-level")) coua::set_log_level(config.log);
   }
   if (call.has("check")) {
-    std::printf("%s: good, %zu ports\n", call.text("config").c_str(), config.ports.size());
-    return 0;
+    std::printf("%s: good, %s\n", call.text("config").c_str(),
+                count_ports(config.ports.size()).c_str());
+    return said();
   }
   coua::raise_descriptor_limit();
   daemon_signals signals;
@@ -295,7 +305,7 @@ int main(int argc, char** argv) {
                                      std::vector<std::string>(argv + 1, argv + argc), help);
   if (help) {
     std::fputs(help->c_str(), stdout);
-    return 0;
+    return said();
   }
   if (!call) {
     std::fprintf(stderr, "%s\n", call.error().message().c_str());
@@ -303,7 +313,7 @@ int main(int argc, char** argv) {
   }
   if (call->has("version")) {
     std::printf("couad %s\n", COUA_VERSION);
-    return 0;
+    return said();
   }
   return run(*call);
 }

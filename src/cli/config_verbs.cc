@@ -209,8 +209,7 @@ result<void> run_config_check(const session& s) {
                        {"good", good},
                        {"ports", report.n_ports},
                        {"errors", problems_json(report)}};
-  const std::string text = file->name + ": good, " + std::to_string(report.n_ports) +
-                           (report.n_ports == 1 ? " port\n" : " ports\n");
+  const std::string text = file->name + ": good, " + counted(report.n_ports, "port") + "\n";
   if (good || s.as_json) s.answer(object, text);
   if (!good) s.status = exit_failed;
   return {};

@@ -92,7 +92,7 @@ class entry_printer {
   }
 
   void flush() {
-    std::fwrite(buffer_.data(), 1, buffer_.size(), stdout);
+    put(buffer_);
     buffer_.clear();
   }
 
@@ -221,7 +221,8 @@ result<void> run_fib_flush(const session& s) {
   *request.mutable_filter() = take_filter(s.call);
   const auto got = s.daemon.call(s.daemon.fib(), &v1::FibService::Stub::FlushFib, request);
   if (!got) return tl::unexpected(got.error());
-  s.answer({{"removed", got->removed()}}, grouped(got->removed()) + " entries removed\n");
+  s.answer({{"removed", got->removed()}},
+           counted(got->removed(), "entry", "entries") + " removed\n");
   return {};
 }
 
@@ -247,10 +248,11 @@ result<void> run_fib_load(const session& s) {
   const auto per_second =
       static_cast<std::uint64_t>(static_cast<double>(response.stored()) / seconds);
   char text[96];
-  std::snprintf(text, sizeof text, " entries stored in %.2f s, ", seconds);
+  std::snprintf(text, sizeof text, " stored in %.2f s, ", seconds);
   s.answer(
       {{"stored", response.stored()}, {"seconds", seconds}, {"entries_per_second", per_second}},
-      grouped(response.stored()) + text + grouped(per_second) + " per second\n");
+      counted(response.stored(), "entry", "entries") + text + grouped(per_second) +
+          " per second\n");
   return {};
 }
 

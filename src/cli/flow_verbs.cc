@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "base/error_place.h"
 #include "cli/session.h"
@@ -37,6 +39,19 @@ bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
+std::string first_word(const std::string& text) {
+  constexpr const char* blanks = " \t\r\n";
+  const std::size_t from = text.find_first_not_of(blanks);
+  return text.substr(from, text.find_first_of(blanks, from) - from);
+}
+
+/// A kind or a command. One that the verb does not name would go unnoticed: "flow add delete".
+bool is_word_of_lines(const std::string& word) {
+  constexpr std::string_view those[] = {"flow",   "group",         "meter",  "add",
+                                        "modify", "modify_strict", "delete", "delete_strict"};
+  return std::ranges::find(those, word) != std::end(those);
+}
+
 /// What is asked: the argument, or the lines of a file. `all` is the word for neither.
 result<std::string> take_text(const session& s, const char* argument, const char* all) {
   if (s.call.has(argument) && s.call.has("file"))
@@ -46,12 +61,12 @@ result<std::string> take_text(const session& s, const char* argument, const char
     if (all != nullptr) return all;
     return s.misuse(std::string("give ") + argument + ", or --file FILE with one in each line");
   }
-  if (is_blank(s.call.text(argument))) return s.misuse(std::string(argument) + " is empty");
-  return s.call.text(argument);
-}
-
-std::string counted(std::uint64_t n, const char* what) {
-  return grouped(n) + " " + what + (n == 1 ? "" : "s");
+  const std::string text = s.call.text(argument);
+  if (is_blank(text)) return s.misuse(std::string(argument) + " is empty");
+  if (const std::string word = first_word(text); is_word_of_lines(word))
+    return s.misuse(std::string(argument) + " begins with '" + word +
+                    "', as lines of a --file may alone");
+  return text;
 }
 
 /// "2 changes, 1 renewed: counters or time-outs begin anew"
@@ -61,13 +76,15 @@ std::string changes_of(const v1::ApplyFlowsResponse& got) {
          grouped(got.renewed()) + " renewed: counters or time-outs begin anew";
 }
 
-/// "line 3: tcp" in a file.
-error in_file(const std::string& name, error wrong) {
+/// "line 3: tcp" in a file with that text.
+error in_file(const std::string& name, const std::string& text, error wrong) {
   constexpr std::string_view line = "line ";
-  // What is not the text's fault is not the file's either.
-  const bool of_text = wrong.code == errc::invalid;
-  if (!wrong.where.starts_with(line))
-    return of_text ? at_place(name, std::move(wrong)) : std::move(wrong);
+  if (!wrong.where.starts_with(line)) {
+    // What is not the text's fault is not the file's either.
+    if (wrong.code != errc::invalid) return wrong;
+    const bool is_one = text.find('\n') >= text.size() - 1;  // the daemon does not number it
+    return at_place(is_one ? name + ":1" : name, std::move(wrong));
+  }
   wrong.where = name + ":" + wrong.where.substr(line.size());
   return wrong;
 }
@@ -168,7 +185,7 @@ result<void> print_dump(const session& s, const char* name, const call_context& 
       }
       ++count;
     }
-    std::fwrite(out.data(), 1, out.size(), stdout);
+    put(out);
   }
   const grpc::Status status = stream.Finish();
   std::optional<error> failure;
@@ -178,7 +195,7 @@ result<void> print_dump(const session& s, const char* name, const call_context& 
     std::string tail =
         (count == 0 ? head : std::string("\n  ")) + "],\n  \"count\": " + std::to_string(count);
     if (failure) tail += ",\n  \"error\": " + error_json(*failure).dump();
-    std::printf("%s\n}\n", tail.c_str());
+    put(tail + "\n}\n");
   }
   s.answered = true;
   if (failure) return tl::unexpected(*failure);
@@ -203,7 +220,7 @@ result<void> run_apply(const session& s, const char* argument, const char* all, 
   const result<void> done = apply(s, *text, kind, command);
   const std::string file = s.call.text("file");
   if (done || file.empty() || file == "-") return done;
-  return tl::unexpected(in_file(file, done.error()));
+  return tl::unexpected(in_file(file, *text, done.error()));
 }
 
 }  // namespace

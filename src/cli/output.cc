@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 
 namespace coua::cli {
 
@@ -30,6 +34,25 @@ std::string grouped(std::uint64_t number) {
     text += digits[i];
   }
   return text;
+}
+
+std::string counted(std::uint64_t n, const std::string& one, const std::string& many) {
+  return grouped(n) + " " + (n == 1 ? one : many.empty() ? one + "s" : many);
+}
+
+void put(std::string_view text) {
+  std::fflush(stdout);
+  while (!text.empty()) {
+    // fwrite() would leave out what a signal kept it from writing.
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      std::fwrite(text.data(), 1, text.size(), stdout);  // it fails in the same way, and remembers
+      std::fflush(stdout);
+      return;
+    }
+  }
 }
 
 json error_json(const error& e) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,8 +26,12 @@ class table {
 
 /// "12,345,678"
 std::string grouped(std::uint64_t number);
+/// "1 change", "2 changes"; `many`: where it is not the one with an s.
+std::string counted(std::uint64_t n, const std::string& one, const std::string& many = "");
 /// The JSON text as it is printed. Bytes that are no UTF-8 are replaced.
 std::string dump(const json& value);
+/// To standard output, at once and whole, whatever signal comes meanwhile. A failure is stdout's.
+void put(std::string_view text);
 /// {"code", "where", "what"}
 json error_json(const error& e);
 

@@ -104,6 +104,15 @@ bool has_long_answer(int id) {
   return std::ranges::find(those, id) != std::end(those);
 }
 
+/// Before there is an answer, which a pager would hide.
+bool takes_time(const invocation& call) { return call.has("wait") || call.has("rate"); }
+
+/// JSON that is printed as it comes; where it breaks off, it is still to be one object.
+bool is_json_dump(const session& s) {
+  constexpr int those[] = {fib_show, flow_dump, group_dump, meter_dump};
+  return s.as_json && std::ranges::find(those, s.call.what->id) != std::end(those);
+}
+
 void print_completion(const session& s) {
   const std::string shell = s.call.text("SHELL");
   const std::string script = script_of(coua_command(), shell);
@@ -114,7 +123,7 @@ void print_completion(const session& s) {
 struct ended {
   result<void> done = {};
   int signal = 0;
-  bool is_left = false;  // the pager, by its user, before the end
+  bool is_left = false;  // by who reads, before the end
   bool is_seen = true;   // the pager could be run
 };
 
@@ -123,10 +132,10 @@ ended carry_out_until_stopped(const session& s, const std::string& pager_command
   pager pages(pager_command);
   {
     interruption stop([&] { s.daemon.stop(); }, pages.runs() ? STDOUT_FILENO : -1);
-    if (pages.runs()) stop.watch(STDOUT_FILENO);
+    if (pages.runs() || is_json_dump(s)) stop.watch(STDOUT_FILENO);
     made.done = carry_out(s);
     std::fflush(stdout);
-    made.is_left = pages.runs() && stop.signal() == 0 && stop.is_stopped();
+    made.is_left = stop.signal() == 0 && stop.is_stopped();
   }
   made.signal = interruption::take_last();
   s.daemon.allow();
@@ -258,10 +267,10 @@ int runner::execute(const invocation& call, bool is_paged) {
       return tell(there.error(), s.as_json, exit_unreachable);
   }
   const std::string command =
-      is_paged && has_long_answer(id) && !s.as_json && !call.has("no-pager") && !call.has("wait")
+      is_paged && has_long_answer(id) && !s.as_json && !call.has("no-pager") && !takes_time(call)
           ? pager_command()
           : "";
-  if (!stays_ && command.empty()) return answer_of(s, carry_out(s));
+  if (!stays_ && command.empty() && !is_json_dump(s)) return answer_of(s, carry_out(s));
   ended made;
   if (id == capture_run || id == top_run) {  // they end by themselves
     made.done = carry_out(s);
@@ -275,7 +284,11 @@ int runner::execute(const invocation& call, bool is_paged) {
     say_without(command);
     return execute(call, false);  // it changes nothing: it is one of those with a long answer
   }
-  if (made.is_left && !made.done) return exit_ok;
+  if (made.is_left && !made.done) {
+    if (!command.empty()) return exit_ok;
+    std::raise(SIGPIPE);  // as a pipe whose reader went away ends other verbs
+    return finish();
+  }
   if (made.signal != SIGINT) return answer_of(s, made.done);
   if (made.done) {
     const int status = answer_of(s, made.done);

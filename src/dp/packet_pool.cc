@@ -31,7 +31,9 @@ free_memory free_memory_of(int numa_node) {
   return {stats.heap_freesz_bytes, stats.greatest_free_size};
 }
 
+// What is needed is rounded up, and what is there down, so that the one shows as more.
 std::string mib(std::uint64_t bytes) { return std::to_string((bytes + 1048575) >> 20) + " MiB"; }
+std::string whole_mib(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string next_name() {
   static std::atomic<unsigned> serial{0};
@@ -60,10 +62,10 @@ tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsi
                                 int numa_node) {
   const std::uint64_t needed = std::uint64_t{packets} * (room + sizeof(rte_mbuf) + 64);
   const auto [there, largest] = free_memory_of(numa_node);
-  const std::string pieces = there > needed ? " in pieces of up to " + mib(largest) : "";
+  const std::string pieces = there > needed ? " in pieces of up to " + whole_mib(largest) : "";
   return fail(errc::no_memory, where,
               std::to_string(packets) + " packets of " + std::to_string(room) + " bytes need " +
-                  mib(needed) + ", " + mib(there) + " of packet memory are free" + pieces +
+                  mib(needed) + ", " + whole_mib(there) + " of packet memory are free" + pieces +
                   ": raise memory.packet_mib by at least " +
                   mib(needed > there ? needed - there : needed / 8) +
                   ", or lower mbufs or the descriptors");

@@ -22,8 +22,15 @@ class test_ports(cli_case):
         self.assertEqual(self.text("port", "add", "p0", "net_null0"), "port p0: added\n")
         self.assertEqual(self.text("port", "add", "p0", "net_null0"), "port p0: unchanged\n")
         self.assertFalse(self.json("port", "add", "p0", "net_null0")["changed"])
-        self.assertIn("differs in its VLANs",
-                      self.coua("port", "add", "p0", "net_null0", "--vlan", 5, status=1).stderr)
+        for words, advice in ((("net_null0", "--vlan", 5), "VLANs; change it with 'port set'"),
+                              (("net_null0", "--mtu", 9000), "mtu (1500); change it with 'port set'"),
+                              (("net_null1",), "devargs (net_null0); remove it first"),
+                              (("net_null0", "--rx-queues", 2),
+                               "number of queues; remove it first"),
+                              (("net_null0", "--rx-descriptors", 512),
+                               "number of descriptors; remove it first")):
+            self.assertEqual(self.coua("port", "add", "p0", *words, status=1).stderr,
+                             f"coua: port p0: is there already and differs in its {advice}\n")
 
     def test_remove_is_idempotent(self):
         self.ports()
@@ -107,6 +114,32 @@ class test_broken_dump(cli_case):
 
 
 class test_fib(cli_case):
+    def test_json_stays_json_when_ctrl_c_ends_it(self):
+        self.ports()
+        self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "fib", "show"], bufsize=0,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
+            first = dump.stdout.read(1)
+            time.sleep(0.3)  # it waits for its reader
+            dump.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            rest, err = dump.communicate(timeout=60)
+        self.assertEqual((dump.returncode, err), (130, b"coua: interrupted\n"))
+        got = json.loads(first + rest)
+        self.assertEqual(len(got["entries"]), got["count"])
+        self.assertEqual(got["error"], {"code": "interrupted", "where": "coua",
+                                        "what": "interrupted"})
+
+    def test_a_json_dump_without_a_reader(self):
+        self.ports()
+        self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
+        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "fib", "show"], bufsize=0,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
+            dump.stdout.read(1)
+            dump.stdout.close()
+            err = dump.stderr.read()
+        self.assertEqual((dump.returncode, err), (-signal.SIGPIPE, b""))
+
     def test_static_entries(self):
         self.ports()
         add = ("fib", "add", 10, "02:00:00:00:00:01", "p0")
@@ -135,7 +168,7 @@ class test_fib(cli_case):
     def test_load_standard_input(self):
         self.ports()
         self.assertRegex(self.text("fib", "load", "-", stdin="10 02:00:00:00:00:01 p0\n"),
-                         r"^1 entries stored in ")
+                         r"^1 entry stored in ")
 
     def test_a_wrong_line_loads_nothing(self):
         self.ports()

@@ -505,6 +505,14 @@ class test_refusals(daemon_case):
                          (0, f"{self.directory}/couad.yaml: good, 2 ports\n", ""))
         self.assertEqual(self.left(), [])
 
+    def test_what_cannot_be_written(self):
+        for words in (("--config", self.config(), "--check"), ("--help",), ("--version",)):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([COUAD, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      check=False)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "couad: standard output: No space left on device\n"))
+
     def test_a_core_that_is_not_there(self):
         file = self.write(f"api: {{socket: {self.socket}}}\nworkers:\n  cores: [1023]\n")
         done = self.run_couad("--config", file)

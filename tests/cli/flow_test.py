@@ -5,6 +5,7 @@
 usage: flow_test.py COUA FAKE_COUAD DOCS_DIR
 """
 
+import itertools
 import pathlib
 import struct
 import tempfile
@@ -162,7 +163,20 @@ class test_flows(cli_case):
                          f"coua: {path}:3: unknown keyword foo\n")
         path = self.file(b"foo=1 actions=1\n")
         self.assertEqual(self.coua("flow", "add", "--file", path, status=1).stderr,
-                         f"coua: {path}: flow: unknown keyword foo\n")
+                         f"coua: {path}:1: flow: unknown keyword foo\n")
+
+    def test_words_of_lines_are_for_files(self):
+        self.text("flow", "add", "udp actions=1")
+        for verb, word in itertools.product(("add", "mod", "del"),
+                                            ("delete", " delete udp", "modify udp actions=2",
+                                             "flow udp", "group", "meter", "add udp actions=2",
+                                             "delete_strict udp", "modify_strict udp actions=2")):
+            done = self.coua("flow", verb, word, status=2)
+            self.assertIn(f"FLOW begins with '{word.split()[0]}', as lines of a --file may alone",
+                          done.stderr)
+        self.assertEqual([rule.split()[-2:] for rule in self.dump()],
+                         [["udp", "actions=output:p0"]])
+        self.assertIn("GROUP begins with", self.coua("group", "del", "delete", status=2).stderr)
 
     def test_a_file_that_is_not_utf8(self):
         path = self.file(b"# B\xfcro\nudp actions=1  # B\xfcro\n")

@@ -65,7 +65,7 @@ class test_pager(cli_case):
 
     def test_where_none_is_wanted(self):
         for words in (("port", "list", "-j"), ("port", "list", "--no-pager"), ("fib", "ageing"),
-                      ("version",), ("--no-pager", "help", "port", "show")):
+                      ("version",), ("stats", "--rate", "0.1"), ("--no-pager", "help", "port", "show")):
             self.assertNotIn("paged:", self.at_terminal(*words, PAGER=MARK), words)
         self.assertNotIn("paged:", self.at_terminal("port", "list", PAGER=MARK, TERM="dumb"))
         done = subprocess.run([COUA, "-s", self.daemon.socket, "port", "list"], text=True,

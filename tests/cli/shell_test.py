@@ -167,7 +167,7 @@ class test_shell(cli_case):
         self.assertIn("ageing", lines.keys(f"fib {TAB}"))
         self.assertEqual(lines.line(f"{CTRL_U}port set up --en{TAB}off"), "port up: changed\n")
         self.assertIn("\nup\r\n", lines.keys(f"port show {TAB}").replace("\r\r", "\r"))
-        self.assertIn("1 entries stored", lines.line(f"{CTRL_U}fib load {self.state}/tw{TAB}"))
+        self.assertIn("1 entry stored", lines.line(f"{CTRL_U}fib load {self.state}/tw{TAB}"))
         self.assertEqual(lines.leave(f"qu{TAB}\n"), 0)
 
     def test_history(self):
@@ -232,8 +232,8 @@ class test_shell(cli_case):
         self.assertIn("standard input: unchanged", apply(file))
         self.assertIn("standard input: is empty", apply(""))
         self.assertEqual(len(self.json("port", "list")["ports"]), 1)
-        self.assertIn("1 entries stored", self.load(lines))
-        self.assertIn("1 entries stored", self.load(lines))
+        self.assertIn("1 entry stored", self.load(lines))
+        self.assertIn("1 entry stored", self.load(lines))
         lines.leave()
 
     @staticmethod
@@ -274,7 +274,7 @@ class test_script(cli_case):
 
     def test_a_verb_takes_the_lines_that_follow(self):
         done = self.script("port add p0 net_null0\nfib load -\n1 02:00:00:00:00:01 p0\n")
-        self.assertIn("1 entries stored", done.stdout)
+        self.assertIn("1 entry stored", done.stdout)
 
     def test_exit_ends_it(self):
         self.assertEqual(self.script("exit\nfly\n").stdout, "")

@@ -7,17 +7,24 @@
 namespace coua::ctl {
 namespace {
 
-// Names the first thing in which two ports of one name differ.
-std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
+// Names the first thing in which two ports of one name differ that a port has for good; empty:
+// none.
+std::string lasting_difference(const dp::port_config& there, const dp::port_config& wanted) {
   if (there.devargs != wanted.devargs) return "devargs (" + there.devargs + ")";
   if (there.bridge != wanted.bridge) return "bridge (" + there.bridge + ")";
   if (there.local != wanted.local) return "local";
-  if (there.bond != wanted.bond) return "bond";
+  if (there.bond.any() != wanted.bond.any()) return "bond";
   if (there.rx_queues != wanted.rx_queues || there.tx_queues != wanted.tx_queues)
     return "number of queues";
   if (there.rx_descriptors != wanted.rx_descriptors ||
       there.tx_descriptors != wanted.tx_descriptors)
     return "number of descriptors";
+  return {};
+}
+
+// The same of what 'port set' changes.
+std::string difference(const dp::port_config& there, const dp::port_config& wanted) {
+  if (there.bond != wanted.bond) return "bond";
   if (there.mtu != wanted.mtu) return "mtu (" + std::to_string(there.mtu) + ")";
   if (there.mode != wanted.mode || there.native_vlan != wanted.native_vlan ||
       there.tagged != wanted.tagged)
@@ -48,10 +55,14 @@ result<void> port_service::add(const v1::AddPortRequest& request, v1::AddPortRes
   if (wanted->bridge.empty()) wanted->bridge = core_.bridges.first();
   const auto there = find(wanted->name);
   response.set_changed(!there);
-  if (there && !same_port(there->config, *wanted))
-    return fail(errc::exists, "port " + wanted->name,
-                "is there already and differs in its " + difference(there->config, *wanted) +
-                    "; change it with 'port set', or remove it first");
+  if (there && !same_port(there->config, *wanted)) {
+    const std::string lasting = lasting_difference(there->config, *wanted);
+    return fail(
+        errc::exists, "port " + wanted->name,
+        "is there already and differs in its " +
+            (lasting.empty() ? difference(there->config, *wanted) + "; change it with 'port set'"
+                             : lasting + "; remove it first"));
+  }
   if (!there) {
     if (auto added = core_.sw.add_port(*wanted); !added) return tl::unexpected(added.error());
   }
