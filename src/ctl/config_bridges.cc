@@ -76,6 +76,25 @@ void check_api_socket(config_reader& reader, const config& c, const std::string&
   }
 }
 
+/// A bridge listens at a socket once: for controllers, or for ovs-ofctl.
+void check_own_sockets(config_reader& reader, const config& c, const std::string& api) {
+  for (std::size_t i = 0; i < c.bridges.size(); i++) {
+    const openflow_config& of = c.bridges[i].openflow;
+    const std::string listen = c.bridge_path(i) + "openflow.listen";
+    const std::string management =
+        of.management.empty() ? management_socket(c.bridges[i].name, api) : of.management;
+    std::map<std::string, std::string> known = {
+        {normal_path(management), "the bridge's management socket, " + management}};
+    for (std::size_t t = 0; t < of.listen.size(); t++) {
+      const auto socket = socket_of(of.listen[t]);
+      const std::string path = item_path(listen, t);
+      if (!socket || reader.troubled(path)) continue;
+      const auto [at, fresh] = known.try_emplace(*socket, "that of " + path);
+      if (!fresh) reader.complain_at(path, "is " + at->second);
+    }
+  }
+}
+
 void check_top(config_reader& reader) {
   const auto refuse = [&](const std::string& path) {
     if (reader.has(path))
@@ -161,6 +180,7 @@ void check_bridges(config_reader& reader, const config& c) {
   });
   const std::string api = c.socket.empty() ? default_socket() : c.socket;
   if (!reader.troubled("api.socket")) check_api_socket(reader, c, api);
+  check_own_sockets(reader, c, api);
   check_unique(reader, c, "a socket", [&](const bridge& b) {
     const std::string& said = b.openflow.management;
     unique_texts made{{said.empty() ? "name" : "openflow.management",

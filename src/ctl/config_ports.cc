@@ -101,6 +101,21 @@ const field_table<port>& mirror_fields() {
   return fields;
 }
 
+/// Without a source it would be a port like others, which whoever wrote it does not expect.
+field<port> mirror_field() {
+  field<port> made = section_field<port>(
+      "mirror",
+      "Makes it a mirror port, which sends copies of what others receive and send, and nothing "
+      "else (operations.md)",
+      "{received: [p1], sent: [p1, p2]}", mirror_fields(), [](port& p) -> auto& { return p; });
+  made.read = [inner = made.read](config_reader& reader, const YAML::Node& node, port& p) {
+    inner(reader, node, p);
+    if (!p.mirror.any() && !reader.troubled(reader.path()))
+      reader.complain(node, "names nothing to copy; give received, sent or vlans, or no mirror");
+  };
+  return made;
+}
+
 /// As a list of texts, but never an empty one.
 field<port> members_field() {
   field<port> made = texts_field<port>(
@@ -257,11 +272,7 @@ const field_table<port>& port_fields() {
            .example = "300",
            .unit = "s"},
           0, limits::recover_max_s, [](port& p) -> auto& { return p.recover_s; }),
-      section_field<port>("mirror",
-                          "Makes it a mirror port, which sends copies of what others receive and "
-                          "send, and nothing else (operations.md)",
-                          "{received: [p1], sent: [p1, p2]}", mirror_fields(),
-                          [](port& p) -> auto& { return p; }),
+      mirror_field(),
       written_if(has_mode<dp::vlan_mode::access>,
                  vlan_field<port>({.name = "vlan",
                                    .meaning = "Short for `vlans: {mode: access, native: N}`. Not "
