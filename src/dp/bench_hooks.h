@@ -20,7 +20,7 @@ void set_raw_io(l2_switch& target, bool on);
 
 /// On: the workers leave the ports alone, and sleep if the idle mode lets them; when it returns,
 /// none is in a call of a driver any more, and what they had to send is with the drivers. Off: they
-/// work again, within a round. Any thread but theirs.
+/// work again, within a round, or within 5 ms where they sleep. Any thread but theirs.
 void set_paused(l2_switch& target, bool on);
 
 /// Stores entries, or removes them, up to 4,096 by one command to the owner of the FIB: at the

@@ -27,6 +27,7 @@ constexpr unsigned rounds_before_nap = 512;
 constexpr unsigned first_nap_us = 10;
 constexpr unsigned longest_nap_us = 50;      // yield mode: adds at most this to a packet's way
 constexpr unsigned longest_sleep_us = 1000;  // sleep mode
+constexpr unsigned paused_nap_us = 5000;     // others are measured on its core (bench_hooks.h)
 
 void nap(unsigned us) noexcept {
   const timespec time{0, static_cast<long>(us) * 1000};
@@ -230,9 +231,10 @@ void worker::idle(unsigned empty_rounds) {
     sched_yield();
   } else {
     const unsigned longest = params_.idle == idle_mode::sleep ? longest_sleep_us : longest_nap_us;
-    const unsigned grown = first_nap_us + empty_rounds / 64;
+    const unsigned grown = std::min(first_nap_us + empty_rounds / 64, longest);
+    const bool is_paused = shared_.paused.load(std::memory_order_relaxed);
     own_.add(worker_counter::sleeps);
-    nap(std::min(grown, longest));
+    nap(is_paused ? paused_nap_us : grown);
   }
   go_online();
   const std::uint64_t after = cycles();
