@@ -52,7 +52,7 @@ result<std::string> read_record(const std::string& path, std::uint64_t number) {
 
 result<std::string> take_packet(const session& s) {
   if (s.call.has("PACKET") == s.call.has("pcap")) {
-    return s.misuse("give either PACKET or --pcap FILE");
+    return s.misuse("give either PACKET or --pcap FILE, behind the bridge's name");
   }
   std::string text;
   if (s.call.has("pcap")) {

@@ -47,7 +47,7 @@ class test_trace(cli_case):
 
     def test_mistakes(self):
         for words, status, says in (
-                (("trace", "br0"), 2, "give either PACKET or --pcap FILE"),
+                (("trace", "br0"), 2, "give either PACKET or --pcap FILE, behind the bridge's name"),
                 (("trace", "br0", "tcp", "--record", 1), 2, "--record needs --pcap FILE"),
                 (("trace", "br0", "tcp"), 1, "say by which port it comes in"),
                 (("trace", "br0", "in_port=p2,tcp", "--in-port", "p1"), 1,
