@@ -19,6 +19,14 @@ std::string out_of_range(std::uint64_t value, std::uint64_t low, std::uint64_t h
          std::to_string(high);
 }
 
+/// DPDK's other way to write devices: "bus=pci,addr=3:0.0/class=eth".
+bool is_by_layers(std::string_view devargs) {
+  for (const std::string_view layer : {"bus=", "class=", "driver="})
+    if (devargs.starts_with(layer) || devargs.find("/" + std::string(layer)) != devargs.npos)
+      return true;
+  return false;
+}
+
 void check_vlans(const dp::port_config& port, std::vector<field_problem>& problems) {
   const bool access = port.mode == dp::vlan_mode::access;
   const bool native_ok =
@@ -130,6 +138,15 @@ std::string check_devargs(std::string_view devargs) {
     return "may have printable ASCII without blanks only";
   if (!std::isalnum(static_cast<unsigned char>(devargs[0])))
     return "must start with a driver's name or a PCI address";
+  if (is_by_layers(devargs))
+    return "names bus=, class= or driver=, with which DPDK 22.11 crashes; give a driver's name "
+           "with "
+           "its arguments, or a PCI address";
+  const std::string device = device_of(std::string(devargs));
+  if (device.starts_with("net_bonding") || device.starts_with("eth_bond"))
+    return "takes the devices of other ports; a port with `bond` is what joins devices";
+  if (device.starts_with("net_failsafe") || device.starts_with("net_vdev_netvsc"))
+    return "takes the devices of other ports; give the device itself";
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/packet_pool.h"
 
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
@@ -58,9 +59,19 @@ bool populate(rte_mempool* pool, const std::string& name) {
   return n == static_cast<int>(pool->size);
 }
 
+/// As DPDK lays packets out: none crosses a page of ordinary memory, if it fits into one.
+std::uint64_t bytes_of(unsigned packets, unsigned room) {
+  rte_mempool_objsz size{};
+  const std::uint64_t each =
+      rte_mempool_calc_obj_size(static_cast<std::uint32_t>(sizeof(rte_mbuf)) + room, 0, &size);
+  if (rte_eal_has_hugepages() != 0 || each > page_bytes) return packets * each;
+  const std::uint64_t in_a_page = page_bytes / each;
+  return (packets + in_a_page - 1) / in_a_page * page_bytes;
+}
+
 tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsigned room,
                                 int numa_node) {
-  const std::uint64_t needed = std::uint64_t{packets} * (room + sizeof(rte_mbuf) + 64);
+  const std::uint64_t needed = bytes_of(packets, room);
   const auto [there, largest] = free_memory_of(numa_node);
   const std::string pieces = there > needed ? " in pieces of up to " + whole_mib(largest) : "";
   return fail(errc::no_memory, where,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dp/port.h"
 
+#include <net/if.h>
+#include <rte_bus.h>
 #include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -14,6 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -59,6 +63,63 @@ bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
 int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
   static_cast<std::atomic<bool>*>(lost)->store(true, std::memory_order_relaxed);
   return 0;
+}
+
+/// A device of DPDK by its text, with the bus that it is on.
+class known_device {
+ public:
+  explicit known_device(const std::string& devargs)
+      : is_parsed_(rte_devargs_parse(&parsed_, devargs.c_str()) == 0) {}
+  ~known_device() {
+    if (is_parsed_)
+      std::free(parsed_.data);  // what rte_devargs_reset() does, which is experimental
+  }
+  known_device(const known_device&) = delete;
+  known_device& operator=(const known_device&) = delete;
+
+  bool any() const { return is_parsed_; }
+  const char* name() const { return parsed_.name; }
+  const char* bus() const { return rte_bus_name(parsed_.bus); }
+
+ private:
+  rte_devargs parsed_{};
+  const bool is_parsed_;
+};
+
+/// Of a PCI device with or without its domain.
+bool is_same_device(const char* a, const char* b) {
+  rte_pci_addr of_a, of_b;
+  if (std::strcmp(a, b) == 0) return true;
+  return rte_pci_addr_parse(a, &of_a) == 0 && rte_pci_addr_parse(b, &of_b) == 0 &&
+         rte_pci_addr_cmp(&of_a, &of_b) == 0;
+}
+
+/// What was probed. By its name: DPDK's own search takes `mac=` for what the device is to have,
+/// also where the driver is to give it one (net_tap's mac=fixed).
+std::optional<std::uint16_t> find_probed(const std::string& devargs) {
+  std::uint16_t each = 0;
+  if (!text_in(devargs, "representor").empty()) {  // one of several ports of a device
+    rte_dev_iterator iterator;
+    std::optional<std::uint16_t> first;
+    RTE_ETH_FOREACH_MATCHING_DEV(each, devargs.c_str(), &iterator) {
+      if (!first) first = each;
+    }
+    return first;
+  }
+  const known_device wanted(devargs);
+  if (!wanted.any()) return std::nullopt;
+  RTE_ETH_FOREACH_DEV(each) {
+    rte_eth_dev_info info{};
+    if (rte_eth_dev_info_get(each, &info) != 0 || info.device == nullptr) continue;
+    if (is_same_device(rte_dev_name(info.device), wanted.name())) return each;
+  }
+  return std::nullopt;
+}
+
+/// Of what was probed for nothing: it would stay with DPDK, and keep its place and its name.
+void remove_probed(const std::string& devargs) {
+  const known_device which(devargs);
+  if (which.any()) (void)rte_eal_hotplug_remove(which.bus(), which.name());
 }
 
 /// The largest MTU that the device takes, as DPDK itself computes it.
@@ -204,17 +265,15 @@ result<void> port::probe(const port_limits& limits) {
       close_left_memif_listeners();
       return probe_failed(name, error);
     }
-    rte_dev_iterator iterator;
-    std::uint16_t found = RTE_MAX_ETHPORTS, each;
-    RTE_ETH_FOREACH_MATCHING_DEV(each, config_.devargs.c_str(), &iterator) {
-      if (found == RTE_MAX_ETHPORTS) found = each;
-    }
-    if (found == RTE_MAX_ETHPORTS)
+    const std::optional<std::uint16_t> found = find_probed(config_.devargs);
+    if (!found) {
+      remove_probed(config_.devargs);
       return fail(errc::unsupported, where(), config_.devargs + " is no network device");
+    }
     // Under another spelling: what follows would take it from the port that has it.
-    if ((limits.devices_used >> found & 1) != 0)
+    if ((limits.devices_used >> *found & 1) != 0)
       return fail(errc::exists, where(), "the device " + name + " is in use");
-    device_ = found;
+    device_ = *found;
   }
   probed_ = true;
   rte_eth_dev_callback_register(device_, RTE_ETH_EVENT_INTR_RMV, on_removed, &lost_);
@@ -231,6 +290,7 @@ result<void> port::configure(const port_limits& limits) {
     return failed("cannot read the device's limits", error);
   driver_ = info.driver_name;
   interface_ = kernel_interface::of(driver_, info.if_index);
+  if (auto taken = check_taken(info); !taken) return taken;
   if (info.max_rx_queues == 0 || info.max_tx_queues == 0)
     return fail(errc::unsupported, where(), "the device cannot both receive and send");
   const auto clamp = [](unsigned n, unsigned most) {
@@ -285,6 +345,20 @@ result<void> port::configure(const port_limits& limits) {
       error != 0)
     return failed("cannot configure", error);
   return {};
+}
+
+/// Where one argument is unknown, or is there twice, net_tap goes on as if there were none.
+result<void> port::check_taken(const rte_eth_dev_info& info) const {
+  const std::string wanted = text_in(config_.devargs, "iface");
+  std::array<char, IF_NAMESIZE> found{};
+  if (driver_ != "net_tap" || wanted.empty() || wanted.find('%') != std::string::npos ||
+      if_indextoname(info.if_index, found.data()) == nullptr ||
+      wanted.substr(0, IF_NAMESIZE - 1) == found.data())
+    return {};
+  return fail(errc::invalid, where() + ": devargs",
+              config_.devargs + " made the interface " + found.data() + ", not " + wanted +
+                  ": its driver takes iface, mac and remote, each once, and none where one of them "
+                  "is wrong");
 }
 
 result<void> port::check_mtu(unsigned mtu, const rte_eth_dev_info& info) const {
@@ -373,8 +447,13 @@ result<void> port::setup_queues(const port_limits& limits) {
   for (unsigned q = 0; q < tx_queues_; ++q)
     if (const int error = rte_eth_tx_queue_setup(device_, static_cast<std::uint16_t>(q),
                                                  tx_descriptors_, node, nullptr);
-        error != 0)
-      return failed("cannot set up transmit queue " + std::to_string(q), error);
+        error != 0) {
+      auto e = failed("cannot set up transmit queue " + std::to_string(q), error);
+      // net_tap has packets of its own, for each queue.
+      if (e.value().what.find("mbuf pool") != std::string::npos)
+        e.value().what += ": raise memory.packet_mib";
+      return e;
+    }
   if (tx_queues_ < limits.workers_all)
     for (unsigned q = 0; q < tx_queues_; ++q) locks_.push_back(std::make_unique<tx_lock>());
   return {};
@@ -542,10 +621,12 @@ std::vector<counter> port::device_counters() const {
   }
   rte_eth_stats stats{};
   if (rte_eth_stats_get(device_, &stats) != 0) stats = {};
+  // net_tap loses nothing that it took: its errors are frames that it left to the worker, each time
+  // that it was offered them. They are sent later, or one of the port's own drops.
   return {{"rx_missed", stats.imissed},
           {"rx_errors", stats.ierrors},
           {"rx_no_mbuf", stats.rx_nombuf},
-          {"tx_errors", stats.oerrors}};
+          {"tx_errors", driver_ == "net_tap" ? 0 : stats.oerrors}};
 }
 
 void port::close() {

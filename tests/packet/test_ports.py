@@ -52,6 +52,27 @@ class test_ports(with_hosts):
         self.switch.coua("port", "add", "extra", devargs)
         self.switch.coua("port", "remove", "extra")
 
+    def test_arguments_of_a_tap(self):
+        self.switch.coua("port", "add", "extra", "net_tap953,iface=q3,mac=fixed")
+        self.assertEqual(self.ports()["extra"]["mac"][:15], "02:64:74:61:70:")  # "\2dtap"
+        self.switch.coua("port", "remove", "extra")
+        # Whose driver takes none of them where one is wrong.
+        for wrong in ("iface=q3,macc=fixed", "iface=q3,iface=q4"):
+            said = self.switch.coua("port", "add", "extra", f"net_tap953,{wrong}", check=False)
+            self.assertIn(f"port extra: devargs: net_tap953,{wrong} made the interface ", said.stderr)
+            self.assertIn(", not q3: ", said.stderr)
+            self.assertNotIn("extra", self.ports())
+        self.switch.coua("port", "add", "extra", "net_tap953,iface=q3")  # nothing has stayed
+        self.switch.coua("port", "remove", "extra")
+
+    def test_what_a_tap_leaves_to_the_switch_is_no_error(self):
+        self.assertEqual(self.h1.pings("10.9.0.3"), 1)
+        self.switch.coua("port", "set", "p3", "--mtu", "1000")
+        self.addCleanup(self.switch.coua, "port", "set", "p3", "--mtu", "1500")
+        self.assertEqual(self.h1.pings("10.9.0.3", 3, wait=0.3, size=1300, whole=True), 0)
+        counted = self.switch.json("stats")["ports"]["p3"]
+        self.assertEqual((counted["drop_tx_too_long"], counted["tx_errors"]), (3, 0))
+
     def test_port_in_use_is_removed_and_added_again(self):
         port = self.CONFIG["ports"][2]
         for _ in range(3):
