@@ -55,6 +55,13 @@ class veth_pairs(with_switch):
 class any_driver:
     """What is asked of both."""
 
+    def test_fragments_stay_fragments(self):
+        before = self.switch.json("stats")["ports"]["p1"]["rx_packets"]
+        for size in (1600, 1900, 4000):
+            self.assertEqual(self.hosts[0].pings("10.9.0.2", 2, size=size), 2, size)
+        after = self.switch.json("stats")["ports"]["p1"]["rx_packets"]
+        self.assertGreaterEqual(after - before, 2 * (2 + 2 + 3))
+
     def test_ping_and_vlans(self):
         one = self.hosts[0]
         self.assertEqual(one.pings("10.9.0.2", 3), 3)
