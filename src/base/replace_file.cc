@@ -2,6 +2,7 @@
 #include "base/replace_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,12 +28,29 @@ errc code_of(int number) {
   }
 }
 
+/// Makes a new file and writes six letters to the end of its name. As mkostemp(), whose files have
+/// the mode 0600: what the umask leaves of another one only the kernel can say without changing the
+/// umask for all threads. -1 with errno set.
+int make_file(std::string& name, mode_t mode) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz012345";
+  constexpr int tries = 100;  // a name is taken about once in 2^30
+  for (int i = 0; i < tries; ++i) {
+    unsigned char drawn[6];
+    if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn) return -1;
+    char* letter = name.data() + name.size() - sizeof drawn;
+    for (const unsigned char byte : drawn) *letter++ = letters[byte % letters.size()];
+    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
 /// A file that is removed again unless it was kept.
 class file_beside {
  public:
-  explicit file_beside(const std::string& path) : name_(path + ".XXXXXX") {
-    fd_ = mkostemp(name_.data(), O_CLOEXEC);
-  }
+  /// Its mode is `mode` without the umask.
+  file_beside(const std::string& path, mode_t mode)
+      : name_(path + ".XXXXXX"), fd_(make_file(name_, mode)) {}
   ~file_beside() {
     if (fd_ < 0) return;
     close(fd_);
@@ -59,11 +77,6 @@ class file_beside {
     const bool same_owner = now.st_uid == old.st_uid && now.st_gid == old.st_gid;
     if (!same_owner && fchown(fd_, old.st_uid, old.st_gid) != 0) return false;
     return fchmod(fd_, old.st_mode & 07777) == 0;
-  }
-  bool look_new(mode_t mode) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(fd_, mode & ~mask) == 0;
   }
   bool sync() { return fsync(fd_) == 0; }
   bool move_to(const std::string& path) {
@@ -109,10 +122,10 @@ result<void> replace_file(const std::string& path, std::string_view text, unsign
     if (!real) return failed("cannot be looked at");
     target = real.get();
   }
-  file_beside fresh(target);
+  file_beside fresh(target, is_there ? S_IRUSR | S_IWUSR : new_mode);
   if (!fresh.made()) return failed("no file can be made beside it");
   if (!fresh.fill(text)) return failed("cannot be written, and is as it was");
-  if (!(is_there ? fresh.look_like(old) : fresh.look_new(new_mode)))
+  if (is_there && !fresh.look_like(old))
     return failed("its owner or mode cannot be kept, so it is as it was");
   if (!fresh.sync()) return failed("cannot be brought to the disk, and is as it was");
   if (!fresh.move_to(target)) return failed("cannot be replaced, and is as it was");

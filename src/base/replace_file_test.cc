@@ -4,12 +4,23 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+namespace {
+int umask_calls = 0;
+}  // namespace
+
+/// Instead of the C library's, to know who calls it.
+extern "C" mode_t umask(mode_t mask) noexcept {
+  ++umask_calls;
+  return static_cast<mode_t>(syscall(SYS_umask, mask));
+}
 
 namespace coua {
 namespace {
@@ -46,6 +57,13 @@ TEST_F(replace, makes_a_file_with_the_mode_of_the_umask) {
   ASSERT_EQ(stat(path_.c_str(), &now), 0);
   EXPECT_EQ(now.st_mode & 07777, 0640u);
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(replace, leaves_the_umask_alone) {
+  umask_calls = 0;  // even for a moment it would be that of all threads
+  ASSERT_TRUE(replace_file(path_, "new"));
+  ASSERT_TRUE(replace_file(path_, "newer"));
+  EXPECT_EQ(umask_calls, 0);
 }
 
 TEST_F(replace, a_secret_is_for_its_owner) {
