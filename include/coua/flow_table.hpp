@@ -88,30 +88,31 @@ class flow_reader {
   bool contains(const Key& key) noexcept { return coua_flow_lookup(get(), &key, nullptr) != 0; }
 
   std::size_t lookup_batch(keys_in keys, values_out values, hits_out hits) noexcept {
-    return coua_flow_lookup_batch(get(), keys.data(), keys.size(), of(values, keys),
-                                  of(hits, keys));
+    return coua_flow_lookup_batch(get(), keys.data(), keys.size(), room_for_values(values, keys),
+                                  room_for_hits(hits, keys));
   }
   std::size_t lookup_hashed(keys_in keys, std::span<const std::uint64_t> hashes, values_out values,
                             hits_out hits) noexcept {
     assert(hashes.size() >= keys.size());
-    return coua_flow_lookup_hashed(get(), keys.data(), hashes.data(), keys.size(), of(values, keys),
-                                   of(hits, keys));
+    return coua_flow_lookup_hashed(get(), keys.data(), hashes.data(), keys.size(),
+                                   room_for_values(values, keys), room_for_hits(hits, keys));
   }
   std::size_t lookup_ahead(keys_in keys, values_out values, hits_out hits,
                            keys_in next_keys) noexcept {
-    return coua_flow_lookup_ahead(get(), keys.data(), keys.size(), of(values, keys), of(hits, keys),
-                                  next_keys.data(), next_keys.size());
+    return coua_flow_lookup_ahead(get(), keys.data(), keys.size(), room_for_values(values, keys),
+                                  room_for_hits(hits, keys), next_keys.data(), next_keys.size());
   }
   /// How many were found, or -EINVAL.
   long lookup_refresh(keys_in keys, values_out values, hits_out hits,
                       std::uint32_t units) noexcept {
-    return coua_flow_lookup_refresh(get(), keys.data(), keys.size(), of(values, keys),
-                                    of(hits, keys), units);
+    return coua_flow_lookup_refresh(get(), keys.data(), keys.size(), room_for_values(values, keys),
+                                    room_for_hits(hits, keys), units);
   }
 
   /// How many answers to earlier keys were written, in order.
   std::size_t pipeline(keys_in keys, values_out values, hits_out hits) noexcept {
-    return coua_flow_pipeline(get(), keys.data(), keys.size(), of(values, keys), of(hits, keys));
+    return coua_flow_pipeline(get(), keys.data(), keys.size(), room_for_values(values, keys),
+                              room_for_hits(hits, keys));
   }
   std::size_t pipeline_depth() const noexcept { return coua_flow_pipeline_depth(get()); }
   /// The spans have room for pipeline_depth() answers, or are empty.
@@ -127,10 +128,11 @@ class flow_reader {
  private:
   template <flow_key, flow_value>
   friend class flow_table;
-  static Value* of(values_out values, keys_in keys) noexcept {
+  // Not overloads: a value may be a word, too.
+  static Value* room_for_values(values_out values, keys_in keys) noexcept {
     return detail::unless_empty(values, keys.size());
   }
-  static std::uint64_t* of(hits_out hits, keys_in keys) noexcept {
+  static std::uint64_t* room_for_hits(hits_out hits, keys_in keys) noexcept {
     return detail::unless_empty(hits, flow_words(keys.size()));
   }
   std::unique_ptr<coua_flow_reader, detail::flow_closer> reader_;

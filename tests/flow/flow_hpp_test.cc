@@ -231,6 +231,36 @@ TEST(flow_hpp, a_table_without_values_is_a_set) {
   EXPECT_FALSE(reader.contains(6));
 }
 
+TEST(flow_hpp, a_value_may_be_as_wide_as_a_word_of_hits) {
+  using word_table = flow_table<std::uint64_t, std::uint64_t>;
+  word_table table;
+  ASSERT_EQ(word_table::create(small(), table), 0);
+  const std::array<std::uint64_t, 3> keys = {1, 2, 3};
+  const std::array<std::uint64_t, 2> values = {10, 20};
+  EXPECT_EQ(table.insert_batch(std::span(keys).first(2), values, 0), 2u);
+  flow_reader<std::uint64_t, std::uint64_t> reader;
+  ASSERT_EQ(table.open(reader), 0);
+  std::array<std::uint64_t, 3> got{};
+  std::array<std::uint64_t, 1> hits{};
+  EXPECT_EQ(reader.lookup_batch(keys, got, hits), 2u);
+  EXPECT_EQ(got, (std::array<std::uint64_t, 3>{10, 20, 0}));
+  EXPECT_EQ(hits[0], 3u);
+  EXPECT_EQ(reader.lookup(2), 20u);
+  const std::size_t n_got = reader.pipeline(keys, got, hits);
+  std::vector<std::uint64_t> late_values(reader.pipeline_depth());
+  std::vector<std::uint64_t> late_hits(flow_words(reader.pipeline_depth()));
+  EXPECT_EQ(n_got + reader.pipeline_drain(late_values, late_hits), keys.size());
+
+  flow_cursor<std::uint64_t, std::uint64_t> cursor;
+  ASSERT_EQ(table.open(cursor), 0);
+  std::array<std::uint64_t, 16> all_keys{}, all_values{};
+  ASSERT_EQ(cursor.next(all_keys, all_values, {}, 1'000'000), 2);
+  EXPECT_EQ(all_keys[0] * 10, all_values[0]);
+  std::array<std::int8_t, 3> results{};
+  EXPECT_EQ(table.erase_batch(keys), 2u);
+  EXPECT_EQ(table.add_batch(keys, got, 0, results), 3u);
+}
+
 TEST(flow_hpp, a_slab_hands_out_cells_that_stay) {
   struct counters {
     std::uint64_t packets, bytes;
