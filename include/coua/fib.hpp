@@ -168,8 +168,8 @@ class fib {
                                  results.empty() ? nullptr : results.data());
   }
   int erase(std::uint64_t key) noexcept { return coua_fib_erase(get(), key); }
-  std::size_t erase_batch(std::span<const std::uint64_t> keys) noexcept {
-    return coua_fib_erase_batch(get(), keys.data(), keys.size());
+  std::size_t erase_batch(std::span<const std::uint64_t> to_erase) noexcept {
+    return coua_fib_erase_batch(get(), to_erase.data(), to_erase.size());
   }
   int refresh(std::uint64_t key) noexcept { return coua_fib_refresh(get(), key); }
 
