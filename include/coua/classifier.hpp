@@ -5,11 +5,18 @@
 // API: see there for ranges, errors (negative errno) and thread rules. No exceptions. The ABI
 // promise is that of the C API; this header promises source compatibility only.
 //
-//   struct packet { std::uint32_t from, to; std::uint16_t from_port, to_port; std::uint32_t proto;
-//   }; coua::api::classifier<packet> rules; coua_classifier_params params =
-//   COUA_CLASSIFIER_PARAMS_INIT; std::string why; if (int rc = rules.create(params, rules, &why);
-//   rc < 0) ... rules.add({.to_port = 443}, {.to_port = 0xffff}, 100, 7);  // key, mask, priority,
-//   value coua::api::classifier_reader<packet> reader; rules.open(reader);
+//   struct packet {
+//     std::uint32_t from, to;
+//     std::uint16_t from_port, to_port;
+//     std::uint32_t proto;
+//   };
+//   coua::api::classifier<packet> rules;
+//   coua_classifier_params params = COUA_CLASSIFIER_PARAMS_INIT;
+//   std::string why;
+//   if (int rc = rules.create(params, rules, &why); rc < 0) ...
+//   rules.add({.to_port = 443}, {.to_port = 0xffff}, 100, 7);  // key, mask, priority, value
+//   coua::api::classifier_reader<packet> reader;
+//   rules.open(reader);
 //   reader.lookup_batch(keys, answers, hits);
 //
 // A key is trivially copyable, and equal keys have equal bytes: a struct with padding does not
