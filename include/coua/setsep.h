@@ -135,9 +135,10 @@ COUA_API size_t coua_setsep_snapshot_bytes(const coua_setsep_builder* builder);
  * (something changed since the last delta: take it first). [writer] */
 COUA_API int coua_setsep_snapshot(const coua_setsep_builder* builder, void* snapshot, size_t bytes);
 
-/* Puts a snapshot in the place of the file at `path`, or makes it, readable by its owner alone:
- * written beside it, brought to the disk, then renamed, so that the file is whole at any moment,
- * and replicas that have the old one mapped keep it. Needs memory for the snapshot meanwhile.
+/* Puts a snapshot in the place of the file at `path`, or makes it, written beside it, brought to
+ * the disk, then renamed, so that the file is whole at any moment, and replicas that have the old
+ * one mapped keep it. Its mode is always 0600, whatever that of the old file, since it holds the
+ * hash key; owner and group stay those of the old file. Needs memory for the snapshot meanwhile.
  * -EBUSY (as above), -ENOENT (its directory), -EPERM, -ENOSPC, -EINVAL (not a regular file), -EIO,
  * -ENOMEM; `message` says which. [writer] */
 COUA_API int coua_setsep_write_snapshot(const coua_setsep_builder* builder, const char* path,

@@ -70,14 +70,13 @@ class file_beside {
     }
     return true;
   }
-  /// The owner first: changing it may clear bits of the mode.
-  bool look_like(const struct stat& old) {
+  bool belong_as(const struct stat& old) {
     struct stat now {};
     if (fstat(fd_, &now) != 0) return false;
     const bool same_owner = now.st_uid == old.st_uid && now.st_gid == old.st_gid;
-    if (!same_owner && fchown(fd_, old.st_uid, old.st_gid) != 0) return false;
-    return fchmod(fd_, old.st_mode & 07777) == 0;
+    return same_owner || fchown(fd_, old.st_uid, old.st_gid) == 0;
   }
+  bool set_mode(mode_t mode) { return fchmod(fd_, mode) == 0; }
   bool sync() { return fsync(fd_) == 0; }
   bool move_to(const std::string& path) {
     kept_ = rename(name_.c_str(), path.c_str()) == 0;
@@ -103,7 +102,7 @@ void sync_directory(const std::string& path) {
 
 }  // namespace
 
-result<void> replace_file(const std::string& path, std::string_view text, unsigned new_mode) {
+result<void> replace_file(const std::string& path, std::string_view text, file_mode mode) {
   const auto failed = [&](const char* what) {
     const int number = errno;
     return fail(code_of(number), path, std::string(what) + ": " + std::strerror(number));
@@ -122,11 +121,19 @@ result<void> replace_file(const std::string& path, std::string_view text, unsign
     if (!real) return failed("cannot be looked at");
     target = real.get();
   }
-  file_beside fresh(target, is_there ? S_IRUSR | S_IWUSR : new_mode);
+  constexpr mode_t owner_alone = 0600;
+  const bool is_secret = mode == file_mode::owner_alone;
+  file_beside fresh(target, is_there || is_secret ? owner_alone : 0666);
   if (!fresh.made()) return failed("no file can be made beside it");
   if (!fresh.fill(text)) return failed("cannot be written, and is as it was");
-  if (is_there && !fresh.look_like(old))
-    return failed("its owner or mode cannot be kept, so it is as it was");
+  // The owner first: changing it may clear bits of the mode.
+  bool set = !is_there || fresh.belong_as(old);
+  if (is_secret) {
+    set = set && fresh.set_mode(owner_alone);
+  } else if (is_there) {
+    set = set && fresh.set_mode(old.st_mode & 07777);
+  }
+  if (!set) return failed("its owner or mode cannot be set, so it is as it was");
   if (!fresh.sync()) return failed("cannot be brought to the disk, and is as it was");
   if (!fresh.move_to(target)) return failed("cannot be replaced, and is as it was");
   sync_directory(target);

@@ -67,8 +67,15 @@ TEST_F(replace, leaves_the_umask_alone) {
 }
 
 TEST_F(replace, a_secret_is_for_its_owner) {
-  ASSERT_TRUE(replace_file(path_, "key", 0600));
+  const mode_t before = umask(0700);
+  const auto made = replace_file(path_, "key", file_mode::owner_alone);
+  umask(before);
+  ASSERT_TRUE(made);
   struct stat now {};
+  ASSERT_EQ(stat(path_.c_str(), &now), 0);
+  EXPECT_EQ(now.st_mode & 07777, 0600u);
+  ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
+  ASSERT_TRUE(replace_file(path_, "key", file_mode::owner_alone));
   ASSERT_EQ(stat(path_.c_str(), &now), 0);
   EXPECT_EQ(now.st_mode & 07777, 0600u);
 }

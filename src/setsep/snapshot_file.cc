@@ -21,8 +21,6 @@
 namespace coua::setsep {
 namespace {
 
-constexpr unsigned owner_alone = 0600;
-
 errc code_of_snapshot_file(int number) {
   switch (number) {
     case ENOENT:
@@ -136,7 +134,7 @@ result<std::unique_ptr<table>> mapped_snapshot::make_table(table_params params) 
 
 result<void> write_snapshot_file(const std::string& path, std::span<const std::uint8_t> snapshot) {
   const auto* text = reinterpret_cast<const char*>(snapshot.data());
-  return replace_file(path, std::string_view(text, snapshot.size()), owner_alone);
+  return replace_file(path, std::string_view(text, snapshot.size()), file_mode::owner_alone);
 }
 
 }  // namespace coua::setsep

@@ -47,8 +47,9 @@ class mapped_snapshot {
   arena memory_;  // the content first
 };
 
-/// Puts a snapshot in the place of the file at `path`, or makes it, for its owner alone since it
-/// holds the hash key. The file there is whole at any moment. Errors: as replace_file().
+/// Puts a snapshot in the place of the file at `path`, or makes it, for its owner alone (whatever
+/// mode the old file has) since it holds the hash key. The file there is whole at any moment.
+/// Errors: as replace_file().
 result<void> write_snapshot_file(const std::string& path, std::span<const std::uint8_t> snapshot);
 
 }  // namespace coua::setsep

@@ -2,6 +2,7 @@
 //
 // Set separation by its public interface, in C and in C++.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -162,7 +163,11 @@ TEST_F(setsep_api, a_replica_comes_up_from_a_file) {
   ASSERT_EQ(other.map(path.c_str()), 0);  // the file is what it was
   EXPECT_EQ(other.stats().sequence, 0U);
   EXPECT_EQ(of_other.lookup(keys[7]), values[7] ^ 5);
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
   ASSERT_EQ(from.write_snapshot(path.c_str()), 0);
+  struct stat of_file {};
+  ASSERT_EQ(stat(path.c_str(), &of_file), 0);
+  EXPECT_EQ(of_file.st_mode & 07777, 0600U);  // it holds a secret
   ASSERT_EQ(other.map(path.c_str()), 0);
   EXPECT_EQ(other.stats().sequence, 1U);
   EXPECT_EQ(wrong(of_other), 0U);
