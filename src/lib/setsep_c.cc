@@ -101,20 +101,25 @@ void hash_some(const setsep::key_hasher& hasher, const void* keys, std::size_t n
   }
 }
 
-int check_params(const coua_setsep_params& params, char* message, std::size_t message_bytes) {
+/// That build a map, at most.
+constexpr unsigned threads_max = 256;
+
+/// Of a builder of `n` keys.
+int check_params(const coua_setsep_params& params, std::size_t n, char* message,
+                 std::size_t message_bytes) {
   const auto bad = [&](const char* what) { return refuse(EINVAL, what, message, message_bytes); };
   if (params.key_bytes < 1 || params.key_bytes > COUA_SETSEP_KEY_BYTES_MAX) {
     return bad("key_bytes: 1 to 128");
   }
+  if (params.value_bits > COUA_SETSEP_VALUE_BITS_MAX) return bad("value_bits: 1 to 16");
   for (const std::uint32_t bits : {params.index_bits, params.array_bits}) {
     if (bits != 0 && bits != 8 && bits != 16) return bad("index_bits and array_bits: 8 or 16");
   }
   if (params.keys_max > COUA_SETSEP_KEYS_MAX) return bad("keys_max: to 2^32");
+  if (params.threads > threads_max) return bad("threads: to 256");
+  if (n > COUA_SETSEP_KEYS_MAX) return bad("n: to 2^32");
   return 0;
 }
-
-/// That build a map, at most.
-constexpr unsigned threads_max = 256;
 
 unsigned all_processors() {
   return static_cast<unsigned>(std::min<std::size_t>(coua::allowed_cpus().size(), threads_max));
@@ -182,7 +187,7 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
   const std::string wrong =
       take_params(*params, "coua_setsep_params", offsetof(coua_setsep_params, index_bits), known);
   if (!wrong.empty()) return refuse(EINVAL, wrong, message, message_bytes);
-  if (const int bad = check_params(known, message, message_bytes); bad != 0) return bad;
+  if (const int bad = check_params(known, n, message, message_bytes); bad != 0) return bad;
   const setsep::build_params how = ours(known);
   coua::hash_key key;
   if (known.hash_key != nullptr) {
@@ -195,10 +200,9 @@ int coua_setsep_builder_create(const struct coua_setsep_params* params, const vo
   auto handle = std::make_unique<coua_setsep_builder>();
   handle->hasher = std::make_unique<setsep::key_hasher>(key, known.key_bytes);
   std::vector<setsep::keyed_value> all(n);
-  const unsigned threads = std::min(how.threads, threads_max);
-  coua::in_parallel(threads, [&](unsigned t) {
-    const std::size_t end = n * (t + 1) / threads;
-    for (std::size_t i = n * t / threads; i < end; ++i) {
+  coua::in_parallel(how.threads, [&](unsigned t) {
+    const std::size_t end = n * (t + 1) / how.threads;
+    for (std::size_t i = n * t / how.threads; i < end; ++i) {
       all[i] = {(*handle->hasher)(bytes(keys) + i * known.key_bytes), values[i]};
     }
   });

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -242,7 +243,7 @@ TEST(setsep_params, wrong_ones_are_refused) {
   const std::string invalid = std::to_string(EINVAL) + " ";
   EXPECT_NE(why([](auto& p) { p.key_bytes = 0; }).find("key_bytes"), std::string::npos);
   EXPECT_NE(why([](auto& p) { p.key_bytes = 129; }).find("key_bytes"), std::string::npos);
-  EXPECT_NE(why([](auto& p) { p.value_bits = 17; }).find("1 to 16 bits"), std::string::npos);
+  EXPECT_NE(why([](auto& p) { p.value_bits = 17; }).find("value_bits"), std::string::npos);
   EXPECT_NE(why([](auto& p) { p.index_bits = 12; }).find("index_bits"), std::string::npos);
   EXPECT_NE(why([](auto& p) { p.threads = 257; }).find("threads"), std::string::npos);
   EXPECT_NE(why([](auto& p) { p.keys_max = 1ULL << 33; }).find("keys_max"), std::string::npos);
@@ -257,6 +258,21 @@ TEST(setsep_params, wrong_ones_are_refused) {
   coua_setsep_builder_destroy(nullptr);
   coua_setsep_replica_destroy(nullptr);
   coua_setsep_reader_destroy(nullptr);
+}
+
+TEST(setsep_params, too_many_keys_are_refused_before_any_is_looked_at) {
+  for (const std::size_t n : {SIZE_MAX, std::size_t{1} << 60, (std::size_t{1} << 32) + 1}) {
+    coua_setsep_params params = COUA_SETSEP_PARAMS_INIT;
+    params.key_bytes = 8;
+    const key one = 1;
+    const std::uint16_t value = 0;
+    coua_setsep_builder* made = nullptr;
+    char text[200] = "";
+    EXPECT_EQ(coua_setsep_builder_create(&params, &one, &value, n, &made, text, sizeof text),
+              -EINVAL);
+    EXPECT_EQ(std::string(text), "n: to 2^32");
+    EXPECT_EQ(made, nullptr);
+  }
 }
 
 }  // namespace
