@@ -128,7 +128,8 @@ class fib_cursor {
 /// The table and its writer.
 class fib {
  public:
-  /// 0, and `out` is the table; or -EINVAL, -ENOMEM, and `message`, when not null, says why.
+  /// 0, and `out` is the table; or an error of coua_fib_create (-EINVAL, -ENOMEM, -ENOENT, -EPERM,
+  /// -ENOTSUP, -EIO), and `message`, when not null, says why.
   static int create(const coua_fib_params& params, fib& out, std::string* message = nullptr) {
     char text[256] = "";
     coua_fib* made = nullptr;

@@ -64,7 +64,7 @@ struct coua_setsep_params {
                           creation. Without keys at creation the map is made for as many */
   uint32_t threads;    /* that build it, to 256; 0: all processors that the process may use. Where
                           the system has fewer, these do it */
-  int32_t numa_node;   /* -1: not bound */
+  int32_t numa_node;   /* a node that the system has; -1: not bound */
   const uint8_t* hash_key; /* 32 bytes; null: drawn from the kernel. Who knows the key can choose
                               keys that no function separates */
   /* Called while it is built, with blocks done and all blocks, one call at a time; may be null. */
@@ -95,7 +95,8 @@ enum coua_setsep_outcome {
 /* Creates a builder of `n` keys, 0 to COUA_SETSEP_KEYS_MAX, and their values. A key may come twice
  * with one value. While it runs it takes 48 bytes a key more than it keeps. Errors: -EINVAL (a
  * parameter or a value out of range; `message`, when not null, receives up to `message_bytes` of
- * text that says which), -EEXIST (a key has two values), -ENOMEM. [any] */
+ * text that says which), -EEXIST (a key has two values), -ENOMEM, -ENOENT (no such NUMA node),
+ * -EPERM (memory may not be bound to it), -EIO (another failure of the system). [any] */
 COUA_API int coua_setsep_builder_create(const struct coua_setsep_params* params, const void* keys,
                                         const uint16_t* values, size_t n,
                                         coua_setsep_builder** builder, char* message,
@@ -149,14 +150,15 @@ COUA_API int coua_setsep_write_snapshot(const coua_setsep_builder* builder, cons
 struct coua_setsep_replica_params {
   size_t size;       /* sizeof(struct coua_setsep_replica_params) */
   uint64_t keys_max; /* keys that growth may lead to; 0: what snapshots have blocks for */
-  int32_t numa_node; /* -1: not bound */
+  int32_t numa_node; /* a node that the system has; -1: not bound */
   uint32_t reserved; /* 0 */
 };
 
 #define COUA_SETSEP_REPLICA_PARAMS_INIT \
   { sizeof(struct coua_setsep_replica_params), 0, -1, 0 }
 
-/* Creates a replica without a map: look-ups give 0. Errors: -EINVAL, -ENOMEM. [any] */
+/* Creates a replica without a map: look-ups give 0. Errors: -EINVAL, -ENOMEM, -ENOENT (no such NUMA
+ * node). [any] */
 COUA_API int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
                                         coua_setsep_replica** replica);
 
@@ -167,7 +169,8 @@ COUA_API void coua_setsep_replica_destroy(coua_setsep_replica* replica);
  * all have made one, or are paused, the memory of the map before is kept; the next snapshot or
  * delta frees it then, or this call where nobody looks up. Errors, the map stays as it was: -EINVAL
  * (damaged; older than the map; of another hash key or length of keys; `message` says which),
- * -ENOMEM. [writer] */
+ * -ENOMEM, -EPERM (memory may not be bound to the NUMA node), -ENOENT (the node went away), -EIO
+ * (another failure of the system). [writer] */
 COUA_API int coua_setsep_replica_load(coua_setsep_replica* replica, const void* snapshot,
                                       size_t bytes, char* message, size_t message_bytes);
 

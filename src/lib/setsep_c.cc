@@ -13,6 +13,7 @@
 
 #include "base/cpu.h"
 #include "base/parallel.h"
+#include "base/system_memory.h"
 #include "coua/setsep.h"
 #include "lib/bytes.h"
 #include "lib/errors.h"
@@ -101,6 +102,10 @@ void hash_some(const setsep::key_hasher& hasher, const void* keys, std::size_t n
   }
 }
 
+bool is_node(std::int32_t numa_node) {
+  return numa_node == -1 || coua::numa_node_exists(numa_node);
+}
+
 /// That build a map, at most.
 constexpr unsigned threads_max = 256;
 
@@ -118,6 +123,9 @@ int check_params(const coua_setsep_params& params, std::size_t n, char* message,
   if (params.keys_max > COUA_SETSEP_KEYS_MAX) return bad("keys_max: to 2^32");
   if (params.threads > threads_max) return bad("threads: to 256");
   if (n > COUA_SETSEP_KEYS_MAX) return bad("n: to 2^32");
+  if (!is_node(params.numa_node)) {
+    return refuse(ENOENT, "numa_node: a node that the system has, or -1", message, message_bytes);
+  }
   return 0;
 }
 
@@ -311,6 +319,7 @@ int coua_setsep_replica_create(const struct coua_setsep_replica_params* params,
     return -EINVAL;
   }
   if (known.keys_max > COUA_SETSEP_KEYS_MAX || known.reserved != 0) return -EINVAL;
+  if (!is_node(known.numa_node)) return -ENOENT;
   setsep::replica_params how;
   how.keys_room = known.keys_max;
   how.instruction_set = coua::active_isa();

@@ -249,12 +249,22 @@ TEST(setsep_params, wrong_ones_are_refused) {
   EXPECT_NE(why([](auto& p) { p.keys_max = 1ULL << 33; }).find("keys_max"), std::string::npos);
   EXPECT_NE(why([](auto& p) { p.size = 8; }).find("size"), std::string::npos);
   EXPECT_EQ(why([](auto& p) { p.key_bytes = 129; }).find(invalid), 0U);
+  for (const int node : {99, -2}) {
+    EXPECT_EQ(why([&](auto& p) { p.numa_node = node; }).find(std::to_string(ENOENT) + " numa_node"),
+              0U);
+  }
   EXPECT_EQ(why([](auto&) {}).find(std::to_string(EEXIST) + " "), 0U);
   EXPECT_EQ(coua_setsep_builder_create(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0), -EINVAL);
   coua_setsep_replica_params params = COUA_SETSEP_REPLICA_PARAMS_INIT;
   coua_setsep_replica* made = nullptr;
   params.reserved = 1;
   EXPECT_EQ(coua_setsep_replica_create(&params, &made), -EINVAL);
+  params.reserved = 0;
+  for (const int node : {99, -2}) {
+    params.numa_node = node;
+    EXPECT_EQ(coua_setsep_replica_create(&params, &made), -ENOENT);
+    EXPECT_EQ(made, nullptr);
+  }
   coua_setsep_builder_destroy(nullptr);
   coua_setsep_replica_destroy(nullptr);
   coua_setsep_reader_destroy(nullptr);
