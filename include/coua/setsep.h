@@ -85,7 +85,7 @@ enum coua_setsep_result {
 /* What became of a delta. */
 enum coua_setsep_outcome {
   COUA_SETSEP_APPLIED = 1,
-  COUA_SETSEP_OLD = 2, /* it was applied before, or is in the snapshot */
+  COUA_SETSEP_OLD = 2, /* it was applied before, is in the snapshot, or is empty: nothing to do */
   COUA_SETSEP_GAP = 3  /* one before it is missing, or it is of another builder: nothing was
                           applied; load a snapshot */
 };
@@ -188,8 +188,9 @@ COUA_API int coua_setsep_replica_map(coua_setsep_replica* replica, const char* p
                                      size_t message_bytes);
 
 /* Applies a delta: an enum coua_setsep_outcome, or, and the map stays as it was, -EINVAL (damaged),
- * -ENOSPC (growth beyond keys_max), -ENOMEM. Readers may see some of its changes before others,
- * and each key's value whole. [writer] */
+ * -ENOSPC (growth beyond keys_max), -ENOMEM. One of 0 bytes, which is what a builder gives when
+ * nothing changed, is COUA_SETSEP_OLD; it may be null. Readers may see some of its changes before
+ * others, and each key's value whole. [writer] */
 COUA_API int coua_setsep_replica_apply(coua_setsep_replica* replica, const void* delta,
                                        size_t bytes);
 

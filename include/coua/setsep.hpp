@@ -190,6 +190,7 @@ class setsep_replica {
     if (rc != 0 && message != nullptr) *message = text;
     return rc;
   }
+  /// COUA_SETSEP_OLD for an empty one: take_delta() gives it when nothing changed.
   int apply(std::span<const std::uint8_t> delta) noexcept {
     return coua_setsep_replica_apply(get(), delta.data(), delta.size());
   }

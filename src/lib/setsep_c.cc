@@ -360,7 +360,9 @@ int coua_setsep_replica_map(coua_setsep_replica* replica, const char* path, char
 
 int coua_setsep_replica_apply(coua_setsep_replica* replica, const void* delta, size_t n_bytes) try {
   const kept_errno kept;
-  if (replica == nullptr || delta == nullptr) return -EINVAL;
+  if (replica == nullptr) return -EINVAL;
+  if (n_bytes == 0) return COUA_SETSEP_OLD;  // what take_delta gave where nothing had changed
+  if (delta == nullptr) return -EINVAL;
   const auto outcome = replica->replica.apply(std::span(bytes(delta), n_bytes));
   if (!outcome) return -errno_of(outcome.error().code);
   switch (*outcome) {

@@ -103,7 +103,9 @@ TEST_F(setsep_api, a_replica_follows_its_builder) {
   EXPECT_EQ(wrong(other), 0U);
 
   EXPECT_EQ(from.put(keys[3], values[3]), COUA_SETSEP_UNCHANGED);
-  EXPECT_TRUE(from.take_delta().empty());
+  EXPECT_EQ(to.apply(from.take_delta()), COUA_SETSEP_OLD);  // empty
+  EXPECT_EQ(to.stats().deltas, 0U);
+  EXPECT_EQ(coua_setsep_replica_apply(to.get(), nullptr, 1), -EINVAL);
   values[3] ^= 7;
   EXPECT_EQ(from.put(keys[3], values[3]), COUA_SETSEP_UPDATED);
   keys.push_back(~key{0});
