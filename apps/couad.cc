@@ -287,6 +287,9 @@ int run(const coua::cli::invocation& call) {
                 count_ports(config.ports.size()).c_str());
     return said();
   }
+  if (const std::string& why = coua::simd_complaint(); !why.empty()) {
+    coua::log_warning("%s", why.c_str());
+  }
   coua::raise_descriptor_limit();
   daemon_signals signals;
   if (const auto served = serve(config, signals); !served) {

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/cpu.h"
 #include "bench/classify/classify_command.h"
 #include "bench/fib/fib_command.h"
 #include "bench/flow/flow_command.h"
@@ -90,5 +91,9 @@ struct runner {
 
 int main(int count, char** words) {
   end_tidily_on_signals();
-  return std::visit(runner{}, parse_command_line(count, words));
+  const request asked = parse_command_line(count, words);
+  if (const std::string& why = simd_complaint(); !why.empty()) {
+    std::fprintf(stderr, "coua-bench: %s\n", why.c_str());
+  }
+  return std::visit(runner{}, asked);
 }

@@ -148,7 +148,7 @@ struct coua_fib_stats {
 COUA_API int coua_fib_get_stats(const coua_fib* fib, struct coua_fib_stats* stats);
 
 /* Instruction set that look-ups use: "generic", "avx2" or "avx512". The environment variable
- * COUA_SIMD with one of these words lowers it. [any] */
+ * COUA_SIMD with one of these words lowers it; anything else in it is ignored. [any] */
 COUA_API const char* coua_fib_simd(const coua_fib* fib);
 
 /* The key of a bridge domain (0 to 4095) and six bytes as on the wire. [any] */

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -52,11 +51,14 @@ class cpu_mask {
   cpu_set_t* set_;
 };
 
-isa isa_of_environment() {
+struct environment_choice {
   std::string complaint;
   const isa chosen = choose_isa(best_isa(), std::getenv("COUA_SIMD"), complaint);
-  if (!complaint.empty()) std::fprintf(stderr, "coua: %s\n", complaint.c_str());
-  return chosen;
+};
+
+const environment_choice& of_environment() {
+  static const environment_choice made{};
+  return made;
 }
 
 }  // namespace
@@ -101,10 +103,11 @@ isa choose_isa(isa best, const char* word, std::string& complaint) {
 }
 
 isa active_isa() {
-  static const isa chosen = isa_of_environment();
   // Relaxed: the cap is one value that nothing else hangs on.
-  return std::min(chosen, cap.load(std::memory_order_relaxed));
+  return std::min(of_environment().chosen, cap.load(std::memory_order_relaxed));
 }
+
+const std::string& simd_complaint() { return of_environment().complaint; }
 
 void cap_simd_bits(unsigned bits) noexcept {
   const isa widest = bits >= 512 ? isa::avx512 : bits >= 256 ? isa::avx2 : isa::generic;

@@ -27,9 +27,12 @@ isa best_isa() noexcept;
 /// than the machine has (it is then ignored), else it is empty.
 isa choose_isa(isa best, const char* word, std::string& complaint);
 
-/// The set to use. COUA_SIMD is read at the first call; a complaint goes to stderr, once. Any
-/// thread.
+/// The set to use. COUA_SIMD is read at the first call of this function or the next. Any thread.
 isa active_isa();
+
+/// Why COUA_SIMD is ignored; empty: it is not. For programs to say: a library does not print. Any
+/// thread.
+const std::string& simd_complaint();
 
 /// No wider vectors than `bits` from now on: below 256 generic, below 512 AVX2, else no cap. For
 /// an embedder that has its own limit (DPDK's --force-max-simd-bitwidth). Call it before tables

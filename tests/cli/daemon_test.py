@@ -353,6 +353,14 @@ ports:
         self.start()
         self.assertEqual(len(self.coua("port", "list")["ports"]), 2)
 
+    def test_an_unknown_instruction_set_is_told(self):
+        self.environment["COUA_SIMD"] = "mmx"
+        process = self.launch(self.config())
+        for line in process.stderr:
+            if "COUA_SIMD" in line or "ready:" in line:
+                break
+        self.assertIn("warning: COUA_SIMD=mmx is ignored: use generic, avx2 or avx512", line)
+
     def test_a_second_daemon_is_refused(self):
         process = self.start()
         second = self.run_couad("--config", self.directory / "couad.yaml")
