@@ -4,9 +4,10 @@
  * because it does not hold the keys. A key that was inserted gives its value; any other key gives
  * some value in range, so what it leads to must know its own keys.
  *
- * Two types. A builder knows the keys (24 bytes each) and takes changes; what they did to the map
- * comes out as a delta of some ten bytes. A replica does not know the keys; a snapshot of a builder
- * brings it up, deltas keep it up. Readers look up in either without a lock while it changes.
+ * Two types. A builder knows the keys (some 27 bytes each) and takes changes; what they did to the
+ * map comes out as a delta of some ten bytes. A replica does not know the keys; a snapshot of a
+ * builder brings it up, deltas keep it up. Readers look up in either without a lock while it
+ * changes.
  *
  * Conventions
  *  1. Handles are opaque; every handle has one function that creates and one that destroys it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of one block, by bucket: what the builder's side of a table keeps. 24 bytes a key, and
-// one for its bucket's head and size.
+// The keys of one block, by bucket: what the builder's side of a table keeps. 24 bytes a key, one
+// for its bucket's head and size, and a sixteenth for room: some 27.
 #pragma once
 
 #include <array>
