@@ -100,7 +100,7 @@ struct coua_fib_record {
   uint32_t value;
   uint8_t is_static; /* 0 or 1 */
   uint8_t age;       /* epochs since the entry was last refreshed, 0 to 6; ignored on insert */
-  uint16_t reserved; /* 0 */
+  uint16_t reserved; /* 0; anything else is refused */
 };
 
 /* What an insert did. */
@@ -192,8 +192,8 @@ COUA_API size_t coua_fib_lookup_refresh(coua_fib_reader* reader, const uint64_t*
 
 /* Writing. ------------------------------------------------------------------------------------ */
 
-/* Inserts or replaces one entry; returns an enum coua_fib_insert_result, or -EINVAL (key or value
- * out of range). Bounded work, no allocation. [writer] */
+/* Inserts or replaces one entry; returns an enum coua_fib_insert_result, or -EINVAL (a member of
+ * the record out of range). Bounded work, no allocation. [writer] */
 COUA_API int coua_fib_insert(coua_fib* fib, const struct coua_fib_record* record);
 
 /* `n` records, with their buckets prefetched. `results`, when not null, receives one
@@ -207,7 +207,8 @@ COUA_API int coua_fib_erase(coua_fib* fib, uint64_t key);
 /* `n` keys, with prefetch. Returns the number removed. [writer] */
 COUA_API size_t coua_fib_erase_batch(coua_fib* fib, const uint64_t* keys, size_t n);
 
-/* Gives one entry the current age stamp. 0, -ENOENT, -EINVAL. [writer] */
+/* Gives one entry the current age stamp. A static one has none: then it is there, and nothing
+ * changes. 0, -ENOENT, -EINVAL. [writer] */
 COUA_API int coua_fib_refresh(coua_fib* fib, uint64_t key);
 
 /* Bulk load on several threads. `next` is called by each thread with its own number and fills up to

@@ -125,7 +125,7 @@ class fib_bulk_load {
 
   /// Small tables: one thread, as the writer.
   void load_alone(unsigned thread) {
-    coua_fib_record records[chunk];
+    coua_fib_record records[chunk] = {};  // a source may leave what is reserved as it is
     std::int8_t results[chunk];
     while (const std::size_t n = read(thread, records)) {
       table_.insert_batch({records, n}, results);
@@ -158,7 +158,7 @@ class fib_bulk_load {
   };
 
   void load(unsigned thread) {
-    coua_fib_record records[chunk];
+    coua_fib_record records[chunk] = {};  // a source may leave what is reserved as it is
     work mine(region_plan::of(table_.geometry_.bytes(), n_threads_, sizeof(item)),
               table_.search_.budget());
     const added_counts in_the_end{*this, mine.counts};

@@ -129,7 +129,7 @@ class fib_slots : public fib {
   }
   bool valid(const coua_fib_record& record) const {
     return valid_key(record.key) && record.value >> geometry_.value_bits == 0 &&
-           record.is_static <= 1;
+           record.is_static <= 1 && record.reserved == 0;
   }
 
   // From slots back to keys.

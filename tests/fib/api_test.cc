@@ -253,6 +253,27 @@ TEST_P(fib_api_layout, a_key_out_of_range_is_never_written) {
   }
 }
 
+TEST_P(fib_api_layout, a_record_with_what_is_reserved_is_refused) {
+  fib_ptr fib = make_fib(GetParam());
+  coua_fib_record records[2] = {record_of(1, 1), record_of(2, 1)};
+  records[1].reserved = 5;
+  EXPECT_EQ(coua_fib_insert(fib.get(), &records[1]), -EINVAL);
+  std::int8_t results[2];
+  EXPECT_EQ(coua_fib_insert_batch(fib.get(), records, 2, results), 1u);
+  EXPECT_EQ(results[1], -EINVAL);
+  const auto load_one = [](void* context, unsigned thread, coua_fib_record* room, std::size_t) {
+    bool& is_given = *static_cast<bool*>(context);
+    if (thread != 0 || is_given) return std::size_t{0};
+    is_given = true;
+    room[0] = record_of(3, 1);
+    room[0].reserved = 5;
+    return std::size_t{1};
+  };
+  bool is_given = false;
+  EXPECT_EQ(coua_fib_bulk_load(fib.get(), load_one, &is_given, 1, 1), -EINVAL);
+  EXPECT_EQ(stats_of(fib.get()).entries, 1u);
+}
+
 TEST_P(fib_api_layout, no_key_of_a_full_table_hides_or_doubles_another) {
   // Exactness: all keys of a dense neighbourhood are told apart, and each is read back.
   fib_ptr fib = make_fib(GetParam());
