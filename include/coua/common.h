@@ -17,4 +17,21 @@
 #define COUA_ANY_INT
 #endif
 
+/* Of these headers; meson.build has the same. */
+#define COUA_VERSION_MAJOR 0
+#define COUA_VERSION_MINOR 1
+#define COUA_VERSION_PATCH 0
+#define COUA_VERSION "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* COUA_VERSION of the library that runs, which may be another one than that of the headers. [any]
+ */
+COUA_API const char* coua_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,6 +7,7 @@
 #include <coua/flow_table.h>
 #include <coua/setsep.h>
 #include <stdio.h>
+#include <string.h>
 
 static int use_flow_table(void) {
   struct coua_flow_params params = COUA_FLOW_PARAMS_INIT;
@@ -93,6 +94,7 @@ int main(void) {
   coua_fib_reader* reader = NULL;
   uint32_t entry;
 
+  if (strcmp(coua_version(), COUA_VERSION) != 0) return 1;
   params.entries = 10000;
   stats.size = sizeof stats;
   if (coua_fib_create(&params, &fib, message, sizeof message) != 0) {
