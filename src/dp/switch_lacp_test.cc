@@ -26,6 +26,14 @@ class lacp_test : public switch_test {
     config_.bond.rate = rate;
     add(config_);
   }
+  /// What the switch says last is taken out, or its packets would stay with the process.
+  void TearDown() override {
+    if (switch_) (void)switch_->remove_port("bond");
+    for (unsigned m = 0; m < n_members; ++m)
+      while (rings_.contains("m" + std::to_string(m)) && member(m).came_out() > 0)
+        (void)member(m).receive();
+    switch_test::TearDown();
+  }
   test_ring_port& member(unsigned m) { return *rings_.at("m" + std::to_string(m)); }
   port_status status() { return status_of("bond"); }
 
