@@ -59,7 +59,8 @@ bool populate(rte_mempool* pool, const std::string& name) {
   return n == static_cast<int>(pool->size);
 }
 
-/// As DPDK lays packets out: none crosses a page of ordinary memory, if it fits into one.
+/// As DPDK lays packets out where it has the choice: none crosses a page of ordinary memory, if it
+/// fits into one.
 std::uint64_t bytes_of(unsigned packets, unsigned room) {
   rte_mempool_objsz size{};
   const std::uint64_t each =
@@ -70,8 +71,7 @@ std::uint64_t bytes_of(unsigned packets, unsigned room) {
 }
 
 tl::unexpected<error> no_memory(const std::string& where, unsigned packets, unsigned room,
-                                int numa_node) {
-  const std::uint64_t needed = bytes_of(packets, room);
+                                std::uint64_t needed, int numa_node) {
   const auto [there, largest] = free_memory_of(numa_node);
   const std::string pieces = there > needed ? " in pieces of up to " + whole_mib(largest) : "";
   return fail(errc::no_memory, where,
@@ -91,7 +91,7 @@ result<packet_pool> packet_pool::create(const std::string& where, unsigned packe
   made.pool_ = rte_pktmbuf_pool_create(next_name().c_str(), packets, cache_of(packets), 0,
                                        static_cast<std::uint16_t>(room), node_or_any(numa_node));
   if (made.pool_ != nullptr) return made;
-  return no_memory(where, packets, room, numa_node);
+  return no_memory(where, packets, room, bytes_of(packets, room), numa_node);
 }
 
 result<packet_pool> packet_pool::create_of_pages(const std::string& where, unsigned packets,
@@ -113,7 +113,7 @@ result<packet_pool> packet_pool::create_of_pages(const std::string& where, unsig
     }
   }
   rte_mempool_free(std::exchange(made.pool_, nullptr));
-  return no_memory(where, packets, room_of_page(), numa_node);
+  return no_memory(where, packets, room_of_page(), std::uint64_t{packets} * page_bytes, numa_node);
 }
 
 unsigned packet_pool::room_of_page() {

@@ -90,6 +90,7 @@ TEST_F(packet_pool_test, of_memory_in_pieces_it_says_how_large_they_are) {
   const auto made = packet_pool::create_of_pages("port p7", 4095, -1);
   for (void* piece : pieces) rte_free(piece);
   ASSERT_FALSE(made);
+  EXPECT_NE(made.error().what.find(" need 16 MiB, "), std::string::npos) << "a page each";
   EXPECT_NE(made.error().what.find(" free in pieces of up to 1 MiB: raise memory.packet_mib by"),
             std::string::npos)
       << made.error().message();

@@ -2,9 +2,7 @@
 #include "dp/port.h"
 
 #include <net/if.h>
-#include <rte_bus.h>
 #include <rte_dev.h>
-#include <rte_devargs.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -26,6 +24,7 @@
 #include "base/log.h"
 #include "dp/drivers/devargs.h"
 #include "dp/drivers/memif_listeners.h"
+#include "dp/drivers/probed_device.h"
 #include "dp/eal.h"
 
 namespace coua::dp {
@@ -63,63 +62,6 @@ bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
 int on_removed(std::uint16_t, rte_eth_event_type, void* lost, void*) {
   static_cast<std::atomic<bool>*>(lost)->store(true, std::memory_order_relaxed);
   return 0;
-}
-
-/// A device of DPDK by its text, with the bus that it is on.
-class known_device {
- public:
-  explicit known_device(const std::string& devargs)
-      : is_parsed_(rte_devargs_parse(&parsed_, devargs.c_str()) == 0) {}
-  ~known_device() {
-    if (is_parsed_)
-      std::free(parsed_.data);  // what rte_devargs_reset() does, which is experimental
-  }
-  known_device(const known_device&) = delete;
-  known_device& operator=(const known_device&) = delete;
-
-  bool any() const { return is_parsed_; }
-  const char* name() const { return parsed_.name; }
-  const char* bus() const { return rte_bus_name(parsed_.bus); }
-
- private:
-  rte_devargs parsed_{};
-  const bool is_parsed_;
-};
-
-/// Of a PCI device with or without its domain.
-bool is_same_device(const char* a, const char* b) {
-  rte_pci_addr of_a, of_b;
-  if (std::strcmp(a, b) == 0) return true;
-  return rte_pci_addr_parse(a, &of_a) == 0 && rte_pci_addr_parse(b, &of_b) == 0 &&
-         rte_pci_addr_cmp(&of_a, &of_b) == 0;
-}
-
-/// What was probed. By its name: DPDK's own search takes `mac=` for what the device is to have,
-/// also where the driver is to give it one (net_tap's mac=fixed).
-std::optional<std::uint16_t> find_probed(const std::string& devargs) {
-  std::uint16_t each = 0;
-  if (!text_in(devargs, "representor").empty()) {  // one of several ports of a device
-    rte_dev_iterator iterator;
-    std::optional<std::uint16_t> first;
-    RTE_ETH_FOREACH_MATCHING_DEV(each, devargs.c_str(), &iterator) {
-      if (!first) first = each;
-    }
-    return first;
-  }
-  const known_device wanted(devargs);
-  if (!wanted.any()) return std::nullopt;
-  RTE_ETH_FOREACH_DEV(each) {
-    rte_eth_dev_info info{};
-    if (rte_eth_dev_info_get(each, &info) != 0 || info.device == nullptr) continue;
-    if (is_same_device(rte_dev_name(info.device), wanted.name())) return each;
-  }
-  return std::nullopt;
-}
-
-/// Of what was probed for nothing: it would stay with DPDK, and keep its place and its name.
-void remove_probed(const std::string& devargs) {
-  const known_device which(devargs);
-  if (which.any()) (void)rte_eal_hotplug_remove(which.bus(), which.name());
 }
 
 /// The largest MTU that the device takes, as DPDK itself computes it.
@@ -290,7 +232,7 @@ result<void> port::configure(const port_limits& limits) {
     return failed("cannot read the device's limits", error);
   driver_ = info.driver_name;
   interface_ = kernel_interface::of(driver_, info.if_index);
-  if (auto taken = check_taken(info); !taken) return taken;
+  if (auto stands = check_interface(info); !stands) return stands;
   if (info.max_rx_queues == 0 || info.max_tx_queues == 0)
     return fail(errc::unsupported, where(), "the device cannot both receive and send");
   const auto clamp = [](unsigned n, unsigned most) {
@@ -348,7 +290,7 @@ result<void> port::configure(const port_limits& limits) {
 }
 
 /// Where one argument is unknown, or is there twice, net_tap goes on as if there were none.
-result<void> port::check_taken(const rte_eth_dev_info& info) const {
+result<void> port::check_interface(const rte_eth_dev_info& info) const {
   const std::string wanted = text_in(config_.devargs, "iface");
   std::array<char, IF_NAMESIZE> found{};
   if (driver_ != "net_tap" || wanted.empty() || wanted.find('%') != std::string::npos ||

@@ -133,7 +133,7 @@ class port {
   result<void> setup_queues(const port_limits& limits);
   result<void> setup_rx_queue(std::uint16_t queue, unsigned node);
   result<void> start();
-  result<void> check_taken(const rte_eth_dev_info& info) const;
+  result<void> check_interface(const rte_eth_dev_info& info) const;
   result<void> check_mtu(unsigned mtu, const rte_eth_dev_info& info) const;
   bool is_xdp() const { return driver_ == "net_af_xdp"; }
   unsigned longest_received() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices that a port opens, and those that it cannot open.
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <unistd.h>
 
@@ -37,6 +38,26 @@ TEST_F(switch_test, virtual_devices_are_probed_at_run_time) {
   config.mtu = 1500;
   config.rx_descriptors = 77;
   EXPECT_EQ(switch_->update_port(config).error().code, errc::unsupported);
+}
+
+/// DPDK has it then: it would stay for good.
+TEST_F(switch_test, what_is_no_network_device_goes_again) {
+  const auto is_there = [] {
+    rte_dev_iterator iterator;
+    rte_device* found = nullptr;
+    bool any = false;
+    RTE_DEV_FOREACH(found, "bus=vdev,name=crypto_null9", &iterator) any = true;
+    return any;
+  };
+  ASSERT_EQ(rte_dev_probe("crypto_null9"), 0);
+  EXPECT_TRUE(is_there());
+  port_config config;
+  config.name = "bad";
+  config.devargs = "crypto_null9";
+  const auto added = switch_->add_port(config);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().what, "crypto_null9 is no network device");
+  EXPECT_FALSE(is_there());
 }
 
 TEST_F(switch_test, a_port_that_does_not_start_says_what_its_driver_says) {
