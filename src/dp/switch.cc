@@ -148,8 +148,7 @@ switch_impl::~switch_impl() {
   for (unsigned number = 0; number < max_ports; ++number) {
     port_slot& slot = slots_[number];
     if (!slot.device) continue;
-    for (unsigned m = 0; slot.bond && m < slot.device->members().size(); ++m)
-      keep_farewell(number, m);
+    keep_farewells(number);
     say_kept_farewells();
     slot.device->take_pools(graveyard_);
     slot.device.reset();

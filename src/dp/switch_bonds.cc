@@ -34,7 +34,7 @@ void switch_impl::send_slow(unsigned number, unsigned member, const slow_frame& 
   if (!workers_[0]->slow_outs().push(one)) rte_pktmbuf_free(packet);
 }
 
-/// Of a bond whose members stay, and speak LACP no more.
+/// Of a bond whose members stay, and speak LACP no more: by the worker that sends all of it.
 void switch_impl::say_farewells(unsigned number) {
   const port_slot& slot = slots_[number];
   for (unsigned m = 0; m < slot.device->members().size(); ++m)
@@ -49,6 +49,13 @@ void switch_impl::keep_farewell(unsigned number, unsigned member) {
   if (!frame) return;
   if (rte_mbuf* packet = packet_of(number, member, *frame))
     farewells_.emplace_back(slot.device->members()[member]->device(), packet);
+}
+
+/// Of all members, where the port is a bond.
+void switch_impl::keep_farewells(unsigned number) {
+  const port_slot& slot = slots_[number];
+  if (!slot.bond) return;
+  for (unsigned m = 0; m < slot.device->members().size(); ++m) keep_farewell(number, m);
 }
 
 /// After the plan that has these members no more, and before they are closed.

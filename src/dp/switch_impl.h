@@ -195,6 +195,7 @@ class switch_impl final : public l2_switch {
   rte_mbuf* packet_of(unsigned number, unsigned member, const slow_frame& frame) const;
   void say_farewells(unsigned number);
   void keep_farewell(unsigned number, unsigned member);
+  void keep_farewells(unsigned number);
   void say_kept_farewells();
   std::optional<std::pair<unsigned, unsigned>> member_of(std::uint16_t device) const;
   static std::vector<member_status> members_of(const port_slot& slot);

@@ -194,8 +194,7 @@ result<switch_impl::flush_ptr> switch_impl::remove_port_here(const std::string& 
   filter.statics = true;  // a static entry cannot outlive the port that it names
   const flush_ptr flush = owner_->start_flush(filter);
   if (!flush) return fail(errc::no_memory, "port " + name, "no memory to flush its entries");
-  for (unsigned m = 0; slot.bond && m < slot.device->members().size(); ++m)
-    keep_farewell(number, m);
+  keep_farewells(number);
   std::unique_ptr<port> leaving = std::move(slot.device);
   slot.bond.reset();
   slot.link = {};
