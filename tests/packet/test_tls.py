@@ -108,6 +108,17 @@ class test_tls(with_certificates):
         at.close()
         self.wait_for_trouble("Connection refused")
 
+    def test_why_one_ended_is_said_until_another_one_ends(self):
+        """Red when a connection that comes back takes the reason along, and leaves "Input/output error"."""
+        at = self.listen(6653, self.context("controller"))
+        said = ("TLS: unexpected eof while reading", "Connection reset by peer")
+        one = self.accept(at)
+        socket.close(one.socket.detach())  # without a last word, as a program that was killed
+        lab.wait_for(lambda: self.trouble() in said, timeout=20, what="its end")
+        before = self.trouble()
+        self.accept(at).barrier()
+        self.assertEqual(self.trouble(), before)
+
     def test_they_may_connect_to_the_switch(self):
         one = self.come("controller")
         one.barrier()

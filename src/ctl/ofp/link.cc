@@ -39,7 +39,7 @@ std::string check_passive_target(const std::string& target) {
   silence_library();
   return pvconn_verify_name(target.c_str()) == 0
              ? ""
-             : "is none of ptcp:PORT:ADDRESS, pssl:PORT:ADDRESS, punix:PATH";
+             : "is none of ptcp:PORT[:ADDRESS], pssl:PORT[:ADDRESS], punix:PATH";
 }
 
 std::unique_ptr<link> link::to(const std::string& target, const link_settings& settings) {
@@ -53,21 +53,23 @@ std::unique_ptr<link> link::to(const std::string& target, const link_settings& s
 link::~link() { rconn_destroy(rconn_); }
 
 void link::run() {
-  const bool tried = is_connecting();
   (void)take_tls_trouble();  // of others in this thread
   rconn_run(rconn_);
   unsent_ = rconn_count_txqlen(rconn_);
-  // Also an attempt that ends without one: the last one's is over.
-  note_tls_trouble(tried && !is_connecting());
+  note_tls_trouble();
 }
 
-bool link::is_connecting() const {
-  return std::string_view(rconn_get_state(rconn_)) == "CONNECTING";
+/// An attempt or a connection, which may end.
+bool link::is_under_way() const {
+  return rconn_is_connected(rconn_) || std::string_view(rconn_get_state(rconn_)) == "CONNECTING";
 }
 
-void link::note_tls_trouble(bool also_none) {
+/// After each call by which one may have ended. Its trouble is told until the next one ends,
+/// however well that begins.
+void link::note_tls_trouble() {
+  const bool was_under_way = std::exchange(under_way_, is_under_way());
   std::string found = take_tls_trouble();
-  if (also_none || !found.empty()) tls_trouble_ = std::move(found);
+  if (!found.empty() || (was_under_way && !under_way_)) tls_trouble_ = std::move(found);
 }
 
 void link::wait(bool for_messages) {
@@ -96,7 +98,7 @@ void link::disconnect() { rconn_reconnect(rconn_); }
 std::optional<message> link::receive() {
   ofpbuf* one = rconn_recv(rconn_);
   probe(true);  // what it says now counts
-  note_tls_trouble(false);
+  note_tls_trouble();
   if (one == nullptr) return std::nullopt;
   const auto* bytes = static_cast<const std::uint8_t*>(one->data);
   message made(bytes, bytes + one->size);
@@ -107,7 +109,7 @@ std::optional<message> link::receive() {
 void link::send(message_view one) {
   rconn_send(rconn_, ofpbuf_clone_data(one.data(), one.size()), nullptr);
   unsent_ = rconn_count_txqlen(rconn_);
-  note_tls_trouble(false);
+  note_tls_trouble();
 }
 
 result<std::unique_ptr<listener>> listener::on(const std::string& target) {

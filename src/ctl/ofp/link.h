@@ -65,15 +65,16 @@ class link {
   link(::rconn* wrapped, std::string name, unsigned probe_s)
       : rconn_(wrapped), name_(std::move(name)), probe_s_(probe_s) {}
   void probe(bool on);
-  bool is_connecting() const;
-  void note_tls_trouble(bool also_none);
+  bool is_under_way() const;
+  void note_tls_trouble();
 
   ::rconn* rconn_;
   std::string name_;
   const unsigned probe_s_;
   bool probes_ = true;
   unsigned unsent_ = 0;
-  std::string tls_trouble_;  // of the last attempt or connection
+  bool under_way_ = false;   // at the last look
+  std::string tls_trouble_;  // of the last attempt or connection that ended
 };
 
 class listener {
