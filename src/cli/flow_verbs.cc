@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -39,19 +38,6 @@ bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
-std::string first_word(const std::string& text) {
-  constexpr const char* blanks = " \t\r\n";
-  const std::size_t from = text.find_first_not_of(blanks);
-  return text.substr(from, text.find_first_of(blanks, from) - from);
-}
-
-/// A kind or a command. One that the verb does not name would go unnoticed: "flow add delete".
-bool is_word_of_lines(const std::string& word) {
-  constexpr std::string_view those[] = {"flow",   "group",         "meter",  "add",
-                                        "modify", "modify_strict", "delete", "delete_strict"};
-  return std::ranges::find(those, word) != std::end(those);
-}
-
 /// What is asked: the argument, or the lines of a file. `all` is the word for neither.
 result<std::string> take_text(const session& s, const char* argument, const char* all) {
   if (s.call.has(argument) && s.call.has("file"))
@@ -61,12 +47,8 @@ result<std::string> take_text(const session& s, const char* argument, const char
     if (all != nullptr) return all;
     return s.misuse(std::string("give ") + argument + ", or --file FILE with one in each line");
   }
-  const std::string text = s.call.text(argument);
-  if (is_blank(text)) return s.misuse(std::string(argument) + " is empty");
-  if (const std::string word = first_word(text); is_word_of_lines(word))
-    return s.misuse(std::string(argument) + " begins with '" + word +
-                    "', as lines of a --file may alone");
-  return text;
+  if (is_blank(s.call.text(argument))) return s.misuse(std::string(argument) + " is empty");
+  return s.call.text(argument);
 }
 
 /// "2 changes, 1 renewed: counters or time-outs begin anew"
@@ -89,7 +71,8 @@ error in_file(const std::string& name, const std::string& text, error wrong) {
   return wrong;
 }
 
-result<void> apply(const session& s, const std::string& text, request::Kind kind,
+/// `is_bare`: the text says no kind and no command, one that the verb does not name least of all.
+result<void> apply(const session& s, const std::string& text, bool is_bare, request::Kind kind,
                    request::Command command) {
   call_context context(s.daemon);
   v1::ApplyFlowsResponse got;
@@ -97,6 +80,7 @@ result<void> apply(const session& s, const std::string& text, request::Kind kind
   request piece;
   piece.set_kind(kind);
   piece.set_command(command);
+  piece.set_bare(is_bare);
   piece.set_bridge(s.call.text("bridge"));
   if (auto good = check_texts(piece); !good) return good;
   for (std::size_t at = 0; at == 0 || at < text.size(); at += piece_bytes) {
@@ -217,7 +201,7 @@ result<void> run_apply(const session& s, const char* argument, const char* all, 
                        request::Command command) {
   const auto text = take_text(s, argument, all);
   if (!text) return tl::unexpected(text.error());
-  const result<void> done = apply(s, *text, kind, command);
+  const result<void> done = apply(s, *text, s.call.has(argument), kind, command);
   const std::string file = s.call.text("file");
   if (done || file.empty() || file == "-") return done;
   return tl::unexpected(in_file(file, *text, done.error()));

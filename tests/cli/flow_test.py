@@ -171,12 +171,13 @@ class test_flows(cli_case):
                                             ("delete", " delete udp", "modify udp actions=2",
                                              "flow udp", "group", "meter", "add udp actions=2",
                                              "delete_strict udp", "modify_strict udp actions=2")):
-            done = self.coua("flow", verb, word, status=2)
-            self.assertIn(f"FLOW begins with '{word.split()[0]}', as lines of a --file may alone",
-                          done.stderr)
-        self.assertEqual([rule.split()[-2:] for rule in self.dump()],
-                         [["udp", "actions=output:p0"]])
-        self.assertIn("GROUP begins with", self.coua("group", "del", "delete", status=2).stderr)
+            self.assertIn(f"flow: unknown keyword {word.split()[0]}",
+                          self.coua("flow", verb, word, status=1).stderr)
+        self.assertEqual([rule.split()[-2:] for rule in self.dump()], [["udp", "actions=output:p0"]])
+        self.coua("group", "add", "group_id=1,type=all")
+        for kind in ("group", "meter"):
+            self.assertIn(f"{kind}: ", self.coua(kind, "del", "delete", status=1).stderr)
+        self.assertEqual(self.json("group", "dump")["count"], 1)
 
     def test_a_file_that_is_not_utf8(self):
         path = self.file(b"# B\xfcro\nudp actions=1  # B\xfcro\n")

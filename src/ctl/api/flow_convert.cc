@@ -42,6 +42,7 @@ result<mod_command> to_mod_command(request::Command command) {
 
 result<ofp::line_defaults> to_line_defaults(const request& asked) {
   ofp::line_defaults made;
+  made.bare = asked.bare();
   switch (asked.kind()) {
     case request::KIND_FLOW: {
       const auto command = to_rule_command(asked.command());

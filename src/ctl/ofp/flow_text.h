@@ -47,6 +47,7 @@ struct line_defaults {
   kind about = kind::rule;
   pipeline::rule_command rule = pipeline::rule_command::add;
   pipeline::mod_command other = pipeline::mod_command::add;
+  bool bare = false;  // of lines that may say neither
 };
 struct parsed_lines {
   std::vector<pipeline::operation> operations;

@@ -55,12 +55,15 @@ result<pipeline::operation> widen(result<Mod> made) {
 
 result<pipeline::operation> parse_line(std::string_view text, const line_defaults& defaults,
                                        const port_names& names) {
-  const kind about = take_word(text, kinds).value_or(defaults.about);
+  const auto said = [&](const auto& words) {
+    return defaults.bare ? std::nullopt : take_word(text, words);
+  };
+  const kind about = said(kinds).value_or(defaults.about);
   if (about == kind::rule) {
-    const rule_command command = take_word(text, rule_words).value_or(defaults.rule);
+    const rule_command command = said(rule_words).value_or(defaults.rule);
     return widen(parse_rule(text, command, names));
   }
-  const mod_command command = take_word(text, other_words).value_or(defaults.other);
+  const mod_command command = said(other_words).value_or(defaults.other);
   return about == kind::group ? widen(parse_group(text, command, names))
                               : widen(parse_meter(text, command));
 }

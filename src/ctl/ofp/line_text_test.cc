@@ -64,6 +64,9 @@ TEST(line_text, that_says_nothing_asks_for_nothing) {
       EXPECT_TRUE(made->operations.empty()) << text;
     }
     EXPECT_EQ(parse_lines("delete", removal)->operations.size(), 1U);
+    line_defaults bare = removal;
+    bare.bare = true;
+    EXPECT_FALSE(parse_lines("delete", bare));
   }
 }
 
