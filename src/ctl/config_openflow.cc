@@ -156,10 +156,11 @@ const field_table<openflow_config>& openflow_fields() {
                     "`tcp:ADDRESS:PORT`, `ssl:ADDRESS:PORT`, `unix:PATH`; at most 16",
                     check_controller, &settings::controllers),
       targets_field({.name = "listen",
-                     .meaning = "Where controllers may connect to the switch. TCP has no password: "
-                                "listen on addresses only that nobody else reaches",
+                     .meaning = "Where controllers may connect to the switch; without ADDRESS, at "
+                                "every IPv4 address of the machine. TCP has no password: listen on "
+                                "addresses only that nobody else reaches",
                      .example = "[\"ptcp:6653:127.0.0.1\"]"},
-                    "`ptcp:PORT:ADDRESS`, `pssl:PORT:ADDRESS`, `punix:PATH`; at most 16",
+                    "`ptcp:PORT[:ADDRESS]`, `pssl:PORT[:ADDRESS]`, `punix:PATH`; at most 16",
                     check_listener, &settings::listen),
       text_field<settings>({.name = "management",
                             .meaning = "The Unix socket for `ovs-ofctl`",

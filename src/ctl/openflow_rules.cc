@@ -48,7 +48,8 @@ std::string check_controller(const std::string& target) {
 
 std::string check_listener(const std::string& target) {
   const std::string wrong =
-      "is none of ptcp:PORT:ADDRESS, pssl:PORT:ADDRESS, punix:PATH, such as ptcp:6653:127.0.0.1";
+      "is none of ptcp:PORT[:ADDRESS], pssl:PORT[:ADDRESS], punix:PATH, such as "
+      "ptcp:6653:127.0.0.1";
   if (const auto path = behind(target, {"punix:"})) return check_path(*path);
   const auto place = behind(target, {"ptcp:", "pssl:"});
   if (!place) return wrong;
