@@ -114,21 +114,25 @@ class test_broken_dump(cli_case):
 
 
 class test_fib(cli_case):
-    def test_json_stays_json_when_ctrl_c_ends_it(self):
+    def test_json_stays_json_when_signals_end_it(self):
+        """The second one finds it in a write of which nothing is done yet."""
         self.ports()
         self.coua("fib", "load", "--generate", "900K", "--vlan", 10, "--ports", "p0")
-        with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "fib", "show"], bufsize=0,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
-            first = dump.stdout.read(1)
-            time.sleep(0.3)  # it waits for its reader
-            dump.send_signal(signal.SIGINT)
-            time.sleep(0.3)
-            rest, err = dump.communicate(timeout=60)
-        self.assertEqual((dump.returncode, err), (130, b"coua: interrupted\n"))
-        got = json.loads(first + rest)
-        self.assertEqual(len(got["entries"]), got["count"])
-        self.assertEqual(got["error"], {"code": "interrupted", "where": "coua",
-                                        "what": "interrupted"})
+        for signals, status, said in (((signal.SIGINT,), 130, b"coua: interrupted\n"),
+                                      ((signal.SIGINT, signal.SIGTERM), -signal.SIGTERM, b"")):
+            with subprocess.Popen([COUA, "-s", self.daemon.socket, "-j", "fib", "show"], bufsize=0,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dump:
+                first = dump.stdout.read(1)
+                for number in signals:
+                    time.sleep(0.3)  # it waits for its reader
+                    dump.send_signal(number)
+                time.sleep(0.3)
+                rest, err = dump.communicate(timeout=60)
+            self.assertEqual((dump.returncode, err), (status, said))
+            got = json.loads(first + rest)
+            self.assertEqual(len(got["entries"]), got["count"])
+            self.assertEqual(got["error"], {"code": "interrupted", "where": "coua",
+                                            "what": "interrupted"})
 
     def test_a_json_dump_without_a_reader(self):
         self.ports()
