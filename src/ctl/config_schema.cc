@@ -160,8 +160,9 @@ const field_table<config>& worker_fields() {
                             1, 64, [](config& c) -> auto& { return c.tables.burst; }),
       integer_field<config>(
           {.name = "tx_flush_us",
-           .meaning = "The longest that a packet waits in a transmit buffer while a worker "
-                      "finds a burst or more in each round; else it waits for nothing",
+           .meaning = "The longest that a packet waits in a transmit buffer of less than a quarter "
+                      "of a burst while a worker finds a burst or more in each round; else it "
+                      "waits for nothing",
            .example = "50",
            .unit = "us"},
           0, 10'000, [](config& c) -> auto& { return c.tables.tx_flush_us; }),

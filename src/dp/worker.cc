@@ -27,6 +27,7 @@ constexpr unsigned rounds_before_nap = 512;
 constexpr unsigned first_nap_us = 10;
 constexpr unsigned longest_nap_us = 50;      // yield mode: adds at most this to a packet's way
 constexpr unsigned longest_sleep_us = 1000;  // sleep mode
+constexpr unsigned well_filled = 4;          // a transmit buffer, with a quarter of a burst
 constexpr unsigned paused_nap_us = 5000;     // others are measured on its core (bench_hooks.h)
 
 void nap(unsigned us) noexcept {
@@ -89,7 +90,7 @@ void worker::loop() {
     if (plan_->lacp) [[unlikely]]
       send_slow();
     // Less than a burst: there is time to spare, and those that wait for more would wait in vain.
-    if (dirty_ != 0 && (found < params_.burst || now_ >= flush_at_)) flush_all();
+    if (dirty_ != 0) found < params_.burst || now_ >= flush_at_ ? flush_all() : flush_well_filled();
     now_ = cycles();
     own_.add(worker_counter::rounds);
     own_.add(found != 0 ? worker_counter::cycles_busy : worker_counter::cycles_idle, now_ - start);
@@ -317,6 +318,14 @@ void worker::flush(unsigned port) noexcept {
                                                       unsigned n) noexcept {
   rte_pktmbuf_free_bulk(mbufs, n);
   port_counters_.of(port).add(port_counter::drop_tx_full, n);
+}
+
+/// At the end of a round. What has gone makes room in the cache: packets that pile up for several
+/// ports push out those that come in.
+void worker::flush_well_filled() noexcept {
+  for_each_port(dirty_, [this](unsigned port) {
+    if (tx_[port].n >= params_.burst / well_filled) flush(port);
+  });
 }
 
 void worker::flush_all() noexcept {

@@ -140,6 +140,7 @@ class worker {
   }
   void flush(unsigned port) noexcept;
   void flush_all() noexcept;
+  void flush_well_filled() noexcept;
   std::uint16_t transmit(const tx_queue& queue, rte_mbuf** mbufs, std::uint16_t n) noexcept;
   unsigned send_rest(unsigned port, const tx_queue& queue, rte_mbuf** mbufs, unsigned n,
                      std::uint64_t& bytes, port_counter::id* fate = nullptr) noexcept;
