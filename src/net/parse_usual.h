@@ -6,7 +6,7 @@
 // same.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -33,75 +33,68 @@ constexpr std::uint32_t swap16(std::uint64_t value) noexcept {
   return __builtin_bswap16(static_cast<std::uint16_t>(value));
 }
 
-/// The bytes from offset 12 on of a frame with IPv4 without options, with and without a tag.
-struct usual_start {
-  std::uint64_t mask, value;
-  bool is(std::uint64_t bytes) const noexcept { return (bytes & mask) == value; }
+/// Of protocols that have ports, what a whole header of them says. Of others no header is whole.
+struct usual_transport {
+  layer::bits present;
+  std::uint32_t header_bytes;
 };
-inline constexpr usual_start untagged{number_of({0xff, 0xff, 0xff}), number_of({8, 0, 0x45})};
-inline constexpr usual_start tagged{number_of({0xff, 0xff, 0, 0, 0xff, 0xff, 0xff}),
-                                    number_of({0x81, 0, 0, 0, 8, 0, 0x45})};
-inline constexpr usual_start tagged_qinq{tagged.mask, number_of({0x88, 0xa8, 0, 0, 8, 0, 0x45})};
+inline constexpr auto usual_transports = [] {
+  std::array<usual_transport, 256> made;
+  made.fill({0, UINT32_MAX});  // gcc 12 loses initial values of members that differ from 0
+  made[ip_proto_tcp] = {layer::tcp, wire::tcp::header_bytes};
+  made[ip_proto_udp] = {layer::udp, wire::udp::header_bytes};
+  return made;
+}();
 
 }  // namespace detail
 
-/// False: the frame is another one, and `out` is as it was.
-template <parse_depth Depth>
-[[gnu::always_inline]] inline bool parse_usual(const packet& p, layers& out) noexcept {
-  // Few loads, each of many fields, and single variables instead of a `layers`, which gcc would
-  // build in memory and load again as a whole; that has to wait for all of its parts.
+/// Kinds of frames with IPv4 without options, by what stands before it.
+enum class usual_kind : std::uint8_t { untagged, tagged, tagged_qinq };
+
+/// False: the frame is of another kind, or is not parsed here at all; `out` is as it was. Frames of
+/// one kind go through it without a branch that differs.
+template <parse_depth Depth, usual_kind Kind>
+[[gnu::always_inline]] inline bool parse_usual_kind(const packet& p, layers& out) noexcept {
+  static_assert(Depth != parse_depth::link);
+  using detail::number_of;
+  constexpr bool is_tagged = Kind != usual_kind::untagged;
+  constexpr std::uint32_t network = ethernet_header_bytes + (is_tagged ? vlan_tag_bytes : 0);
+  constexpr std::uint32_t transport = network + wire::ipv4::header_bytes;
+  // From the Ethernet type to the length of the IP header, but for the tag itself.
+  constexpr std::uint64_t start_mask =
+      is_tagged ? number_of({0xff, 0xff, 0, 0, 0xff, 0xff, 0xff}) : number_of({0xff, 0xff, 0xff});
+  constexpr std::uint64_t start_value = Kind == usual_kind::untagged ? number_of({8, 0, 0x45})
+                                        : Kind == usual_kind::tagged
+                                            ? number_of({0x81, 0, 0, 0, 8, 0, 0x45})
+                                            : number_of({0x88, 0xa8, 0, 0, 8, 0, 0x45});
+  // From the total length to the protocol.
+  constexpr std::uint64_t fragmented =
+      number_of({0, 0, 0, 0, (wire::ipv4::more_fragments | wire::ipv4::offset_mask) >> 8,
+                 (wire::ipv4::more_fragments | wire::ipv4::offset_mask) & 0xff});
+  static_assert(wire::ipv4::protocol == wire::ipv4::total_length + 7);
+  static_assert(wire::ipv4::fragment == wire::ipv4::total_length + 4);
+
+  // Few loads, each of many fields.
   const std::uint8_t* const bytes = p.bytes;
   const std::size_t there = p.contiguous;
-  layer::bits present = layer::ethernet | layer::eth_type;
-  std::uint32_t network = ethernet_header_bytes, type = 0, tci = 0, transport = 0, ip_end = 0;
-  std::uint32_t proto = 0;
-  if constexpr (Depth == parse_depth::link) {
-    if (there < ethernet_header_bytes) return false;
-    type = load_be16(bytes + ethertype_offset);
-    if (is_vlan_type(static_cast<std::uint16_t>(type))) {
-      if (there < ethernet_header_bytes + vlan_tag_bytes) return false;
-      network = ethernet_header_bytes + vlan_tag_bytes;
-      present |= layer::vlan;
-      tci = load_be16(bytes + ethertype_offset + 2) | tci_present;
-      type = load_be16(bytes + ethertype_offset + vlan_tag_bytes);
-      if (is_vlan_type(static_cast<std::uint16_t>(type))) return false;
-    }
-    if (type < ethertype_min) type = eth_type_none;
-  } else {
-    if (there < ethernet_header_bytes + wire::ipv4::header_bytes) return false;
-    type = ethertype_ipv4;
-    present |= layer::ipv4 | layer::ip_proto;
-    const std::uint64_t start = detail::load_le64(bytes + ethertype_offset);
-    if (!detail::untagged.is(start)) {
-      if (!detail::tagged.is(start) && !detail::tagged_qinq.is(start)) return false;
-      network += vlan_tag_bytes;
-      present |= layer::vlan;
-      tci = detail::swap16(start >> 16) | tci_present;
-    }
-    transport = network + wire::ipv4::header_bytes;
-    // From the total length to the protocol.
-    constexpr std::uint64_t fragmented =
-        detail::number_of({0, 0, 0, 0, (wire::ipv4::more_fragments | wire::ipv4::offset_mask) >> 8,
-                           (wire::ipv4::more_fragments | wire::ipv4::offset_mask) & 0xff});
-    static_assert(wire::ipv4::protocol == wire::ipv4::total_length + 7);
-    static_assert(wire::ipv4::fragment == wire::ipv4::total_length + 4);
-    const std::uint64_t rest = detail::load_le64(bytes + network + wire::ipv4::total_length);
-    const std::uint32_t total = detail::swap16(rest);
-    if ((rest & fragmented) != 0 || total < wire::ipv4::header_bytes || there < transport)
-      return false;
-    ip_end = network + total;
-    proto = static_cast<std::uint32_t>(rest >> 56);
-    if constexpr (Depth == parse_depth::transport) {
-      const std::size_t left = std::min<std::size_t>(ip_end, there) - transport;
-      if (proto == ip_proto_udp && left >= wire::udp::header_bytes) {
-        present |= layer::udp;
-      } else if (proto == ip_proto_tcp && left >= wire::tcp::header_bytes) {
-        present |= layer::tcp;
-      } else {
-        return false;
-      }
-    }
+  if (there < transport) return false;
+  const std::uint64_t start = detail::load_le64(bytes + ethertype_offset);
+  const std::uint64_t rest = detail::load_le64(bytes + network + wire::ipv4::total_length);
+  if ((((start ^ start_value) & start_mask) | (rest & fragmented)) != 0) return false;
+  const std::uint32_t total = detail::swap16(rest);
+  const std::uint32_t ip_end = network + total;
+  const std::uint32_t proto = static_cast<std::uint32_t>(rest >> 56);
+  layer::bits present = layer::ethernet | layer::eth_type | (is_tagged ? layer::vlan : 0) |
+                        layer::ipv4 | layer::ip_proto;
+  if constexpr (Depth == parse_depth::transport) {
+    const detail::usual_transport& ports = detail::usual_transports[proto];
+    const std::size_t needed = std::size_t{transport} + ports.header_bytes;
+    if (there < needed || ip_end < needed) return false;
+    present |= ports.present;
+  } else if (total < wire::ipv4::header_bytes) {
+    return false;
   }
+  // What is the same for all of a kind is one store.
   out.present = present;
   out.ip_end = ip_end;
   out.network = static_cast<std::uint16_t>(network);
@@ -109,6 +102,32 @@ template <parse_depth Depth>
   out.nd_option = 0;
   out.ipv6_exthdr = 0;
   out.ip_proto = static_cast<std::uint8_t>(proto);
+  out.eth_type = ethertype_ipv4;
+  out.vlan_tci = is_tagged ? static_cast<std::uint16_t>(detail::swap16(start >> 16) | tci_present)
+                           : std::uint16_t{0};
+  return true;
+}
+
+/// The same of a frame whose headers above Ethernet do not matter.
+[[gnu::always_inline]] inline bool parse_usual_link(const packet& p, layers& out) noexcept {
+  const std::uint8_t* const bytes = p.bytes;
+  const std::size_t there = p.contiguous;
+  if (there < ethernet_header_bytes) return false;
+  std::uint32_t network = ethernet_header_bytes, tci = 0;
+  std::uint32_t type = load_be16(bytes + ethertype_offset);
+  layer::bits present = layer::ethernet | layer::eth_type;
+  if (is_vlan_type(static_cast<std::uint16_t>(type))) {
+    if (there < ethernet_header_bytes + vlan_tag_bytes) return false;
+    network = ethernet_header_bytes + vlan_tag_bytes;
+    present |= layer::vlan;
+    tci = load_be16(bytes + ethertype_offset + 2) | tci_present;
+    type = load_be16(bytes + ethertype_offset + vlan_tag_bytes);
+    if (is_vlan_type(static_cast<std::uint16_t>(type))) return false;
+  }
+  if (type < ethertype_min) type = eth_type_none;
+  out = {};
+  out.present = present;
+  out.network = static_cast<std::uint16_t>(network);
   out.eth_type = static_cast<std::uint16_t>(type);
   out.vlan_tci = static_cast<std::uint16_t>(tci);
   return true;

@@ -14,20 +14,31 @@ namespace {
 using namespace test;
 
 /// Whether it was taken.
-template <parse_depth Depth>
-bool agrees(const packet& frame) {
+template <class Parse>
+bool agrees(Parse parse_one, const packet& frame, parse_depth depth) {
   layers untouched;
   untouched.ip_proto = 1;
   layers usual = untouched;
-  const bool taken = parse_usual<Depth>(frame, usual);
-  EXPECT_EQ(usual, taken ? parse(frame, Depth) : untouched) << "depth " << static_cast<int>(Depth);
+  const bool taken = parse_one(frame, usual);
+  EXPECT_EQ(usual, taken ? parse(frame, depth) : untouched) << "depth " << static_cast<int>(depth);
   return taken;
+}
+
+/// Whether one of the kinds took it: no two do.
+template <parse_depth Depth>
+bool agrees(const packet& frame) {
+  const unsigned n =
+      unsigned{agrees(parse_usual_kind<Depth, usual_kind::untagged>, frame, Depth)} +
+      unsigned{agrees(parse_usual_kind<Depth, usual_kind::tagged>, frame, Depth)} +
+      unsigned{agrees(parse_usual_kind<Depth, usual_kind::tagged_qinq>, frame, Depth)};
+  EXPECT_LE(n, 1U);
+  return n != 0;
 }
 
 /// How often it was taken, of three depths.
 unsigned agrees(const bytes& frame) {
   const guarded_frame memory(frame);
-  return unsigned{agrees<parse_depth::link>(memory.at)} +
+  return unsigned{agrees(parse_usual_link, memory.at, parse_depth::link)} +
          unsigned{agrees<parse_depth::network>(memory.at)} +
          unsigned{agrees<parse_depth::transport>(memory.at)};
 }

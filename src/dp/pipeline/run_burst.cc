@@ -15,6 +15,11 @@ namespace {
 
 namespace of = pipeline;
 
+/// A packet of a run.
+rte_mbuf* frame_of(const of::owned_packet& one, bool is_resized) noexcept {
+  return is_resized ? to_mbuf(one) : static_cast<rte_mbuf*>(one.owner);
+}
+
 }  // namespace
 
 void worker::run_pipeline(worker_bridge& bridge, burst& b) noexcept {
@@ -81,8 +86,9 @@ bool worker::deliver_to_one(const worker_bridge& bridge, unsigned port, unsigned
   note_filling(out);
   rte_mbuf** next = buffer.mbufs.data() + buffer.n;
   std::uint64_t bytes = 0;
+  const bool is_resized = ran.is_some_resized();
   ran.each_packet([&](const of::owned_packet& what) {
-    *next++ = to_mbuf(what);
+    *next++ = frame_of(what, is_resized);
     bytes += what.buffer.length;
   });
   buffer.bytes += bytes;
@@ -100,9 +106,10 @@ void worker::deliver_all(worker_bridge& bridge, unsigned port, unsigned n) noexc
   normal_.n = 0;
   normal_.port = port;
   const port_set up = up_in(bridge);
+  const bool is_resized = ran.is_some_resized();
   const auto send = [&](of::port_no to, const of::owned_packet& what) {
     ++n_delivered;
-    rte_mbuf* frame = to_mbuf(what);
+    rte_mbuf* frame = frame_of(what, is_resized);
     const unsigned out = switch_port(to);  // no port, where it is LOCAL: send_to_port() asks
     if ((up & port_bit(out)) == 0) [[unlikely]]
       return send_to_port(bridge, port, to, frame);

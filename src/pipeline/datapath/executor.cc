@@ -68,6 +68,7 @@ void executor::load(unsigned n) noexcept {
   n_deliveries_ = n_numbers_ = 0;
   n_left_over_ = 0;
   n_learned_ = 0;
+  some_resized_ = false;
   some_borrowed_ = false;
   some_called_ = false;
   ends_differ_ = false;
@@ -95,27 +96,41 @@ void executor::load(unsigned n) noexcept {
   }
 }
 
+/// From packet `i` on, those that `parse` parses. Returns the first that it does not.
+template <class Parse>
+[[gnu::always_inline]] inline unsigned executor::parse_run(unsigned i, Parse parse) noexcept {
+  while (i < n_ && parse(packets_[i].buffer, packets_[i].layers)) ++i;
+  return i;
+}
+
 template <net::parse_depth Depth>
 void executor::parse_all() noexcept {
-  const port_list& ports = *plan_->ports;
-  const unsigned n = n_;
-  // They come from one port, mostly.
-  port_no port = packets_[0].in_port;
-  unsigned states = ports.states(port);
-  bool is_one_port = true;
-  for (unsigned i = 0; i < n; ++i) {
-    packet_state& p = packets_[i];
-    if (!net::parse_usual<Depth>(p.buffer, p.layers)) {
-      net::parse_burst(&p.buffer, &p.layers, 1, Depth);
+  for (unsigned i = 0; i < n_;) {
+    const unsigned before = i;
+    if constexpr (Depth == net::parse_depth::link) {
+      i = parse_run(i, net::parse_usual_link);
+    } else {
+      i = parse_run(i, net::parse_usual_kind<Depth, net::usual_kind::untagged>);
+      i = parse_run(i, net::parse_usual_kind<Depth, net::usual_kind::tagged>);
+      i = parse_run(i, net::parse_usual_kind<Depth, net::usual_kind::tagged_qinq>);
     }
-    if (p.in_port == port) [[likely]]
+    if (i != before) [[likely]]
       continue;
-    is_one_port = false;
-    port = p.in_port;
-    states |= ports.states(port);
+    net::parse_burst(&packets_[i].buffer, &packets_[i].layers, 1, Depth);
+    ++i;
   }
-  is_one_port_ = is_one_port;
-  port_states_ = states;
+  look_at_ports();
+}
+
+void executor::look_at_ports() noexcept {
+  const port_list& ports = *plan_->ports;
+  // They come from one port, mostly.
+  const port_no port = packets_[0].in_port;
+  port_states_ = ports.states(port);
+  unsigned i = 1;
+  while (i < n_ && packets_[i].in_port == port) ++i;
+  is_one_port_ = i >= n_;
+  for (; i < n_; ++i) port_states_ |= ports.states(packets_[i].in_port);
 }
 
 void executor::clear_state(unsigned n_before) noexcept {
@@ -265,7 +280,6 @@ executor::packet_bits executor::count(const packet_list& list, const met_rules& 
       shape_differs |=
           reinterpret_cast<std::uintptr_t>(one->shape) ^ reinterpret_cast<std::uintptr_t>(shape);
       traits_differ |= one->traits.bits() ^ traits.bits();
-      all.next[k] = one->traits.next_table;
       // Where shapes differ, of another record perhaps what it has not: then nobody looks here.
       all.ops[k] = ops_apart ? one->shared : one->own;
     }
@@ -277,7 +291,12 @@ executor::packet_bits executor::count(const packet_list& list, const met_rules& 
   }
   all.n = n;
   all.is_in_a_row = list.is_in_a_row;
+  all.next[0] = traits.next_table;
   all.next_differs = (traits_differ & record_traits::next_bits) != 0;
+  if (all.next_differs) {
+    for (unsigned k = 0; k < n; ++k)
+      all.next[k] = found.records[k] != nullptr ? found.records[k]->traits.next_table : no_table;
+  }
   std::copy(std::begin(list.at), std::end(list.at), all.at);
   are = {missed == 0 && shape_differs == 0,
          ((traits.bits() | traits_differ) & record_traits::metered_bits) != 0};
@@ -390,14 +409,14 @@ void executor::send_on(const work& all) noexcept {
   } else {
     const std::array<table_id, n_tables_max>& batch_of = plan_->batch_of;
     for (unsigned k = 0; k < n; ++k) {
-      table_[all.at[k]] = all.next[k];
-      differs |= batch_of[all.next[k]] ^ batch_of[next];
+      table_[all.at[k]] = all.next_of(k);
+      differs |= batch_of[all.next_of(k)] ^ batch_of[next];
     }
   }
   if (differs == 0) [[likely]] {
     return send_to(all.is_in_a_row ? first_bits(n) : bits_of(all.at, n), next);
   }
-  for (unsigned k = 0; k < n; ++k) send_to(packet_bits{1} << all.at[k], all.next[k]);
+  for (unsigned k = 0; k < n; ++k) send_to(packet_bits{1} << all.at[k], all.next_of(k));
 }
 
 void executor::end_of_pipeline(work& all) noexcept {

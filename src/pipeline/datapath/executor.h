@@ -129,6 +129,9 @@ class executor {
     for (unsigned i = 0; i < n_; ++i) differs |= first_[i] ^ first;
     return differs == 0 ? first & ~sent_bit : 0;
   }
+  /// Whether a packet of the last run may have got longer or shorter.
+  bool is_some_resized() const noexcept { return some_resized_; }
+
   /// Calls `call(owned_packet)` for each packet of the last run, in order.
   template <class Call>
   void each_packet(Call call) const {
@@ -216,13 +219,14 @@ class executor {
   /// Packets of one shape, with the ops of each, and the table that it goes to.
   struct work {
     unsigned n = 0;
-    bool next_differs = false;  // it may
+    bool next_differs = false;  // it may; else only the first one is there
     bool is_in_a_row = false;   // the first n slots
     bool all_sent = false;      // each is in a delivery, or noted
     slot at[burst_max];
     table_id next[burst_max];
     const op* ops[burst_max];
 
+    table_id next_of(unsigned k) const noexcept { return next_differs ? next[k] : next[0]; }
     void add(slot packet, const action_record& record) noexcept {
       at[n] = packet;
       next[n] = record.traits.next_table;
@@ -236,7 +240,7 @@ class executor {
       for (unsigned k = 0; k < n; ++k) {
         if ((some >> k & 1) != 0) continue;
         at[n_left] = at[k];
-        next[n_left] = next[k];
+        if (next_differs) next[n_left] = next[k];
         ops[n_left++] = ops[k];
       }
       n = n_left;
@@ -318,6 +322,9 @@ class executor {
   void load(unsigned n) noexcept;
   template <net::parse_depth Depth>
   void parse_all() noexcept;
+  template <class Parse>
+  unsigned parse_run(unsigned i, Parse parse) noexcept;
+  void look_at_ports() noexcept;
   /// Of the run before, that had so many packets.
   void clear_state(unsigned n_before) noexcept;
   void finish() noexcept;
@@ -553,6 +560,7 @@ class executor {
   packet_state packets_[n_slots];
   bool some_state_ = false;  // what load() leaves as it is may be another one than 0
   /// All packets came by one port, and no table has been shown another one for any of them.
+  bool some_resized_ = false;
   bool is_one_port_ = false;
   unsigned port_states_ = 0;  // all that is so of some port of the burst
   // By slot.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A loop for each row of fused_ops.h.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -52,6 +53,11 @@ constexpr unsigned place_of_ttl(const fused_ops& row) {
   return at;
 }
 
+constexpr bool resizes(const fused_ops& row) {
+  return std::any_of(row.steps, row.steps + row.n,
+                     [](const action_step& step) { return pipeline::resizes(step.code); });
+}
+
 }  // namespace
 
 template <std::size_t Row>
@@ -60,6 +66,7 @@ void executor::run_row(work& all, unsigned index) noexcept {
   constexpr bool sends = row.steps[row.n - 1].code == op_code::output;
   constexpr std::size_t n_changes = sends ? row.n - 1 : row.n;
   if constexpr (n_changes != 0) own_frames(all);
+  if constexpr (resizes(row)) some_resized_ = true;
   const port_list& ports = *plan_->ports;
   packet_bits invalid = 0, lost = 0, sent_oddly = 0;
   // Copies of packets, or many deliveries: one by one.

@@ -101,6 +101,7 @@ void executor::run_op(work& all, unsigned index, then after) noexcept {
 }
 
 void executor::run_on_frames(work& all, unsigned index) noexcept {
+  some_resized_ |= resizes(all.ops[0][index].code);
   if (changes_frame(all.ops[0][index])) {
     own_frames(all);
   } else {

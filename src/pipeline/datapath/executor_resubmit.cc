@@ -16,7 +16,7 @@ void executor::run_calling(const action_shape& shape, unsigned first, work& all)
     for (unsigned k = 0; k < all.n; ++k) {
       (void)begin_call(
           all.at[k], all.ops[k][i],
-          {&shape, all.ops[k], static_cast<std::uint16_t>(i + 1), all.next[k], 0, false});
+          {&shape, all.ops[k], static_cast<std::uint16_t>(i + 1), all.next_of(k), 0, false});
     }
     return;
   }

@@ -103,7 +103,7 @@ bool executor::count_as_one(const packet_list& list, const met_rules& found, wor
   all.n = list.n;
   all.is_in_a_row = list.is_in_a_row;
   std::copy(std::begin(list.at), std::end(list.at), all.at);
-  std::fill_n(all.next, list.n, first->traits.next_table);
+  all.next[0] = first->traits.next_table;
   std::fill_n(all.ops, list.n, first->ops());
   are = {true, first->traits.is_metered};
   return true;

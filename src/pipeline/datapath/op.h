@@ -111,6 +111,11 @@ constexpr bool changes_frame(const op& one) noexcept {
   return !is_reg(which) && which != field::tunnel_id && which != field::metadata;
 }
 
+/// The frame may get longer or shorter.
+constexpr bool resizes(op_code code) noexcept {
+  return code >= op_code::push_vlan && code <= op_code::pop_mpls;
+}
+
 /// Which op sends to a port: of a reserved one it is its own.
 constexpr op_code output_code(port_no to) noexcept {
   switch (to) {
