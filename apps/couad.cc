@@ -173,7 +173,8 @@ std::string reload(coua::ctl::running_config& running) {
   for (const auto& change : *done)
     coua::log_info("SIGHUP: %s", coua::ctl::to_string(change).c_str());
   coua::log_info("SIGHUP: %s: %zu changes", file.c_str(), done->size());
-  return std::to_string(done->size()) + " changes by the last reload";
+  return std::to_string(done->size()) + (done->size() == 1 ? " change" : " changes") +
+         " by the last reload";
 }
 
 /// Null: the file names no address for them.
@@ -189,15 +190,21 @@ result<std::unique_ptr<coua::ctl::metrics_server>> serve_metrics(
   return server;
 }
 
+/// For `systemctl status`: what runs now.
+std::string ready_text(const coua::dp::l2_switch& sw, const std::string& path) {
+  return count_ports(sw.ports().size()) + ", API on " + path;
+}
+
 /// Until a signal. A manager with a watchdog is told that all goes on as long as it does. Nothing
 /// is waited for to learn that: a port may come at that moment, and its driver takes its time.
 void wait_and_tell(const coua::dp::l2_switch& sw, coua::ctl::running_config& running,
-                   const std::string& ready, daemon_signals& signals) {
+                   const std::string& path, daemon_signals& signals) {
   const auto period = coua::ctl::watchdog_period();
   coua::ctl::liveness liveness;
   const auto read_again = [&] {
     coua::ctl::tell_reloading();
-    coua::ctl::tell_ready(ready + "; " + reload(running));
+    const std::string done = reload(running);
+    coua::ctl::tell_ready(ready_text(sw, path) + "; " + done);
   };
   signals.wait(period.value_or(std::chrono::hours(1)), read_again, [&] {
     if (!period) return;
@@ -242,10 +249,10 @@ result<void> serve(const coua::ctl::config& config, daemon_signals& signals) {
   const auto metrics = serve_metrics(config, **sw, bridges);
   if (!metrics) return tl::unexpected(metrics.error());
   coua::log_info("couad %s: %s", COUA_VERSION, (*sw)->describe().c_str());
-  const std::string ready = count_ports(numbers.size()) + ", API on " + path;
+  const std::string ready = ready_text(**sw, path);
   coua::log_info("ready: %s", ready.c_str());
   coua::ctl::tell_ready(ready);
-  wait_and_tell(**sw, running, ready, signals);
+  wait_and_tell(**sw, running, path, signals);
   return {};
 }
 

@@ -187,8 +187,8 @@ class test_life(daemon_case):
             said = manager.recv(4096)
             while said == b"WATCHDOG=1":
                 said = manager.recv(4096)
-            self.assertEqual(said.decode(), f"READY=1\nSTATUS=2 ports, API on {self.socket}; "
-                                            "1 changes by the last reload")
+            self.assertEqual(said.decode(), f"READY=1\nSTATUS=3 ports, API on {self.socket}; "
+                                            "1 change by the last reload")
             self.assertEqual(self.coua("port", "show", "slow")["port"]["driver"], "net_pcap")
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(60), 0)
@@ -527,6 +527,11 @@ class test_refusals(daemon_case):
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"{file}:3: workers.cores: CPU 1023 is not one", done.stderr)
 
+    def kept_file(self):
+        file = self.directory / "precious"
+        file.write_text("kept")
+        return file
+
     def test_a_value_that_the_machine_refuses_has_its_place(self):
         """Of a file that is good; in line 4, whichever field it is."""
         for text, field, reason in (
@@ -545,6 +550,8 @@ class test_refusals(daemon_case):
                  "openflow.listen[1]", "ptcp:6653:192.0.2.1: Cannot assign"),
                 ("bridges: [{name: b, openflow: {listen: ['punix:/proc/x/y']}}]",
                  "bridges[0].openflow.listen[0]", "punix:/proc/x/y: No such file"),
+                (f"openflow: {{listen: ['punix:{self.kept_file()}']}}", "openflow.listen[0]",
+                 "precious: is there already and is not a socket"),
                 ("openflow: {tls: {key: /none, certificate: /none, authority: /none}}",
                  "openflow.tls.key", "/none: No such file"),
                 ("openflow: {tls: {key: /proc/version, certificate: /none, authority: /none}}",

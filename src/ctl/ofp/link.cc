@@ -5,6 +5,7 @@
 #include <openvswitch/rconn.h>
 #include <openvswitch/vconn.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,16 @@ constexpr std::uint8_t dscp = 48;
 constexpr unsigned trouble_ms = 100;
 
 std::string message_of(int error) { return error == EOF ? "end of file" : std::strerror(error); }
+
+/// The library takes away whatever is at the path of a socket, a file as well.
+result<void> check_place(const std::string& target) {
+  constexpr std::string_view kind = "punix:";
+  struct stat there {};
+  if (!target.starts_with(kind) || lstat(target.c_str() + kind.size(), &there) != 0 ||
+      S_ISSOCK(there.st_mode))
+    return {};
+  return fail(errc::invalid, target, "is there already and is not a socket; remove it");
+}
 
 }  // namespace
 
@@ -114,6 +125,7 @@ void link::send(message_view one) {
 
 result<std::unique_ptr<listener>> listener::on(const std::string& target) {
   silence_library();
+  if (auto free = check_place(target); !free) return tl::unexpected(std::move(free.error()));
   ::pvconn* made = nullptr;
   if (const int error = pvconn_open(target.c_str(), only_1_3, dscp, &made); error != 0) {
     return fail(errc::io, target, message_of(error));
