@@ -45,7 +45,7 @@ const field_table<config>& metrics_fields() {
                       "asks. Port 0: any that is free, told in the log",
            .example = "\"127.0.0.1:9107\"",
            .default_value = "nowhere"},
-          "IPv4 address, or IPv6 address in brackets, and port", check_listen_address,
+          "IPv4 address and port", check_listen_address,
           [](config& c) -> auto& { return c.metrics_listen; }),
   };
   return fields;

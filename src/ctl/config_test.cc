@@ -96,7 +96,7 @@ TEST(config, every_field_reaches_its_member) {
   ASSERT_TRUE(parsed);
   const config& c = *parsed;
   EXPECT_EQ(c.socket, "/tmp/coua-test/couad.sock");
-  EXPECT_EQ(c.metrics_listen, "[::1]:9107");
+  EXPECT_EQ(c.metrics_listen, "127.0.0.1:9107");
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.huge_pages, huge_page_mode::off);
   EXPECT_EQ(c.packet_mib, 256u);

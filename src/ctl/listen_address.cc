@@ -26,10 +26,13 @@ bool is_ip_address(std::string_view text) {
 std::string check_listen_address(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string_view all = text;
-  if (colon != std::string::npos && is_ip_address(all.substr(0, colon)) &&
-      is_tcp_port(all.substr(colon + 1)))
-    return "";
-  return "is not ADDRESS:PORT, such as 127.0.0.1:9107 or [::1]:9107";
+  if (colon == std::string::npos || !is_ip_address(all.substr(0, colon)) ||
+      !is_tcp_port(all.substr(colon + 1)))
+    return "is not ADDRESS:PORT, such as 127.0.0.1:9107";
+  if (all.front() == '[')
+    return "is an IPv6 address, which the library that answers there (civetweb) does not take as "
+           "Debian builds it; take an IPv4 one";
+  return "";
 }
 
 std::string check_socket(const std::string& path) {

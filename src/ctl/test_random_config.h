@@ -253,7 +253,7 @@ inline std::vector<bridge_settings> bridges() {
 inline config whole() {
   config out;
   if (coin()) out.socket = path();
-  if (coin()) out.metrics_listen = *rc::gen::element<std::string>("127.0.0.1:9107", "[::1]:0");
+  if (coin()) out.metrics_listen = *rc::gen::element<std::string>("127.0.0.1:9107", "0.0.0.0:0");
   out.log =
       *rc::gen::element(log_level::error, log_level::warning, log_level::info, log_level::debug);
   out.huge_pages =

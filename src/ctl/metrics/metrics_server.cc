@@ -20,24 +20,15 @@ namespace {
 /// Why nobody can listen there now: civetweb does not say. Empty: it has become possible.
 std::string why_not(const std::string& address) {
   const std::size_t colon = address.rfind(':');
-  const bool v6 = address.front() == '[';
-  const std::string host = v6 ? address.substr(1, colon - 2) : address.substr(0, colon);
-  const auto port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
-  sockaddr_in6 six{};
-  sockaddr_in four{};
-  six.sin6_family = AF_INET6;
-  six.sin6_port = port;
-  four.sin_family = AF_INET;
-  four.sin_port = port;
-  inet_pton(v6 ? AF_INET6 : AF_INET, host.c_str(),
-            v6 ? static_cast<void*>(&six.sin6_addr) : &four.sin_addr);
-  const auto* to =
-      v6 ? reinterpret_cast<const sockaddr*>(&six) : reinterpret_cast<const sockaddr*>(&four);
-  const int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(std::stoul(address.substr(colon + 1))));
+  inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr);
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int one = 1;  // as civetweb has it
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  const bool bound =
-      fd >= 0 && bind(fd, to, v6 ? sizeof six : sizeof four) == 0 && listen(fd, 1) == 0;
+  const bool bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 &&
+                     listen(fd, 1) == 0;
   const int reason = errno;
   if (fd >= 0) close(fd);
   return bound ? "" : std::strerror(reason);
