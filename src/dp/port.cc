@@ -36,6 +36,7 @@ using namespace std::chrono_literals;
 constexpr auto first_pause = 10ms, longest_pause = 100ms;
 
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
+constexpr unsigned virtio_header_bytes = 12;  // its driver wants room for it besides
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
 constexpr unsigned descriptors_default = 1024;
 // A packet counts its room, headroom included, in 16 bits.
@@ -321,8 +322,10 @@ unsigned port::longest_received() const {
 result<void> port::setup_pool(const port_limits& limits) {
   const unsigned received = longest_received();
   const unsigned longest = std::max(longest_frame(), received);
-  const unsigned fitting = std::clamp<unsigned>(RTE_ALIGN(longest + RTE_PKTMBUF_HEADROOM, 64),
-                                                RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX);
+  const unsigned in_front = driver_.find("virtio") != std::string::npos ? virtio_header_bytes : 0;
+  const unsigned room = longest + in_front + RTE_PKTMBUF_HEADROOM;
+  const unsigned fitting =
+      std::clamp<unsigned>(RTE_ALIGN(room, 64), RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX);
   mbuf_bytes_ = limits.mbuf_bytes != 0 ? limits.mbuf_bytes + RTE_PKTMBUF_HEADROOM : fitting;
   if (limits.shared_pool && !is_xdp()) {
     auto shared = limits.shared_pool(numa_node_, mbuf_bytes_);
@@ -584,6 +587,7 @@ void port::close() {
   const std::vector<int> sockets = xdp_files_.sockets();
   // Of a port that was not opened to its end.
   if (!xdp_packets_) xdp_packets_ = std::make_unique<xdp_packets>(sockets, rx_descriptors_);
+  xdp_files_.begin_close();
   rte_eth_dev_close(device_);
   xdp_packets_->find(packets_);
   xdp_files_.close_left();

@@ -218,6 +218,25 @@ class test_af_xdp(any_driver, veth_pairs):
         self.assertIn("port p9: interface v1 is that of port p1", said.stderr)
         self.wait_for_h2()
 
+    def test_y_a_removal_leaves_no_program_open(self):
+        """The driver opens it once more when it closes a port, under a number that has come free."""
+        lab.run("ip link add spare type veth peer name spare1")
+        self.addCleanup(lab.run, "ip link del spare")
+        lab.run("ip link set spare up")
+        folder = f"/proc/{self.switch.process.pid}/fd"
+        programs = lambda: [os.readlink(f"{folder}/{each}")  # noqa: E731
+                            for each in os.listdir(folder)].count("anon_inode:bpf-prog")
+        before, n_files = programs(), len(os.listdir(folder))
+        with contextlib.ExitStack() as low_numbers:
+            for _ in range(8):
+                low_numbers.enter_context(socket.socket(socket.AF_UNIX)).connect(str(self.switch.socket))
+            lab.wait_for(lambda: len(os.listdir(folder)) >= n_files + 8, what="connections")
+            self.switch.coua("port", "add", "spare", "net_af_xdp8,iface=spare", "--vlan", "11")
+            n_files = len(os.listdir(folder))
+        lab.wait_for(lambda: len(os.listdir(folder)) <= n_files - 8, what="the end of the connections")
+        self.switch.coua("port", "remove", "spare")
+        self.assertEqual(programs(), before)
+
     def test_z_twenty_removals_leave_no_packets(self):
         """The driver keeps what is in its rings, 19 MiB of pool with it: that would fit six times."""
         # Both ways until the last moment, so that there are frames in every ring.

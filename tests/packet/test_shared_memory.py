@@ -118,6 +118,17 @@ class test_vhost(joined, with_switch):
     ENDS = "net_vhost0,iface={socket}", "net_virtio_user0,path={socket}"
     SERVER, CONNECT_ONCE = 0, [1]
 
+    def test_jumbo_frames_fit(self):
+        """The driver of net_virtio_user wants room in each packet for a header of its own."""
+        folder = pathlib.Path("/run/jumbo")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        one = lab.switch(folder, {"ports": [
+            {"name": "v", "mtu": 9000, "devargs": f"net_vhost7,iface={folder}/vhost"},
+            {"name": "u", "mtu": 9000, "devargs": f"net_virtio_user7,path={folder}/vhost"}]})
+        self.addCleanup(one.close)
+        one.start()
+        lab.wait_for(lambda: all(port["link_up"] for port in one.json("port", "list")["ports"]), what="links")
+
 
 class test_vhost_connects(joined, with_switch):
     # In this order: as a server, net_virtio_user does not start before the other end is there.

@@ -69,11 +69,19 @@ std::vector<int> xdp_files::sockets() {
   return numbers;
 }
 
-void xdp_files::close_left() {
+void xdp_files::begin_close() {
   if (!begun_) return;
   if (!ended_) end();  // the port was not opened to its end, and no other one since
+  before_close_ = open_now();
+}
+
+void xdp_files::close_left() {
+  if (!begun_) return;
+  const auto is_in = [](const std::vector<file>& some, const file& one) {
+    return std::ranges::find(some, one) != some.end();
+  };
   for (const file& each : open_now())
-    if (std::ranges::find(opened_, each) != opened_.end()) close(each.number);
+    if (is_in(opened_, each) || !is_in(before_close_, each)) close(each.number);
   opened_.clear();
 }
 

@@ -19,7 +19,9 @@ class xdp_files {
   void end();
   /// The sockets among them.
   std::vector<int> sockets();
-  /// After the driver closed the port: closes what it left.
+  /// Before the driver closes the port: it opens the program once more then.
+  void begin_close();
+  /// After it did: closes what it left.
   void close_left();
 
  private:
@@ -30,7 +32,7 @@ class xdp_files {
   };
   static std::vector<file> open_now();
 
-  std::vector<file> before_, opened_;
+  std::vector<file> before_, opened_, before_close_;
   bool begun_ = false, ended_ = false;
 };
 
