@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/default_socket.h"
+#include "base/socket_place.h"
 
 namespace coua::ctl {
 namespace {
@@ -71,8 +72,7 @@ result<int> lock(const std::string& path, const std::string& lock_path,
 result<void> clear_path(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) return {};
-  if (!S_ISSOCK(status.st_mode))
-    return fail(errc::invalid, path, "is there already and is not a socket; remove it");
+  if (auto free = check_socket_place(path, path); !free) return free;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof address.sun_path - 1);

@@ -564,6 +564,7 @@ class test_refusals(daemon_case):
                 self.assertEqual(len(errors), 1, errors)
                 self.assertIn(f" error: {file}:4: {field}: ", errors[0])
                 self.assertIn(reason, errors[0])
+        self.assertEqual((self.directory / "precious").read_text(), "kept")
         for path, said in (("/proc/x/y.sock", "/proc/x: cannot make"), ("/tmp", "/tmp: is there already")):
             file = self.write(f"log: {{level: info}}\napi:\n  socket: {path}\n")
             self.assertIn(f"error: {file}:3: api.socket: {said}", self.run_couad("--config", file).stderr)

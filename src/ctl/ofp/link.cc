@@ -5,7 +5,6 @@
 #include <openvswitch/rconn.h>
 #include <openvswitch/vconn.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/socket_place.h"
 #include "ctl/ofp/ovs.h"
 #include "ctl/ofp/tls.h"
 
@@ -30,11 +30,8 @@ std::string message_of(int error) { return error == EOF ? "end of file" : std::s
 /// The library takes away whatever is at the path of a socket, a file as well.
 result<void> check_place(const std::string& target) {
   constexpr std::string_view kind = "punix:";
-  struct stat there {};
-  if (!target.starts_with(kind) || lstat(target.c_str() + kind.size(), &there) != 0 ||
-      S_ISSOCK(there.st_mode))
-    return {};
-  return fail(errc::invalid, target, "is there already and is not a socket; remove it");
+  if (!target.starts_with(kind)) return {};
+  return check_socket_place(target.substr(kind.size()), target);
 }
 
 }  // namespace
