@@ -36,7 +36,6 @@ using namespace std::chrono_literals;
 constexpr auto first_pause = 10ms, longest_pause = 100ms;
 
 constexpr unsigned header_bytes = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN;
-constexpr unsigned virtio_header_bytes = 12;  // its driver wants room for it besides
 constexpr unsigned mtu_min = 68, mtu_max = 9600;
 constexpr unsigned descriptors_default = 1024;
 // A packet counts its room, headroom included, in 16 bits.
@@ -54,6 +53,9 @@ constexpr std::array agreed_queue_drivers{"net_memif"};
 // Devices that spread a long frame over several packets without being asked, and do not say that
 // they can.
 constexpr std::array spreading_drivers{"net_memif", "net_pcap", "net_vhost"};
+// Devices that want room in each packet for a header of their own, before the frame.
+constexpr std::array virtio_drivers{"net_virtio", "net_virtio_user"};
+constexpr unsigned virtio_header_bytes = 12;
 
 template <std::size_t N>
 bool any_of(const std::array<const char*, N>& list, std::string_view driver) {
@@ -322,7 +324,7 @@ unsigned port::longest_received() const {
 result<void> port::setup_pool(const port_limits& limits) {
   const unsigned received = longest_received();
   const unsigned longest = std::max(longest_frame(), received);
-  const unsigned in_front = driver_.find("virtio") != std::string::npos ? virtio_header_bytes : 0;
+  const unsigned in_front = any_of(virtio_drivers, driver_) ? virtio_header_bytes : 0;
   const unsigned room = longest + in_front + RTE_PKTMBUF_HEADROOM;
   const unsigned fitting =
       std::clamp<unsigned>(RTE_ALIGN(room, 64), RTE_MBUF_DEFAULT_BUF_SIZE, UINT16_MAX);
@@ -587,10 +589,10 @@ void port::close() {
   const std::vector<int> sockets = xdp_files_.sockets();
   // Of a port that was not opened to its end.
   if (!xdp_packets_) xdp_packets_ = std::make_unique<xdp_packets>(sockets, rx_descriptors_);
-  xdp_files_.begin_close();
-  rte_eth_dev_close(device_);
-  xdp_packets_->find(packets_);
-  xdp_files_.close_left();
+  xdp_files_.close_by([this] {
+    rte_eth_dev_close(device_);
+    xdp_packets_->find(packets_);
+  });
   if (!sockets.empty()) interfaces_.left_queue();
   const unsigned lost = xdp_packets_->give_back();
   if (pool_) pool_.lose(lost);

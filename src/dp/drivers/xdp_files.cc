@@ -69,19 +69,16 @@ std::vector<int> xdp_files::sockets() {
   return numbers;
 }
 
-void xdp_files::begin_close() {
-  if (!begun_) return;
+void xdp_files::close_by(const std::function<void()>& driver) {
+  if (!begun_) return driver();
   if (!ended_) end();  // the port was not opened to its end, and no other one since
-  before_close_ = open_now();
-}
-
-void xdp_files::close_left() {
-  if (!begun_) return;
+  const std::vector<file> there = open_now();
+  driver();
   const auto is_in = [](const std::vector<file>& some, const file& one) {
     return std::ranges::find(some, one) != some.end();
   };
   for (const file& each : open_now())
-    if (is_in(opened_, each) || !is_in(before_close_, each)) close(each.number);
+    if (is_in(opened_, each) || !is_in(there, each)) close(each.number);
   opened_.clear();
 }
 

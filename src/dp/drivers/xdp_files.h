@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace coua::dp {
@@ -19,10 +20,9 @@ class xdp_files {
   void end();
   /// The sockets among them.
   std::vector<int> sockets();
-  /// Before the driver closes the port: it opens the program once more then.
-  void begin_close();
-  /// After it did: closes what it left.
-  void close_left();
+  /// Closes the port by `driver`, and what that leaves: files that it opened, also while it closes
+  /// the port, when it opens the program once more.
+  void close_by(const std::function<void()>& driver);
 
  private:
   struct file {
@@ -32,7 +32,7 @@ class xdp_files {
   };
   static std::vector<file> open_now();
 
-  std::vector<file> before_, opened_, before_close_;
+  std::vector<file> before_, opened_;
   bool begun_ = false, ended_ = false;
 };
 
