@@ -559,8 +559,8 @@ class executor {
   bool some_borrowed_ = false;  // or noted as sent
   packet_state packets_[n_slots];
   bool some_state_ = false;  // what load() leaves as it is may be another one than 0
-  /// All packets came by one port, and no table has been shown another one for any of them.
   bool some_resized_ = false;
+  /// All packets came by one port, and no table has been shown another one for any of them.
   bool is_one_port_ = false;
   unsigned port_states_ = 0;  // all that is so of some port of the burst
   // By slot.
